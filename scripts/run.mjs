@@ -1,0 +1,69 @@
+// Runs one of the project's commands on a bare machine: installs what is missing, then hands over to the
+// Node version the project pins (devDependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const pinnedNode = join(root, 'node_modules/node/bin/node');
+const quiet = ['--disable-warning=ExperimentalWarning'];
+const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
+
+/** Each command is a list of node invocations, run in order until one fails. */
+const commands = {
+  start: [[...quiet, join(root, 'local/main.ts')]],
+  demo: [[...quiet, join(root, 'scripts/demo.ts')]],
+  test: [jest],
+  check: [[join(root, 'scripts/check.mjs')]],
+  format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
+  types: [[join(root, 'node_modules/typescript/bin/tsc'), '-p', root]],
+};
+
+const [name, ...args] = process.argv.slice(2);
+const invocations = commands[name];
+if (!invocations) {
+  console.error(`unknown command '${name}'; known: ${Object.keys(commands).join(', ')}`);
+  process.exit(2);
+}
+install();
+for (const [i, invocation] of invocations.entries()) {
+  const argv = [...invocation, ...args];
+  if (i === invocations.length - 1) handOver(argv);
+  else {
+    const { status } = spawnSync(pinnedNode, argv, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+}
+
+/** `npm ci` unless the lock file is the one installed last. npm's own talk goes to standard error. */
+function install() {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  const stamp = join(root, 'node_modules/.cairn-installed');
+  const wanted = createHash('sha256').update(lock).digest('hex');
+  if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  process.stderr.write('cairn: installing dependencies (once)…\n');
+  const { status } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) {
+    process.stderr.write('cairn: `npm ci` failed; its output is above\n');
+    process.exit(status ?? 1);
+  }
+  writeFileSync(stamp, wanted);
+}
+
+/** Replaces this process where Node can, so that a signal sent to it reaches the program itself. */
+function handOver(argv) {
+  const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` };
+  if (typeof process.execve === 'function') {
+    process.chdir(root);
+    process.execve(pinnedNode, [pinnedNode, ...argv], env);
+  }
+  const child = spawn(pinnedNode, argv, { cwd: root, env, stdio: 'inherit' });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+}
