@@ -1,8 +1,8 @@
 // Runs one of the project's commands on a bare machine: installs what is missing, then hands over to the
 // Node version the project pins (devDependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -37,20 +37,28 @@ for (const [i, invocation] of invocations.entries()) {
   }
 }
 
-/** `npm ci` unless the lock file is the one installed last. npm's own talk goes to standard error. */
+/**
+ * Installs unless the lock file is the one installed last. `npm install --no-save`, not `npm ci`: it takes the
+ * locked versions too, but also works where the registry that wrote the lock had no packages for this platform.
+ * npm's own talk goes to standard error.
+ */
 function install() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   const stamp = join(root, 'node_modules/.cairn-installed');
   const wanted = createHash('sha256').update(lock).digest('hex');
   if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   process.stderr.write('cairn: installing dependencies (once)…\n');
-  const { status } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-  });
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'],
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    },
+  );
   if (status !== 0) {
-    process.stderr.write('cairn: `npm ci` failed; its output is above\n');
+    process.stderr.write('cairn: `npm install` failed; its output is above\n');
     process.exit(status ?? 1);
   }
   writeFileSync(stamp, wanted);

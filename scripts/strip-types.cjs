@@ -4,5 +4,6 @@ const { stripTypeScriptTypes } = require('node:module');
 
 module.exports = {
   process: (source) => ({ code: stripTypeScriptTypes(source) }),
-  getCacheKey: (source, path) => createHash('sha256').update(process.version).update(path).update(source).digest('hex'),
+  getCacheKey: (source, path) =>
+    createHash('sha256').update(process.version).update(path).update(source).digest('hex'),
 };

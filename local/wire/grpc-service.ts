@@ -1,0 +1,49 @@
+/**
+ * Turns a service of a client library's own protocol description into a service that grpc-js can serve. The
+ * messages are therefore exactly those the unmodified client sends. Knows nothing of what any call means.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import protobuf from 'protobufjs';
+
+const require = createRequire(import.meta.url);
+
+/** Loads the JSON protocol description that ships inside an installed package, e.g. `build/protos/v1.json`. */
+export function loadProtocol(packageName: string, file: string): protobuf.Root {
+  const entry = require.resolve(packageName);
+  const folder = entry.slice(0, entry.lastIndexOf(join('node_modules', packageName)));
+  const path = join(folder, 'node_modules', packageName, file);
+  return protobuf.Root.fromJSON(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/** The grpc-js definition of one service: method names as in the protocol (`RunQuery`), messages decoded. */
+export function serviceDefinition(root: protobuf.Root, serviceName: string): ServiceDefinition {
+  const service = root.lookupService(serviceName);
+  const definition: Record<string, ServiceDefinition[string]> = {};
+  for (const method of service.methodsArray) {
+    method.resolve();
+    const request = method.resolvedRequestType as protobuf.Type;
+    const response = method.resolvedResponseType as protobuf.Type;
+    definition[method.name] = {
+      path: `/${serviceName}/${method.name}`,
+      requestStream: method.requestStream ?? false,
+      responseStream: method.responseStream ?? false,
+      requestSerialize: encoder(request),
+      requestDeserialize: (bytes: Buffer) => request.decode(bytes),
+      responseSerialize: encoder(response),
+      responseDeserialize: (bytes: Buffer) => response.decode(bytes),
+    };
+  }
+  return definition;
+}
+
+function encoder(type: protobuf.Type): (value: object) => Buffer {
+  return (value) => Buffer.from(type.encode(type.fromObject(value)).finish());
+}
+
+/** The folder of an installed package, for files its `exports` do not name. */
+export function packageFolder(packageName: string): string {
+  return dirname(require.resolve(`${packageName}/package.json`));
+}
