@@ -1,0 +1,226 @@
+/**
+ * Owns the error codes callers may rely on, the error type that carries one, its form on the wire
+ * (RFC 9457 problem details), and the errors by which a step body tells the engine what to do next.
+ *
+ * Must not: put a stack, or the message of an error that is not ours, on the wire.
+ */
+import type { Json } from './json.ts';
+
+interface CodeEntry {
+  readonly httpStatus: number;
+  /** Short and the same for every occurrence. */
+  readonly title: string;
+  /** What the caller can do next. */
+  readonly help: string;
+}
+
+/** Every stable error code. Codes are only ever added: clients branch on them. */
+export const ERROR_CODES = {
+  RUN_INVALID_TRANSITION: {
+    httpStatus: 409,
+    title: 'The run cannot change to that status',
+    help: 'Read the run again and choose an action its status allows.',
+  },
+  RUN_TERMINAL_STATE: {
+    httpStatus: 409,
+    title: 'The run has ended',
+    help: 'An ended run never changes. Resume, replay or fork it to get a successor.',
+  },
+  RUN_NOT_FOUND: {
+    httpStatus: 404,
+    title: 'No such run',
+    help: 'Check the run id and that the credentials belong to the tenant of the run.',
+  },
+  RUN_ORPHANED: {
+    httpStatus: 409,
+    title: 'The run lost its worker and cannot go on safely',
+    help: 'Look at the step that was under way, then resume the run to get a successor.',
+  },
+  RUN_RESUME_FAILED: {
+    httpStatus: 409,
+    title: 'The run could not be resumed',
+    help: 'Ask for a preview of the resume: it names what stands in the way.',
+  },
+  IDEMPOTENCY_CONFLICT: {
+    httpStatus: 409,
+    title: 'A request with this idempotency key is still under way',
+    help: 'Wait and repeat the same request with the same key.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    httpStatus: 422,
+    title: 'The idempotency key was used for another request',
+    help: 'Use a new key for a new request, or repeat the first request unchanged.',
+  },
+  IDEMPOTENCY_EXPIRED: {
+    httpStatus: 410,
+    title: 'The idempotency record has expired',
+    help: 'A request with this key would now be new work.',
+  },
+  PLAN_VERSION_UNAVAILABLE: {
+    httpStatus: 409,
+    title: 'The plan version of the run is not deployed',
+    help: 'Deploy that version again, or fork the run to a version that is deployed.',
+  },
+  EFFECT_REQUEST_MISMATCH: {
+    httpStatus: 409,
+    title: 'A recorded effect was made with another request',
+    help: 'Fork the run if the other request is meant, or restore the original one.',
+  },
+  EFFECT_IN_DOUBT: {
+    httpStatus: 409,
+    title: 'It is not known whether an outside action took place',
+    help: 'Find out at the receiver, then resolve the effect: record the result, allow one repetition, or fail it.',
+  },
+  APPROVAL_DECIDED: {
+    httpStatus: 409,
+    title: 'The approval was already decided differently',
+    help: 'Read the run: it shows who decided what.',
+  },
+  APPROVAL_EXPIRED: {
+    httpStatus: 410,
+    title: 'The approval expired before the decision',
+    help: 'Resume the run to be asked again.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    httpStatus: 413,
+    title: 'The payload is too large',
+    help: 'Store large data elsewhere and pass a reference to it.',
+  },
+  INVALID_INPUT: {
+    httpStatus: 400,
+    title: 'The input is not valid',
+    help: 'Correct the named field and send the request again.',
+  },
+  UNAUTHENTICATED: {
+    httpStatus: 401,
+    title: 'Missing or wrong credentials',
+    help: 'Send `Authorization: Bearer` with an API key or an ID token.',
+  },
+  FORBIDDEN: {
+    httpStatus: 403,
+    title: 'Not allowed',
+    help: 'Ask an administrator of the tenant for the role this needs.',
+  },
+  RATE_LIMITED: {
+    httpStatus: 429,
+    title: 'Too many requests',
+    help: 'Wait as long as `Retry-After` says and try again.',
+  },
+  NOT_FOUND: { httpStatus: 404, title: 'No such resource', help: 'Check the path and the ids in it.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    httpStatus: 415,
+    title: 'The content type is not supported',
+    help: 'Send `Content-Type: application/json`.',
+  },
+  UNAVAILABLE: {
+    httpStatus: 503,
+    title: 'The service cannot do this at the moment',
+    help: 'Wait as long as `Retry-After` says and send the same request again.',
+  },
+  INTERNAL: {
+    httpStatus: 500,
+    title: 'Something went wrong on our side',
+    help: 'Send the same request with the same idempotency key again; it will not be done twice.',
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface CairnErrorOptions {
+  /** The field of the request, or the header, at fault. */
+  readonly field?: string | undefined;
+  /** The step at fault. */
+  readonly stepId?: string | undefined;
+  /** Replaces the general advice of the code where something more precise is known. */
+  readonly help?: string | undefined;
+  /** Facts a program can use, e.g. the id of the run that stands in the way. Goes to the caller: nothing secret. */
+  readonly details?: Readonly<Record<string, Json>> | undefined;
+  /** For the log only. */
+  readonly cause?: unknown;
+}
+
+/** An error whose code, message and options are written for the caller and may be shown to them. */
+export class CairnError extends Error {
+  override readonly name = 'CairnError';
+  readonly code: ErrorCode;
+  readonly httpStatus: number;
+  readonly field: string | undefined;
+  readonly stepId: string | undefined;
+  readonly help: string;
+  readonly details: Readonly<Record<string, Json>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: CairnErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.httpStatus = ERROR_CODES[code].httpStatus;
+    this.field = options.field;
+    this.stepId = options.stepId;
+    this.help = options.help ?? ERROR_CODES[code].help;
+    this.details = options.details;
+  }
+}
+
+/** Body of an `application/problem+json` answer (RFC 9457) with our members `code`, `field`, `stepId`, `help`, `details`. */
+export interface ProblemJson {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly field?: string;
+  readonly stepId?: string;
+  readonly help: string;
+  readonly details?: Readonly<Record<string, Json>>;
+}
+
+/** The answer for any thrown value. What is not a {@link CairnError} becomes `INTERNAL` and says nothing of its cause. */
+export function toProblem(error: unknown): ProblemJson {
+  const known =
+    error instanceof CairnError
+      ? error
+      : new CairnError('INTERNAL', 'The request could not be completed because of an unexpected error.');
+  return {
+    type: `urn:cairn:problem:${known.code}`,
+    title: ERROR_CODES[known.code].title,
+    status: known.httpStatus,
+    detail: known.message,
+    code: known.code,
+    ...(known.field === undefined ? {} : { field: known.field }),
+    ...(known.stepId === undefined ? {} : { stepId: known.stepId }),
+    help: known.help,
+    ...(known.details === undefined ? {} : { details: known.details }),
+  };
+}
+
+/**
+ * Thrown by a step body: trying again is pointless. The engine makes no further attempt; the step fails at once and
+ * its `onFailure` decides about the run.
+ */
+export class Fatal extends Error {
+  override readonly name = 'Fatal';
+}
+
+/**
+ * Thrown by a step body: try again at that time, neither earlier nor later, whatever the policy's backoff says (e.g.
+ * from a `Retry-After`). The engine counts the attempt; when it was the last one, the step fails.
+ */
+export class RetryAt extends Error {
+  override readonly name = 'RetryAt';
+  /** Epoch milliseconds. A time in the past means at once. */
+  readonly at: number;
+
+  constructor(at: number | Date, message = 'asked to be retried later', options?: ErrorOptions) {
+    super(message, options);
+    const time = typeof at === 'number' ? at : at.getTime();
+    if (!Number.isFinite(time)) throw new RangeError('RetryAt needs a valid time');
+    this.at = time;
+  }
+}
+
+/**
+ * Thrown by a binding: the outside action certainly did not take place. The engine records the effect as `failed`
+ * and may try again. Any other error leaves the effect in doubt.
+ */
+export class NotApplied extends Error {
+  override readonly name = 'NotApplied';
+}

@@ -1,0 +1,92 @@
+/**
+ * Owns the idempotency record, its lifetimes, and the one decision what an existing record means for a new request.
+ *
+ * Must not: read or write records (see ports/) or build keys (see keys.ts).
+ */
+import type { Json } from './json.ts';
+
+export const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] as const;
+
+export type EventSource = (typeof EVENT_SOURCES)[number];
+
+/** Fields of the run lifecycle text, 3.3. All times are epoch milliseconds. */
+export interface IdempotencyRecord {
+  readonly key: string;
+  readonly source: EventSource;
+  readonly tenantId: string;
+  /** The run the request made. Once set, the record is never taken over before it expires. */
+  readonly runId?: string | undefined;
+  readonly status: 'processing' | 'completed' | 'failed';
+  /** See `requestHash` in fingerprint.ts. */
+  readonly requestHash: string;
+  /** What a repetition is answered with. */
+  readonly response?: Json | undefined;
+  /** Why it failed, for a `failed` record. */
+  readonly error?: string | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** From here on the record counts as absent. Firestore deletes later, so it is checked on every read. */
+  readonly expiresAt: number;
+  /** Until then a `processing` record belongs to whoever is working on it. */
+  readonly lockExpiresAt?: number | undefined;
+  /** How often work on it was begun. */
+  readonly attempts: number;
+}
+
+/** Long enough that every retry of every source finds the answer. */
+export const COMPLETED_TTL_MS = 24 * 3_600_000;
+/** Short, so that a request that failed for a passing reason can be made again. */
+export const FAILED_TTL_MS = 3_600_000;
+/** After this a worker that has not finished counts as dead. */
+export const PROCESSING_LOCK_MS = 5 * 60_000;
+/** How often work on one request is begun before its failure is final. */
+export const MAX_ATTEMPTS = 3;
+/** Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`). */
+export const GITHUB_SECONDARY_WINDOW_MS = 5_000;
+
+/** What an existing record means for a request with its key. */
+export type ExistingDecision =
+  /** Answer as before. `response` is absent if a run was made but its response not yet recorded. */
+  | { readonly kind: 'replay'; readonly response?: Json | undefined; readonly runId?: string | undefined }
+  /** Somebody is at work on it: 202. */
+  | { readonly kind: 'in_flight' }
+  /** Another request under the same key: 422 `IDEMPOTENCY_KEY_REUSED`. */
+  | { readonly kind: 'conflict' }
+  /** Do it, as this attempt, after winning the record with a precondition on the version that was read. */
+  | { readonly kind: 'take_over'; readonly attempts: number }
+  /** As if there were no record: new work, which replaces it. */
+  | { readonly kind: 'expired' }
+  /** It failed for the last time. */
+  | { readonly kind: 'exhausted'; readonly error: string | undefined }
+  /** Nothing of the record may be used or shown. */
+  | { readonly kind: 'foreign_tenant' };
+
+export interface RepeatedRequest {
+  readonly requestHash: string;
+  readonly tenantId: string;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly maxAttempts?: number | undefined;
+}
+
+/**
+ * Decides in an order that matters: whose record it is comes before everything, since even "expired" would tell that
+ * it exists; an expired record cannot conflict; a different request is never answered from the record.
+ */
+export function decideExisting(record: IdempotencyRecord, request: RepeatedRequest): ExistingDecision {
+  if (record.tenantId !== request.tenantId) return { kind: 'foreign_tenant' };
+  if (request.now >= record.expiresAt) return { kind: 'expired' };
+  if (record.requestHash !== request.requestHash) return { kind: 'conflict' };
+  if (record.status === 'completed' || record.runId !== undefined) {
+    return { kind: 'replay', response: record.response, runId: record.runId };
+  }
+  if (record.status === 'processing' && request.now < lockEnd(record)) return { kind: 'in_flight' };
+  if (record.attempts >= (request.maxAttempts ?? MAX_ATTEMPTS)) {
+    return { kind: 'exhausted', error: record.error };
+  }
+  return { kind: 'take_over', attempts: record.attempts + 1 };
+}
+
+function lockEnd(record: IdempotencyRecord): number {
+  return record.lockExpiresAt ?? record.updatedAt + PROCESSING_LOCK_MS;
+}

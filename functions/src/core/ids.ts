@@ -1,0 +1,67 @@
+/**
+ * Owns the form of run ids, event ids and sequence ids, and the shard of a run.
+ *
+ * Must not: draw random bytes; they are passed in.
+ */
+import { sha256Hex } from './hash.ts';
+
+/** RFC 4648 base32, lower case: safe in URLs, document ids, task names and file names whatever the case rules. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** 128 bits: no two ids meet, and a run id cannot be guessed. */
+export const ID_BYTES = 16;
+
+/** Time scans are spread over this many ranges, since a range of growing index values bears only so many writes a second. */
+export const SHARD_COUNT = 16;
+
+const MAX_SEQ = 9_999_999_999;
+
+/**
+ * A run id: `run_` and 26 base32 digits. Nothing of the time is in it, so that ids written together lie apart.
+ *
+ * @param random {@link ID_BYTES} random bytes
+ */
+export function makeRunId(random: Uint8Array): string {
+  return `run_${base32(random)}`;
+}
+
+/** Whether the text has the form of a run id. */
+export function isRunId(text: string): boolean {
+  return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
+}
+
+/** An event id: 26 base32 digits. @param random {@link ID_BYTES} random bytes */
+export function makeEventId(random: Uint8Array): string {
+  return base32(random);
+}
+
+/** Document id of a sequence number: ten digits, so that the order of the ids is the order of the numbers. */
+export function seqId(seq: number): string {
+  if (!Number.isSafeInteger(seq) || seq < 1 || seq > MAX_SEQ) {
+    throw new RangeError(`${seq} is not a sequence number`);
+  }
+  return String(seq).padStart(10, '0');
+}
+
+/** Shard of a run, 0 … 15. Fixed for ever: it is stored and queried. */
+export function shardOf(runId: string): number {
+  return Number.parseInt(sha256Hex(runId).slice(0, 1), SHARD_COUNT);
+}
+
+function base32(bytes: Uint8Array): string {
+  if (bytes.length !== ID_BYTES)
+    throw new RangeError(`an id takes ${ID_BYTES} random bytes, not ${bytes.length}`);
+  let digits = '';
+  let pending = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      digits += BASE32.charAt((pending >> bits) & 31);
+    }
+    pending &= (1 << bits) - 1;
+  }
+  return digits + BASE32.charAt((pending << (5 - bits)) & 31);
+}

@@ -1,0 +1,147 @@
+/**
+ * Owns the one way a value becomes text: canonical JSON (RFC 8785), and the refusal of every value that JSON would
+ * silently change, so that what is hashed is what is stored and what a step gets back is what it returned.
+ *
+ * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
+ */
+import canonicalize from 'canonicalize';
+import { CairnError } from './errors.ts';
+
+/** A value that JSON can carry unchanged. Members that are `undefined` are dropped, as JSON does. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+/** Deepest nesting accepted of user values: far above real data, far below the stack's limit. */
+export const MAX_JSON_DEPTH = 200;
+
+/** Canonical JSON text (RFC 8785). For values that are known to be JSON; user values go through {@link toJsonText}. */
+export function canonicalJson(value: Json): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError('a value without a JSON form reached canonicalJson');
+  return text;
+}
+
+/**
+ * Canonical JSON text of a value that came from user code. `undefined` becomes `null`.
+ *
+ * @param what names the value in the error, e.g. `output of step "verdict"`
+ * @throws CairnError INVALID_INPUT with the path of the first value that JSON would change or lose
+ */
+export function toJsonText(value: unknown, what: string): string {
+  if (value === undefined) return 'null';
+  let offence: Offence | undefined;
+  try {
+    offence = findOffence(value, []);
+    if (offence === undefined) return canonicalJson(value as Json);
+  } catch (cause) {
+    // A getter or a proxy of the user's may throw, or answer differently the second time.
+    throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${describeThrown(cause)}`, {
+      field: what,
+      cause,
+    });
+  }
+  const path = `${what}${offence.path.reverse().join('')}`;
+  throw new CairnError('INVALID_INPUT', `${path} is ${offence.is}`, {
+    field: path,
+    help: 'Use plain objects, arrays, strings, finite numbers, booleans and null only.',
+  });
+}
+
+/** What is wrong, and the path to it, innermost part first (filled in while returning, so the good case pays nothing). */
+interface Offence {
+  readonly is: string;
+  readonly path: string[];
+}
+
+function findOffence(value: unknown, ancestors: object[]): Offence | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? undefined : offence('a string with a lone surrogate');
+    case 'number':
+      return Number.isFinite(value) ? undefined : offence(`${value}, which JSON cannot carry`);
+    case 'boolean':
+      return undefined;
+    case 'object':
+      return value === null ? undefined : findOffenceInObject(value, ancestors);
+    default:
+      return offence(typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`);
+  }
+}
+
+function findOffenceInObject(value: object, ancestors: object[]): Offence | undefined {
+  if (ancestors.length >= MAX_JSON_DEPTH) return tooDeep(value, ancestors);
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return offence(`${describeClass(value)} with a toJSON method, which JSON would replace`);
+  }
+  ancestors.push(value);
+  const found = Array.isArray(value) ? findInArray(value, ancestors) : findInRecord(value, ancestors);
+  ancestors.pop();
+  return found;
+}
+
+function findInArray(value: readonly unknown[], ancestors: object[]): Offence | undefined {
+  // Of another realm Array.prototype is an array as well; the prototype of a subclass is not.
+  if (!Array.isArray(Object.getPrototypeOf(value))) return offence(describeClass(value));
+  for (let index = 0; index < value.length; index += 1) {
+    const found = findOffence(value[index], ancestors);
+    if (found !== undefined) return within(found, `[${index}]`);
+  }
+  if (Object.keys(value).length !== value.length) return offence('an array with named members');
+  return undefined;
+}
+
+function findInRecord(value: object, ancestors: object[]): Offence | undefined {
+  if (!isPlain(value)) return offence(describeClass(value));
+  if (Object.getOwnPropertySymbols(value).length > 0) return offence('an object with symbol keys');
+  for (const key of Object.keys(value)) {
+    if (!key.isWellFormed()) return offence('an object with a lone surrogate in a key');
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    const found = findOffence(member, ancestors);
+    if (found !== undefined) return within(found, pathPart(key));
+  }
+  return undefined;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  // Object.prototype of another realm (a vm context): the end of a chain, with what only Object.prototype owns.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
+}
+
+/**
+ * Cycles are found through the depth limit, so that sound values pay for no bookkeeping; only then is it worth asking
+ * whether the same object stands twice on the way down.
+ */
+function tooDeep(value: object, ancestors: readonly object[]): Offence {
+  const cyclic = ancestors.includes(value) || new Set(ancestors).size < ancestors.length;
+  return offence(cyclic ? 'a reference cycle' : `nested deeper than ${MAX_JSON_DEPTH} levels`);
+}
+
+function offence(is: string): Offence {
+  return { is, path: [] };
+}
+
+function within(inner: Offence, part: string): Offence {
+  inner.path.push(part);
+  return inner;
+}
+
+function pathPart(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+function describeClass(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object with a prototype';
+}
+
+function describeThrown(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,167 @@
+/**
+ * Owns the idempotency key of every source, its form as a document id, and where an API caller may put theirs.
+ *
+ * Each key is injective: of its parts at most one may contain a colon, and that one's place is fixed.
+ *
+ * Must not: read records or decide what an existing key means (see idempotency.ts).
+ */
+import { CairnError } from './errors.ts';
+import { sha256Hex } from './hash.ts';
+import { canonicalJson, type Json } from './json.ts';
+
+/** Longest part a caller may choose (a request id, a delivery id). */
+export const MAX_KEY_PART = 255;
+
+/** Firestore's limit for a document id. */
+const MAX_DOCUMENT_ID_BYTES = 1_500;
+
+/** Length of an ISO time up to the granularity, and what completes it. */
+const SLOT_FORMS = {
+  second: { length: 19, rest: 'Z' },
+  minute: { length: 16, rest: ':00Z' },
+  hour: { length: 13, rest: ':00:00Z' },
+  day: { length: 10, rest: 'T00:00:00Z' },
+} as const;
+
+export type SlotGranularity = keyof typeof SLOT_FORMS;
+
+/** @param deliveryId the `X-GitHub-Delivery` header, the same over all redeliveries of an event */
+export function githubKey(deliveryId: string): string {
+  return `github:${part('X-GitHub-Delivery', deliveryId, 'plain')}`;
+}
+
+export interface GithubEvent {
+  /** `owner/name`. */
+  readonly repo: string;
+  readonly pullRequest: number;
+  /** `X-GitHub-Event`. */
+  readonly event: string;
+  readonly action: string;
+  readonly payload: { readonly [key: string]: Json | undefined };
+}
+
+/**
+ * Members that say by which hook an event arrived, not what happened. Two hooks (of the repository and of an app)
+ * report one event with different ones.
+ */
+const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
+  'enterprise',
+  'hook',
+  'hook_id',
+  'installation',
+  'organization',
+]);
+
+/**
+ * Key of what happened, as opposed to how it was delivered. Equal for two deliveries of one event, different for two
+ * pushes to one pull request. Only meaningful within a few seconds: the caller compares the record's time.
+ */
+export function githubSecondaryKey({ repo, pullRequest, event, action, payload }: GithubEvent): string {
+  if (!Number.isSafeInteger(pullRequest) || pullRequest < 1)
+    refuse('pullRequest', 'is not a pull request number');
+  const content = Object.fromEntries(Object.entries(payload).filter(([name]) => !DELIVERY_MEMBERS.has(name)));
+  return [
+    'github-content',
+    part('repo', repo, 'plain'),
+    pullRequest,
+    part('event', event, 'plain'),
+    part('action', action, 'plain'),
+    sha256Hex(canonicalJson(content)),
+  ].join(':');
+}
+
+/**
+ * @param principal `c.` and the client id, or `u.` and the user id: keys of different callers never meet
+ * @param key what the caller sent, see {@link readApiIdempotencyHeader}
+ */
+export function apiKey(principal: string, key: string): string {
+  if (!/^[cu]\../.test(principal)) refuse('principal', 'must be "c." and a client id or "u." and a user id');
+  return `api:${part('principal', principal, 'plain')}:${part('idempotency key', key, 'with colons')}`;
+}
+
+/** @param triggerId Slack's `trigger_id`, unique per interaction, itself unique only within its team */
+export function slackKey(teamId: string, triggerId: string): string {
+  return `slack:${part('team_id', teamId, 'plain')}:${part('trigger_id', triggerId, 'with colons')}`;
+}
+
+/**
+ * @param slotMs the time the schedule was due, epoch ms, not the time it fired
+ * @param granularity the shortest distance of two slots of this schedule; what is finer is cut off, in UTC
+ */
+export function schedulerKey(scheduleId: string, slotMs: number, granularity: SlotGranularity): string {
+  const form = SLOT_FORMS[granularity];
+  return `scheduler:${part('scheduleId', scheduleId, 'plain')}:${isoOf(slotMs).slice(0, form.length)}${form.rest}`;
+}
+
+/** @param subscription its name; may contain a colon (domain-scoped projects do), message ids never do */
+export function pubsubKey(subscription: string, messageId: string): string {
+  return `pubsub:${part('subscription', subscription, 'with colons')}:${part('messageId', messageId, 'plain')}`;
+}
+
+/**
+ * A key as a Firestore document id. Injective; leaves readable what may stand in an id.
+ *
+ * @throws CairnError INVALID_INPUT if the key is empty, not well-formed, or longer than 1,500 bytes in this form
+ */
+export function encodeKey(key: string): string {
+  if (key === '') refuse('idempotency key', 'is empty');
+  if (!key.isWellFormed()) refuse('idempotency key', 'is not well-formed text');
+  const encoded = avoidReserved(encodeURIComponent(key).replaceAll('%3A', ':'));
+  if (encoded.length > MAX_DOCUMENT_ID_BYTES) {
+    refuse(
+      'idempotency key',
+      `takes ${encoded.length} bytes as a document id; ${MAX_DOCUMENT_ID_BYTES} are allowed`,
+    );
+  }
+  return encoded;
+}
+
+/** The headers an API caller may use, the most specific first. */
+export const IDEMPOTENCY_HEADERS = ['X-Idempotency-Key', 'Idempotency-Key', 'X-Request-ID'] as const;
+
+/**
+ * The caller's own key, from the first header that is there. Bare (`abc`) or as a structured-field string (`"abc"`,
+ * RFC 8941); both are the same key.
+ *
+ * @param get value of a header, whatever the case of its name
+ * @throws CairnError INVALID_INPUT naming the header if it is there but holds no key
+ */
+export function readApiIdempotencyHeader(get: (name: string) => string | undefined): string | undefined {
+  for (const header of IDEMPOTENCY_HEADERS) {
+    const value = get(header);
+    if (value !== undefined) return part(header, unquote(header, value.trim()), 'with colons');
+  }
+  return undefined;
+}
+
+function unquote(header: string, value: string): string {
+  if (!value.startsWith('"')) return value;
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(value)?.[1];
+  if (quoted === undefined) return refuse(header, 'is not a well-formed quoted string');
+  return quoted.replace(/\\(["\\])/g, '$1');
+}
+
+function part(field: string, value: string, kind: 'plain' | 'with colons'): string {
+  if (value === '') refuse(field, 'is empty');
+  if (value.length > MAX_KEY_PART) refuse(field, `is longer than ${MAX_KEY_PART} characters`);
+  if (!/^[\x21-\x7e]+$/.test(value)) refuse(field, 'may contain visible ASCII characters only');
+  if (kind === 'plain' && value.includes(':')) refuse(field, 'may not contain a colon');
+  return value;
+}
+
+function isoOf(slotMs: number): string {
+  const slot = new Date(slotMs);
+  // Beyond year 9999 the form has a sign and more digits, and cutting it would lose something else.
+  const fits = !Number.isNaN(slot.getTime()) && slot.getUTCFullYear() >= 0 && slot.getUTCFullYear() <= 9_999;
+  return fits ? slot.toISOString() : refuse('slot', 'is not a time');
+}
+
+/** Firestore reserves `.`, `..` and `__…__`. An encoded percent sign keeps the result apart from every other key's. */
+function avoidReserved(encoded: string): string {
+  if (encoded === '.' || encoded === '..') return encoded.replaceAll('.', '%2E');
+  return /^__.*__$/.test(encoded) ? `%5F${encoded.slice(1)}` : encoded;
+}
+
+function refuse(field: string, problem: string): never {
+  throw new CairnError('INVALID_INPUT', `${field} ${problem}`, { field });
+}

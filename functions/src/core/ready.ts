@@ -1,0 +1,133 @@
+/**
+ * Owns what can be done next in a graph, given the state of its steps: once from scratch (the definition of ready)
+ * and incrementally (the same answer at a cost that does not grow with the run).
+ *
+ * Must not: start anything, or evaluate a step's `when`.
+ */
+import type { Graph, GraphNode } from './graph.ts';
+import { PositionSet } from './position-set.ts';
+
+/**
+ * `pending` not begun · `open` begun, waiting or awaiting a retry · `done` succeeded, degraded or reused ·
+ * `skipped` · `failed` for good.
+ */
+export type NodeState = 'pending' | 'open' | 'done' | 'skipped' | 'failed';
+
+/** How a need's state bears on a step that needs it. */
+type Bearing = 'satisfied' | 'unsatisfied' | 'skips';
+
+/**
+ * Steps that can start, in order: pending, with every need done, or skipped where the step runs nevertheless.
+ * Needs work proportional to the whole graph; see {@link ReadyTracker}.
+ */
+export function readySteps(graph: Graph, stateOf: (id: string) => NodeState): string[] {
+  return graph.order.filter((id) => {
+    const node = graph.node(id);
+    return (
+      stateOf(id) === 'pending' && node.needs.every((need) => bearing(stateOf(need), node) === 'satisfied')
+    );
+  });
+}
+
+/**
+ * Steps that are to be skipped because of a step they need, in order: pending, with a skipped need, and not declared
+ * to run nevertheless. One skipped need decides; the others are not waited for. Skipping them may lead to more.
+ */
+export function skippableSteps(graph: Graph, stateOf: (id: string) => NodeState): string[] {
+  return graph.order.filter((id) => {
+    const node = graph.node(id);
+    return stateOf(id) === 'pending' && node.needs.some((need) => bearing(stateOf(need), node) === 'skips');
+  });
+}
+
+/** Per step: its state, how many of its needs hold it back, how many have it skipped. */
+interface Tracked {
+  readonly node: GraphNode;
+  readonly position: number;
+  state: NodeState;
+  unsatisfied: number;
+  skips: number;
+}
+
+/**
+ * Keeps the answers of {@link readySteps} and {@link skippableSteps} up to date. A change of one step costs work for
+ * its direct dependents only, so the step number 5,000 of a chain costs what the tenth costs.
+ */
+export class ReadyTracker {
+  readonly #graph: Graph;
+  readonly #tracked = new Map<string, Tracked>();
+  readonly #ready = new PositionSet();
+  readonly #skippable = new PositionSet();
+
+  constructor(graph: Graph, stateOf: (id: string) => NodeState) {
+    this.#graph = graph;
+    graph.order.forEach((id, position) => {
+      const node = graph.node(id);
+      const tracked: Tracked = { node, position, state: stateOf(id), unsatisfied: 0, skips: 0 };
+      for (const need of node.needs) count(tracked, bearing(this.#of(need).state, node), 1);
+      this.#tracked.set(id, tracked);
+      this.#place(tracked);
+    });
+  }
+
+  stateOf(id: string): NodeState {
+    return this.#of(id).state;
+  }
+
+  /** Steps that can start, in order. @param limit at most this many, so that a wide graph is not copied to take a few */
+  ready(limit = Number.POSITIVE_INFINITY): string[] {
+    return this.#ids(this.#ready, limit);
+  }
+
+  /** Steps to be skipped, in order. */
+  skippable(limit = Number.POSITIVE_INFINITY): string[] {
+    return this.#ids(this.#skippable, limit);
+  }
+
+  /** Records the new state of a step. Any change is possible, also back to `pending` (a retry, a further revision). */
+  settle(id: string, state: NodeState): void {
+    const tracked = this.#of(id);
+    const before = tracked.state;
+    if (before === state) return;
+    tracked.state = state;
+    this.#place(tracked);
+    for (const dependentId of this.#graph.dependents(id)) {
+      const dependent = this.#of(dependentId);
+      count(dependent, bearing(before, dependent.node), -1);
+      count(dependent, bearing(state, dependent.node), 1);
+      this.#place(dependent);
+    }
+  }
+
+  #place(tracked: Tracked): void {
+    const pending = tracked.state === 'pending';
+    move(this.#ready, tracked.position, pending && tracked.unsatisfied === 0 && tracked.skips === 0);
+    move(this.#skippable, tracked.position, pending && tracked.skips > 0);
+  }
+
+  #of(id: string): Tracked {
+    const tracked = this.#tracked.get(id);
+    if (tracked === undefined) throw new RangeError(`the graph has no step "${id}"`);
+    return tracked;
+  }
+
+  #ids(positions: PositionSet, limit: number): string[] {
+    return positions.lowest(limit).map((position) => this.#graph.order[position] ?? '');
+  }
+}
+
+function bearing(needState: NodeState, dependent: GraphNode): Bearing {
+  if (needState === 'done') return 'satisfied';
+  if (needState !== 'skipped') return 'unsatisfied';
+  return dependent.ifSkipped === 'run' ? 'satisfied' : 'skips';
+}
+
+function count(tracked: Tracked, of: Bearing, by: 1 | -1): void {
+  if (of === 'unsatisfied') tracked.unsatisfied += by;
+  if (of === 'skips') tracked.skips += by;
+}
+
+function move(set: PositionSet, position: number, belongs: boolean): void {
+  if (belongs) set.add(position);
+  else set.delete(position);
+}

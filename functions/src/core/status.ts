@@ -1,0 +1,98 @@
+/**
+ * Owns the statuses of a run and which may follow which. There is no second table of this anywhere.
+ *
+ * Must not: know other vocabularies (see vocabulary.ts) or what causes a transition (see reduce.ts). That `replaying` is
+ * only for successors is a fact about a run, which this table cannot see; whoever starts the replay checks it.
+ */
+import { CairnError } from './errors.ts';
+
+export const RUN_STATUSES = [
+  'pending',
+  'running',
+  'replaying',
+  'awaiting_approval',
+  'waiting_external',
+  'interrupted',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export type TerminalStatus = 'completed' | 'failed' | 'cancelled';
+
+/** The allowed next statuses. A status never follows itself; a terminal status is final. */
+export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+  pending: ['running', 'cancelled', 'failed'],
+  running: [
+    'completed',
+    'failed',
+    'cancelled',
+    'awaiting_approval',
+    'waiting_external',
+    'replaying',
+    'interrupted',
+  ],
+  replaying: ['running', 'failed', 'cancelled', 'interrupted'],
+  awaiting_approval: ['running', 'failed', 'cancelled'],
+  waiting_external: ['running', 'failed', 'cancelled'],
+  interrupted: ['running', 'replaying', 'awaiting_approval', 'waiting_external', 'failed', 'cancelled'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+};
+
+/** Whether a run with this status has ended for good. */
+export function isTerminal(status: RunStatus): status is TerminalStatus {
+  return TRANSITIONS[status].length === 0;
+}
+
+/** Whether the text is a status of ours. */
+export function isRunStatus(word: string): word is RunStatus {
+  return (RUN_STATUSES as readonly string[]).includes(word);
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE if the run has ended, RUN_INVALID_TRANSITION if `to` may not follow `from` */
+export function assertTransition(from: RunStatus, to: RunStatus): void {
+  if (TRANSITIONS[from].includes(to)) return;
+  if (isTerminal(from)) {
+    throw new CairnError('RUN_TERMINAL_STATE', `the run is ${from} and cannot become ${to}`, {
+      details: { from, to },
+    });
+  }
+  throw new CairnError('RUN_INVALID_TRANSITION', `a run that is ${from} cannot become ${to}`, {
+    details: { from, to, allowed: TRANSITIONS[from] },
+  });
+}
+
+/** Who or what caused an event. */
+export const INITIATORS = ['user', 'system', 'timeout', 'policy', 'webhook', 'approval'] as const;
+
+export type Initiator = (typeof INITIATORS)[number];
+
+/** Audit context of a transition (run lifecycle text, 2.2). All times are epoch milliseconds. */
+export interface TransitionContext {
+  readonly runId?: string;
+  readonly userId?: string;
+  readonly initiator?: Initiator;
+  readonly timestamp?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** For transitions to and from `awaiting_approval`. */
+  readonly approval?: {
+    readonly action: string;
+    readonly requestedBy?: string;
+    readonly decision?: 'approved' | 'rejected';
+    readonly decidedAt?: number;
+    readonly decidedBy?: string;
+    readonly reason?: string;
+  };
+  /** For transitions to and from `waiting_external`. */
+  readonly externalEvent?: {
+    readonly eventType: string;
+    readonly source?: string;
+    readonly eventId?: string;
+    readonly expectedAt?: number;
+    readonly timeoutMs?: number;
+  };
+}

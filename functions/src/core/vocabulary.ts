@@ -1,0 +1,96 @@
+/**
+ * Owns the words other systems use for a run's status, and their translation in both directions. Ours are in status.ts.
+ *
+ * Must not: be needed inside: foreign words are translated once, where they come in or go out.
+ */
+import { CairnError } from './errors.ts';
+import { isRunStatus, RUN_STATUSES, type RunStatus } from './status.ts';
+
+/** Names of the vocabularies a caller may ask for. `cairn` is our own. */
+export const VOCABULARIES = ['cairn', 'orca', 'orcho', 'gwi'] as const;
+
+export type Vocabulary = (typeof VOCABULARIES)[number];
+
+/** A status together with how a run was stopped: `halted` is `cancelled` by a person's halt. */
+export interface CanonicalStatus {
+  readonly status: RunStatus;
+  readonly stopKind?: 'halt';
+}
+
+/** Words that are not ours, and what they mean in our words. */
+const FOREIGN_WORDS: Readonly<Record<string, CanonicalStatus>> = {
+  waiting_for_human: { status: 'awaiting_approval' },
+  waiting_for_signal: { status: 'waiting_external' },
+  canceled: { status: 'cancelled' },
+  done: { status: 'completed' },
+  halted: { status: 'cancelled', stopKind: 'halt' },
+  awaiting_phase_handoff: { status: 'awaiting_approval' },
+  awaiting_gate_decision: { status: 'awaiting_approval' },
+  awaiting_human_review: { status: 'awaiting_approval' },
+};
+
+/**
+ * Our words as each vocabulary says them. Where one has no word for a state, it gets the word its own readers would
+ * see at that moment: an interrupted run is about to be taken up again, so it reads `running` where there is no torn state.
+ */
+const PROJECTIONS: Readonly<Record<Vocabulary, Readonly<Record<RunStatus, string>>>> = {
+  cairn: Object.fromEntries(RUN_STATUSES.map((status) => [status, status])) as Record<RunStatus, string>,
+  orca: {
+    pending: 'pending',
+    running: 'running',
+    replaying: 'replaying',
+    awaiting_approval: 'waiting_for_human',
+    waiting_external: 'waiting_for_signal',
+    interrupted: 'running',
+    completed: 'completed',
+    failed: 'failed',
+    cancelled: 'canceled',
+  },
+  orcho: {
+    pending: 'running',
+    running: 'running',
+    replaying: 'running',
+    awaiting_approval: 'awaiting_phase_handoff',
+    waiting_external: 'running',
+    interrupted: 'interrupted',
+    completed: 'done',
+    failed: 'failed',
+    cancelled: 'cancelled',
+  },
+  gwi: {
+    pending: 'pending',
+    running: 'running',
+    replaying: 'running',
+    awaiting_approval: 'awaiting_approval',
+    waiting_external: 'waiting_external',
+    interrupted: 'running',
+    completed: 'completed',
+    failed: 'failed',
+    cancelled: 'cancelled',
+  },
+};
+
+/** What a word of any vocabulary means in ours. @throws CairnError INVALID_INPUT for a word of none */
+export function canonicalWord(word: string): CanonicalStatus {
+  if (isRunStatus(word)) return { status: word };
+  const known = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined;
+  if (known !== undefined) return known;
+  throw new CairnError('INVALID_INPUT', `"${word}" is not a run status`, {
+    field: 'status',
+    help: `Use one of ${[...RUN_STATUSES, ...Object.keys(FOREIGN_WORDS)].join(', ')}.`,
+  });
+}
+
+/** The status alone. `halted` and `cancelled` are one status: see {@link canonicalWord} where the difference matters. */
+export function canonicalStatus(word: string): RunStatus {
+  return canonicalWord(word).status;
+}
+
+/** The word the given vocabulary has for a run. */
+export function projectStatus(
+  run: { readonly status: RunStatus; readonly stopKind?: string | null | undefined },
+  vocabulary: Vocabulary,
+): string {
+  if (vocabulary === 'orcho' && run.status === 'cancelled' && run.stopKind === 'halt') return 'halted';
+  return PROJECTIONS[vocabulary][run.status];
+}
