@@ -1,0 +1,143 @@
+/**
+ * One dispatch of one task as an HTTP request, and what an answer means. Pure but for the identity token's
+ * clock value, which is passed in. The headers are those a handler behind Cloud Tasks receives.
+ */
+import type { TaskProgress, TaskRecord } from './model.ts';
+
+/** A request to send. Nobody follows redirects: production does, no target of ours answers with one. */
+export interface DispatchRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Aborted when the dispatch deadline passes or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export type DispatchOutcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  | { readonly kind: 'deadline-exceeded' };
+
+/** Sends the request; settles when the answer is complete. Must not throw. */
+export type Dispatch = (request: DispatchRequest) => Promise<DispatchOutcome>;
+
+/** Set by Cloud Tasks itself, so a task's own value is dropped. `X-CloudTasks-` must not be forgeable. */
+const RESERVED = /^(host|content-length|user-agent|x-google-.*|x-appengine-.*|x-cloudtasks-.*)$/i;
+
+const TOKEN_LIFE_S = 3600;
+
+export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest, 'signal'> {
+  const { target, progress } = task;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(target.headers)) {
+    if (!RESERVED.test(name)) headers[name] = value;
+  }
+  headers['User-Agent'] = 'Google-Cloud-Tasks';
+  headers['X-CloudTasks-QueueName'] = lastSegment(task.queue);
+  headers['X-CloudTasks-TaskName'] = lastSegment(task.name);
+  headers['X-CloudTasks-TaskRetryCount'] = String(progress.dispatchCount);
+  headers['X-CloudTasks-TaskExecutionCount'] = String(progress.responseCount);
+  headers['X-CloudTasks-TaskETA'] = (task.scheduledAt / 1000).toFixed(6);
+  if (progress.previousResponse !== undefined) {
+    headers['X-CloudTasks-TaskPreviousResponse'] = String(progress.previousResponse);
+  }
+  if (progress.retryReason !== undefined) headers['X-CloudTasks-TaskRetryReason'] = progress.retryReason;
+  if (target.oidc) headers.Authorization = `Bearer ${identityToken(target.oidc, now)}`;
+  return { url: target.url, method: target.method, headers, body: target.body };
+}
+
+/**
+ * A token with the claims Google's would have but no signature (`alg: none`): a handler that verifies tokens
+ * refuses it, which is right, since nobody vouches for a local caller.
+ */
+function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
+  const issued = Math.floor(now / 1000);
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = {
+    iss: 'https://accounts.google.com',
+    aud: oidc.audience,
+    azp: oidc.serviceAccountEmail,
+    sub: oidc.serviceAccountEmail,
+    email: oidc.serviceAccountEmail,
+    email_verified: true,
+    iat: issued,
+    exp: issued + TOKEN_LIFE_S,
+  };
+  return `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
+}
+
+export interface AttemptTimes {
+  readonly scheduledAt: number;
+  readonly dispatchedAt: number;
+  readonly respondedAt: number;
+}
+
+export const isSuccess = (outcome: DispatchOutcome): boolean =>
+  outcome.kind === 'answered' && outcome.status >= 200 && outcome.status <= 299;
+
+/** The task's progress after one more attempt with this outcome. */
+export function progressAfter(
+  before: TaskProgress,
+  outcome: DispatchOutcome,
+  times: AttemptTimes,
+): TaskProgress {
+  const answered = outcome.kind === 'answered';
+  const { code, message } = rpcStatus(outcome);
+  const record = {
+    scheduledAt: times.scheduledAt,
+    dispatchedAt: times.dispatchedAt,
+    respondedAt: answered ? times.respondedAt : undefined,
+    code,
+    message,
+  };
+  return {
+    dispatchCount: before.dispatchCount + 1,
+    responseCount: before.responseCount + (answered ? 1 : 0),
+    first: before.first ?? record,
+    last: record,
+    previousResponse: answered ? outcome.status : undefined,
+    retryReason: message,
+  };
+}
+
+/** `Retry-After` in milliseconds from now: seconds or an HTTP date; anything else is ignored. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** `google.rpc.Code` by HTTP status, as listed in google/rpc/code.proto; others are UNKNOWN (2). */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  409: 10,
+  429: 8,
+  499: 1,
+  500: 13,
+  501: 12,
+  503: 14,
+  504: 4,
+};
+
+function rpcStatus(outcome: DispatchOutcome): { code: number; message: string } {
+  switch (outcome.kind) {
+    case 'answered':
+      return isSuccess(outcome)
+        ? { code: 0, message: '' }
+        : { code: RPC_CODES[outcome.status] ?? 2, message: `HTTP status code ${outcome.status}` };
+    case 'unreachable':
+      return { code: 14, message: `UNAVAILABLE: ${headerSafe(outcome.reason)}` };
+    case 'deadline-exceeded':
+      return { code: 4, message: 'DEADLINE_EXCEEDED' };
+  }
+}
+
+/** The message becomes a header of the next attempt, which may hold visible ASCII only. */
+const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200);
+
+const lastSegment = (name: string) => name.slice(name.lastIndexOf('/') + 1);

@@ -1,0 +1,115 @@
+/**
+ * What a queue and a task are, in plain values: no protobuf, no SQL. Times are milliseconds since the epoch,
+ * durations milliseconds. Defaults and limits are those Cloud Tasks documents for v2.
+ */
+
+export interface RateLimits {
+  readonly maxDispatchesPerSecond: number;
+  readonly maxBurstSize: number;
+  readonly maxConcurrentDispatches: number;
+}
+
+export interface RetryConfig {
+  /** -1: without limit. */
+  readonly maxAttempts: number;
+  /** 0: without limit. */
+  readonly maxRetryDurationMs: number;
+  readonly minBackoffMs: number;
+  readonly maxBackoffMs: number;
+  readonly maxDoublings: number;
+}
+
+export interface QueueConfig {
+  /** `projects/{p}/locations/{l}/queues/{q}` */
+  readonly name: string;
+  readonly rateLimits: RateLimits;
+  readonly retry: RetryConfig;
+  readonly state: 'running' | 'paused';
+  readonly purgedAt: number | undefined;
+}
+
+export interface HttpTarget {
+  readonly url: string;
+  readonly method: HttpMethod;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
+}
+
+/** In the order of the protocol's enum, so that an index is the wire value (0 is "unspecified": POST). */
+export const HTTP_METHODS = [undefined, 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
+export type HttpMethod = Exclude<(typeof HTTP_METHODS)[number], undefined>;
+
+/** What became of one dispatch. `code` is a `google.rpc.Code`. */
+export interface AttemptRecord {
+  readonly scheduledAt: number;
+  readonly dispatchedAt: number;
+  readonly respondedAt: number | undefined;
+  readonly code: number;
+  readonly message: string;
+}
+
+/** The part of a task that changes: one value, replaced whole after each attempt. */
+export interface TaskProgress {
+  readonly dispatchCount: number;
+  readonly responseCount: number;
+  readonly first: AttemptRecord | undefined;
+  readonly last: AttemptRecord | undefined;
+  /** HTTP status of the last answer, for `X-CloudTasks-TaskPreviousResponse`. */
+  readonly previousResponse: number | undefined;
+  readonly retryReason: string | undefined;
+}
+
+export interface TaskRecord {
+  /** `{queue name}/tasks/{task id}` */
+  readonly name: string;
+  readonly queue: string;
+  /** The caller chose the id: only such a name is remembered after the task is gone. */
+  readonly named: boolean;
+  readonly createdAt: number;
+  readonly scheduledAt: number;
+  readonly deadlineMs: number;
+  readonly target: HttpTarget;
+  readonly progress: TaskProgress;
+}
+
+export const NO_PROGRESS: TaskProgress = {
+  dispatchCount: 0,
+  responseCount: 0,
+  first: undefined,
+  last: undefined,
+  previousResponse: undefined,
+  retryReason: undefined,
+};
+
+export const DEFAULT_RATE_LIMITS = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 1000 };
+
+export const DEFAULT_RETRY: RetryConfig = {
+  maxAttempts: 100,
+  maxRetryDurationMs: 0,
+  minBackoffMs: 100,
+  maxBackoffMs: 3_600_000,
+  maxDoublings: 16,
+};
+
+export const LIMITS = {
+  dispatchesPerSecond: 500,
+  concurrentDispatches: 5000,
+  /** Largest task, encoded. */
+  taskBytes: 1024 * 1024,
+  urlLength: 2083,
+  headerBytes: 80 * 1024,
+  scheduleAheadMs: 30 * 24 * 3_600_000,
+  minDeadlineMs: 15_000,
+  maxDeadlineMs: 30 * 60_000,
+  defaultDeadlineMs: 10 * 60_000,
+  queuesPage: 1000,
+  tasksPage: 1000,
+  /** How long the name of a task that ended stays taken. */
+  dedupMs: 3_600_000,
+} as const;
+
+/** Cloud Tasks picks the burst itself (`max_burst_size` is output only); it grows with the rate. */
+export function burstFor(maxDispatchesPerSecond: number): number {
+  return Math.min(100, Math.max(10, Math.ceil(maxDispatchesPerSecond / 5)));
+}

@@ -1,0 +1,203 @@
+/**
+ * Dispatches the tasks of one queue: in the order they fall due, within the queue's rate and concurrency, one
+ * timer at most. Owns the schedule index and the attempts in flight; what a task's end means for storage and
+ * names is told to the caller by `TaskEvents`.
+ */
+import type { Cancel, Clock } from '../time/clock.ts';
+import {
+  type Dispatch,
+  type DispatchOutcome,
+  isSuccess,
+  progressAfter,
+  requestFor,
+  retryAfterMs,
+} from './attempt.ts';
+import { DueHeap } from './due-heap.ts';
+import type { QueueConfig, TaskProgress, TaskRecord } from './model.ts';
+import { afterFailure } from './retry.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** A task in the index. `record` is a cache; without it the task is read from storage when it is due. */
+export interface Entry {
+  readonly id: number;
+  readonly name: string;
+  readonly queue: string;
+  dueAt: number;
+  record: TaskRecord | undefined;
+  /** The heap slot that counts; an older slot of the same task is skipped. */
+  slot: Slot | undefined;
+  gone: boolean;
+}
+
+interface Slot {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly entry: Entry;
+}
+
+export interface TaskEvents {
+  load(entry: Entry): TaskRecord | undefined;
+  finished(entry: Entry, record: TaskRecord): void;
+  retrying(entry: Entry, dueAt: number, progress: TaskProgress): void;
+}
+
+export class QueueRunner {
+  readonly #clock: Clock;
+  readonly #dispatch: Dispatch;
+  readonly #events: TaskEvents;
+  readonly #heap = new DueHeap<Slot>();
+  readonly #aborts = new Set<AbortController>();
+  #config: QueueConfig;
+  #bucket: TokenBucket;
+  #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+  #stopped = false;
+
+  constructor(config: QueueConfig, clock: Clock, dispatch: Dispatch, events: TaskEvents) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#dispatch = dispatch;
+    this.#events = events;
+    this.#bucket = bucketOf(config, clock);
+  }
+
+  get config(): QueueConfig {
+    return this.#config;
+  }
+
+  get inFlight(): number {
+    return this.#aborts.size;
+  }
+
+  configure(config: QueueConfig): void {
+    const { maxDispatchesPerSecond, maxBurstSize } = this.#config.rateLimits;
+    const rates = config.rateLimits;
+    this.#config = config;
+    if (rates.maxDispatchesPerSecond !== maxDispatchesPerSecond || rates.maxBurstSize !== maxBurstSize) {
+      this.#bucket = bucketOf(config, this.#clock);
+    }
+    this.pump();
+  }
+
+  add(entry: Entry): void {
+    entry.slot = { dueAt: entry.dueAt, order: entry.id, entry };
+    this.#heap.push(entry.slot);
+  }
+
+  /** Starts what may start now and sets the timer for what may start next. */
+  pump(): void {
+    let next = this.#startable();
+    while (next.kind === 'start') {
+      this.#heap.pop();
+      next.entry.slot = undefined;
+      this.#start(next.entry);
+      next = this.#startable();
+    }
+    this.#sleepUntil(next.atMs);
+  }
+
+  /** The task to start now, with its token taken, or when to look again (not before an attempt ends: never). */
+  #startable(): { kind: 'start'; entry: Entry } | { kind: 'wait'; atMs: number | undefined } {
+    const next = this.#next();
+    const full = this.#aborts.size >= this.#config.rateLimits.maxConcurrentDispatches;
+    if (next === undefined || full) return { kind: 'wait', atMs: undefined };
+    const now = this.#clock.now();
+    if (next.dueAt > now) return { kind: 'wait', atMs: next.dueAt };
+    const token = this.#bucket.take(now);
+    return token.taken ? { kind: 'start', entry: next.entry } : { kind: 'wait', atMs: token.atMs };
+  }
+
+  /** Dispatches now, whatever the queue's state, limits or the task's schedule say. */
+  runNow(entry: Entry): void {
+    entry.dueAt = this.#clock.now();
+    entry.slot = undefined;
+    this.#start(entry);
+  }
+
+  /** No further dispatch starts; those in flight go on. */
+  quiesce(): void {
+    this.#stopped = true;
+    this.#sleepUntil(undefined);
+  }
+
+  /** Also gives up what is in flight: its outcome no longer counts. */
+  stop(): void {
+    this.quiesce();
+    for (const abort of this.#aborts) abort.abort(new Error('the server stops'));
+  }
+
+  #next(): Slot | undefined {
+    if (this.#stopped || this.#config.state === 'paused') return undefined;
+    for (;;) {
+      const top = this.#heap.peek();
+      if (top === undefined || (top.entry.slot === top && !top.entry.gone)) return top;
+      this.#heap.pop();
+    }
+  }
+
+  #sleepUntil(atMs: number | undefined): void {
+    if (this.#timer?.atMs === atMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (atMs === undefined) return;
+    const cancel = this.#clock.at(atMs, () => {
+      this.#timer = undefined;
+      this.pump();
+    });
+    this.#timer = { atMs, cancel };
+  }
+
+  #start(entry: Entry): void {
+    const record = entry.record ?? this.#events.load(entry);
+    if (record === undefined) {
+      entry.gone = true;
+      return;
+    }
+    const dispatchedAt = this.#clock.now();
+    const abort = new AbortController();
+    this.#aborts.add(abort);
+    let late = false;
+    const cancelDeadline = this.#clock.at(dispatchedAt + record.deadlineMs, () => {
+      late = true;
+      abort.abort(new Error('the dispatch deadline passed'));
+    });
+    void this.#dispatch({ ...requestFor(record, dispatchedAt), signal: abort.signal }).then((outcome) => {
+      cancelDeadline();
+      this.#aborts.delete(abort);
+      if (this.#stopped && abort.signal.aborted) return;
+      this.#settle(entry, record, dispatchedAt, late ? { kind: 'deadline-exceeded' } : outcome);
+      this.pump();
+    });
+  }
+
+  #settle(entry: Entry, record: TaskRecord, dispatchedAt: number, outcome: DispatchOutcome): void {
+    if (entry.gone) return;
+    if (isSuccess(outcome)) {
+      this.#events.finished(entry, record);
+      return;
+    }
+    const now = this.#clock.now();
+    const before = entry.record?.progress ?? record.progress;
+    const progress = progressAfter(before, outcome, {
+      scheduledAt: record.scheduledAt,
+      dispatchedAt,
+      respondedAt: now,
+    });
+    const verdict = afterFailure(this.#config.retry, {
+      attempts: progress.dispatchCount,
+      firstAttemptAt: progress.first?.dispatchedAt ?? dispatchedAt,
+      now,
+      retryAfterMs: outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : undefined,
+    });
+    if (verdict.kind === 'give-up') {
+      this.#events.finished(entry, record);
+      return;
+    }
+    entry.dueAt = verdict.atMs;
+    entry.record = { ...record, scheduledAt: verdict.atMs, progress };
+    this.#events.retrying(entry, verdict.atMs, progress);
+    this.add(entry);
+  }
+}
+
+const bucketOf = (config: QueueConfig, clock: Clock) =>
+  new TokenBucket(config.rateLimits.maxDispatchesPerSecond, config.rateLimits.maxBurstSize, clock.now());

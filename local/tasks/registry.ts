@@ -1,0 +1,214 @@
+/**
+ * The queues and tasks of one server and every operation on them, in domain words. Owns which names are taken
+ * and keeps index and storage in step. Knows no protobuf; arguments are already validated.
+ */
+import type { Cancel, Clock } from '../time/clock.ts';
+import type { Dispatch } from './attempt.ts';
+import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
+import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
+import { type Entry, QueueRunner, type TaskEvents } from './queue-runner.ts';
+import type { TaskStore } from './storage.ts';
+
+/** Bodies of waiting tasks kept in memory; beyond it they are read from storage when due. */
+const CACHED_BYTES = 64 * 1024 * 1024;
+/** What a record takes in memory beside its body, roughly. */
+const RECORD_OVERHEAD_BYTES = 1024;
+const TOMBSTONE_SWEEP_MS = 10 * 60_000;
+
+export interface RegistryOptions {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly dispatch: Dispatch;
+}
+
+export interface RegistryCounts {
+  created: number;
+  dispatchesEnded: number;
+  finished: number;
+  retried: number;
+}
+
+export class TaskRegistry {
+  readonly #store: TaskStore;
+  readonly #clock: Clock;
+  readonly #dispatch: Dispatch;
+  readonly #queues = new Map<string, QueueRunner>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #events: TaskEvents;
+  readonly counts: RegistryCounts = { created: 0, dispatchesEnded: 0, finished: 0, retried: 0 };
+  #cachedBytes = 0;
+  #cancelSweep: Cancel = () => {};
+
+  /** Loads what storage holds; dispatching starts with `start()`. */
+  constructor({ store, clock, dispatch }: RegistryOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#dispatch = dispatch;
+    this.#events = {
+      load: (entry) => store.task(entry.name),
+      finished: (entry, record) => {
+        this.counts.finished++;
+        this.counts.dispatchesEnded++;
+        this.#remove(entry, record.named);
+      },
+      retrying: (entry, dueAt, progress) => {
+        this.counts.retried++;
+        this.counts.dispatchesEnded++;
+        store.retryLater(entry.name, dueAt, progress);
+      },
+    };
+    for (const config of store.queues()) this.#addQueue(config);
+    for (const head of store.heads()) {
+      const entry: Entry = { ...head, record: undefined, slot: undefined, gone: false };
+      this.#entries.set(entry.name, entry);
+      this.#queues.get(entry.queue)?.add(entry);
+    }
+  }
+
+  start(): void {
+    this.#sweep();
+    for (const queue of this.#queues.values()) queue.pump();
+  }
+
+  queue(name: string): QueueConfig {
+    return this.#runner(name, notFound).config;
+  }
+
+  hasQueue(name: string): boolean {
+    return this.#queues.has(name);
+  }
+
+  /** The queues of a location, by name, after `after`. */
+  queues(location: string, after: string, limit: number): QueueConfig[] {
+    return [...this.#queues.values()]
+      .map((queue) => queue.config)
+      .filter(({ name }) => name.startsWith(`${location}/queues/`) && name > after)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  createQueue(config: QueueConfig): QueueConfig {
+    if (this.#queues.has(config.name)) throw queueExists();
+    this.#store.putQueue(config);
+    this.#addQueue(config);
+    return config;
+  }
+
+  /** Replaces the queue's configuration; what is in flight goes on. */
+  configureQueue(config: QueueConfig): QueueConfig {
+    const runner = this.#runner(config.name, notFound);
+    this.#store.putQueue(config);
+    runner.configure(config);
+    return config;
+  }
+
+  deleteQueue(name: string): void {
+    this.#runner(name, notFound).quiesce();
+    this.#store.clearQueue(name, 'queue-and-tasks');
+    this.#forgetTasksOf(name);
+    this.#queues.delete(name);
+  }
+
+  purgeQueue(name: string): QueueConfig {
+    const runner = this.#runner(name, notFound);
+    this.#store.clearQueue(name, 'tasks');
+    this.#forgetTasksOf(name);
+    const config = { ...runner.config, purgedAt: this.#clock.now() };
+    return this.configureQueue(config);
+  }
+
+  createTask(record: TaskRecord): TaskRecord {
+    const runner = this.#runner(record.queue, queueMissing);
+    if (this.#entries.has(record.name)) throw taskExists();
+    if (record.named && (this.#store.tombstone(record.name) ?? 0) > this.#clock.now()) {
+      throw taskExistedRecently();
+    }
+    const id = this.#store.insertTask(record);
+    const bytes = record.target.body.length + RECORD_OVERHEAD_BYTES;
+    const cached = this.#cachedBytes + bytes <= CACHED_BYTES;
+    if (cached) this.#cachedBytes += bytes;
+    const entry: Entry = {
+      id,
+      name: record.name,
+      queue: record.queue,
+      dueAt: record.scheduledAt,
+      record: cached ? record : undefined,
+      slot: undefined,
+      gone: false,
+    };
+    this.#entries.set(record.name, entry);
+    this.counts.created++;
+    runner.add(entry);
+    runner.pump();
+    return record;
+  }
+
+  task(name: string): TaskRecord {
+    const entry = this.#entries.get(name);
+    const record = entry?.record ?? (entry && this.#store.task(name));
+    if (record === undefined) throw notFound();
+    return record;
+  }
+
+  tasks(queue: string, after: number, limit: number): { id: number; task: TaskRecord }[] {
+    this.#runner(queue, queueMissing);
+    return this.#store.page(queue, after, limit);
+  }
+
+  deleteTask(name: string): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw notFound();
+    this.#remove(entry, this.task(name).named);
+  }
+
+  runTask(name: string): TaskRecord {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw notFound();
+    const record = { ...this.task(name), scheduledAt: this.#clock.now() };
+    this.#runner(record.queue, queueMissing).runNow(entry);
+    return record;
+  }
+
+  quiesce(): void {
+    this.#cancelSweep();
+    for (const queue of this.#queues.values()) queue.quiesce();
+  }
+
+  stop(): void {
+    this.#cancelSweep();
+    for (const queue of this.#queues.values()) queue.stop();
+  }
+
+  #addQueue(config: QueueConfig): void {
+    this.#queues.set(config.name, new QueueRunner(config, this.#clock, this.#dispatch, this.#events));
+  }
+
+  #runner(name: string, missing: () => Error): QueueRunner {
+    const runner = this.#queues.get(name);
+    if (runner === undefined) throw missing();
+    return runner;
+  }
+
+  #remove(entry: Entry, named: boolean): void {
+    this.#forget(entry);
+    this.#store.finishLater(entry.name, named ? this.#clock.now() + LIMITS.dedupMs : undefined);
+  }
+
+  #forget(entry: Entry): void {
+    entry.gone = true;
+    entry.slot = undefined;
+    this.#entries.delete(entry.name);
+    if (entry.record) this.#cachedBytes -= entry.record.target.body.length + RECORD_OVERHEAD_BYTES;
+    entry.record = undefined;
+  }
+
+  #forgetTasksOf(queue: string): void {
+    for (const entry of this.#entries.values()) if (entry.queue === queue) this.#forget(entry);
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now();
+    this.#store.forgetTombstonesBefore(now);
+    this.#cancelSweep = this.#clock.at(now + TOMBSTONE_SWEEP_MS, () => this.#sweep());
+  }
+}

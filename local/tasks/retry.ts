@@ -1,0 +1,43 @@
+/** When, if ever, a failed task is tried again. Pure; follows the retry rules of the Cloud Tasks reference. */
+import type { RetryConfig } from './model.ts';
+
+export type RetryVerdict =
+  | { readonly kind: 'retry'; readonly atMs: number }
+  | { readonly kind: 'give-up'; readonly reason: string };
+
+export interface FailedTask {
+  /** Attempts made so far, the failed one included; at least 1. */
+  readonly attempts: number;
+  readonly firstAttemptAt: number;
+  readonly now: number;
+  /** What the target asked for by `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * The pause after the n-th failed attempt (n from 1): it doubles `maxDoublings` times from `minBackoff`, then
+ * grows by the last step's length, up to `maxBackoff`.
+ */
+export function backoffMs(config: RetryConfig, failedAttempts: number): number {
+  const step = Math.max(0, failedAttempts - 1);
+  const doublings = Math.min(step, config.maxDoublings);
+  const doubled = config.minBackoffMs * 2 ** doublings;
+  const linear = step > config.maxDoublings ? (step - config.maxDoublings) * doubled : 0;
+  return Math.min(doubled + linear, config.maxBackoffMs);
+}
+
+/**
+ * A task is given up when the limits that are set are all reached: with attempts and duration both limited, the
+ * later one decides; no limit means for ever.
+ */
+export function afterFailure(config: RetryConfig, failed: FailedTask): RetryVerdict {
+  const attemptsLimited = config.maxAttempts !== -1;
+  const durationLimited = config.maxRetryDurationMs > 0;
+  const attemptsSpent = !attemptsLimited || failed.attempts >= config.maxAttempts;
+  const durationSpent = !durationLimited || failed.now - failed.firstAttemptAt >= config.maxRetryDurationMs;
+  if ((attemptsLimited || durationLimited) && attemptsSpent && durationSpent) {
+    return { kind: 'give-up', reason: `given up after ${failed.attempts} attempts` };
+  }
+  const pause = Math.max(backoffMs(config, failed.attempts), failed.retryAfterMs ?? 0);
+  return { kind: 'retry', atMs: failed.now + pause };
+}

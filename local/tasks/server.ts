@@ -1,0 +1,100 @@
+/**
+ * The local Cloud Tasks server: gRPC v2 on a loopback port, for the unmodified `@google-cloud/tasks`. Owns
+ * listening and the mapping of errors to statuses. Calls it does not know are answered UNIMPLEMENTED by grpc-js.
+ */
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import type { Clock } from '../time/clock.ts';
+import { loadProtocol, serviceDefinition } from '../wire/grpc-service.ts';
+import type { Dispatch } from './attempt.ts';
+import { TasksError } from './errors.ts';
+import type { QueueConfig } from './model.ts';
+import { type RegistryCounts, TaskRegistry } from './registry.ts';
+import { cloudTasksService } from './service.ts';
+import { TaskStore, type TasksStorage } from './storage.ts';
+
+export interface TasksServerOptions {
+  readonly storage: TasksStorage;
+  /** 0 or left out: a free port. */
+  readonly port?: number;
+  readonly clock: Clock;
+  readonly dispatch: Dispatch;
+  /** Source of the ids of unnamed tasks: unique, decimal digits. */
+  readonly freshTaskId: () => string;
+}
+
+export interface TasksServer {
+  /** `127.0.0.1:port` */
+  readonly host: string;
+  readonly counts: Readonly<RegistryCounts>;
+  /** Creates the queue or brings its limits and retry rules up to date; its state and tasks stay. */
+  ensureQueue(config: QueueConfig): void;
+  /** Starts dispatching. Until then tasks are accepted and wait. */
+  start(): void;
+  /** Starts no further dispatch; calls are still served. */
+  quiesce(): void;
+  stop(): Promise<void>;
+}
+
+const SERVICE = 'google.cloud.tasks.v2.CloudTasks';
+
+export async function startTasksServer(options: TasksServerOptions): Promise<TasksServer> {
+  const { clock, dispatch, freshTaskId } = options;
+  const store = new TaskStore(options.storage);
+  const registry = new TaskRegistry({ store, clock, dispatch });
+  const handlers = cloudTasksService({ registry, now: () => clock.now(), freshTaskId });
+  const server = new Server();
+  const definition = serviceDefinition(
+    loadProtocol('@google-cloud/tasks', 'build/protos/protos.json'),
+    SERVICE,
+  );
+  server.addService(
+    definition,
+    Object.fromEntries(
+      Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
+    ),
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return {
+    host: `127.0.0.1:${port}`,
+    counts: registry.counts,
+    ensureQueue(config) {
+      if (!registry.hasQueue(config.name)) registry.createQueue(config);
+      else
+        registry.configureQueue({
+          ...registry.queue(config.name),
+          rateLimits: config.rateLimits,
+          retry: config.retry,
+        });
+    },
+    start: () => registry.start(),
+    quiesce: () => registry.quiesce(),
+    async stop() {
+      registry.stop();
+      server.forceShutdown();
+      store.close();
+    },
+  };
+}
+
+function unary(handler: (request: never) => object) {
+  return (call: ServerUnaryCall<unknown, object>, reply: sendUnaryData<object>) => {
+    let response: object;
+    try {
+      response = handler(call.request as never);
+    } catch (error) {
+      reply(statusOf(error));
+      return;
+    }
+    reply(null, response);
+  };
+}
+
+function statusOf(error: unknown): { code: status; details: string } {
+  if (error instanceof TasksError) return { code: error.code, details: error.message };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { code: status.INTERNAL, details: `Local Cloud Tasks server: ${reason}` };
+}

@@ -1,0 +1,214 @@
+/**
+ * The state of the Cloud Tasks server in SQLite: queues, tasks, and the names of tasks that ended. Owns the
+ * tables and the moment of each write; decides nothing. A new task is on disk before `insertTask` returns, so an
+ * acknowledged task survives SIGKILL. What an attempt changes is written in groups a moment later: losing it
+ * repeats a dispatch, which at-least-once delivery allows.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
+
+export type TasksStorage = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
+
+/** What the schedule index keeps of a task. */
+export interface TaskHead {
+  readonly id: number;
+  readonly name: string;
+  readonly queue: string;
+  readonly dueAt: number;
+}
+
+interface TaskRow {
+  readonly id: number;
+  readonly name: string;
+  readonly queue: string;
+  readonly named: number;
+  readonly due: number;
+  readonly created: number;
+  readonly deadline: number;
+  readonly target: string;
+  readonly body: Uint8Array;
+  readonly progress: string;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS queues (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS tasks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, named INTEGER NOT NULL,
+    due REAL NOT NULL, created REAL NOT NULL, deadline REAL NOT NULL, target TEXT NOT NULL, body BLOB NOT NULL,
+    progress TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS tasks_of_queue ON tasks (queue, id);
+  CREATE TABLE IF NOT EXISTS tombstones (name TEXT PRIMARY KEY, until REAL NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS tombstones_until ON tombstones (until);`;
+
+type Later =
+  | { readonly kind: 'finish'; readonly name: string; readonly tombstoneUntil: number | undefined }
+  | {
+      readonly kind: 'retry';
+      readonly name: string;
+      readonly dueAt: number;
+      readonly progress: TaskProgress;
+    };
+
+export class TaskStore {
+  readonly #db: DatabaseSync;
+  readonly #statements: Readonly<Record<keyof typeof SQL, StatementSync>>;
+  #later: Later[] = [];
+  #flushScheduled = false;
+
+  constructor(storage: TasksStorage) {
+    this.#db = new DatabaseSync(storage.kind === 'memory' ? ':memory:' : storage.file);
+    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
+    this.#db.exec(SCHEMA);
+    this.#statements = Object.fromEntries(
+      Object.entries(SQL).map(([name, sql]) => [name, this.#db.prepare(sql)]),
+    ) as Record<keyof typeof SQL, StatementSync>;
+  }
+
+  queues(): QueueConfig[] {
+    return this.#statements.allQueues.all().map((row) => JSON.parse(String(row.config)) as QueueConfig);
+  }
+
+  putQueue(queue: QueueConfig): void {
+    this.#statements.putQueue.run(queue.name, JSON.stringify(queue));
+  }
+
+  /** Removes the queue's tasks, and the queue itself unless only its tasks are meant (a purge). */
+  clearQueue(name: string, what: 'tasks' | 'queue-and-tasks'): void {
+    this.flush();
+    this.#transaction(() => {
+      this.#statements.deleteTasksOf.run(name);
+      if (what === 'queue-and-tasks') this.#statements.deleteQueue.run(name);
+    });
+  }
+
+  /** All tasks, oldest first: the index is rebuilt from this at start. */
+  heads(): TaskHead[] {
+    return this.#statements.heads.all() as unknown as TaskHead[];
+  }
+
+  /** Returns the id that gives the order of creation. */
+  insertTask(task: TaskRecord): number {
+    const { body, ...target } = task.target;
+    const { lastInsertRowid } = this.#statements.insertTask.run(
+      task.name,
+      task.queue,
+      task.named ? 1 : 0,
+      task.scheduledAt,
+      task.createdAt,
+      task.deadlineMs,
+      JSON.stringify(target),
+      body,
+      JSON.stringify(task.progress),
+    );
+    return Number(lastInsertRowid);
+  }
+
+  task(name: string): TaskRecord | undefined {
+    this.flush();
+    const row = this.#statements.task.get(name) as TaskRow | undefined;
+    return row && fromRow(row);
+  }
+
+  /** A page of a queue in order of creation, after the task with id `after`. */
+  page(queue: string, after: number, limit: number): { readonly id: number; readonly task: TaskRecord }[] {
+    this.flush();
+    const rows = this.#statements.page.all(queue, after, limit) as unknown as TaskRow[];
+    return rows.map((row) => ({ id: row.id, task: fromRow(row) }));
+  }
+
+  /** The name's tombstone is kept until then; `undefined`: there is none. */
+  tombstone(name: string): number | undefined {
+    this.flush();
+    const row = this.#statements.tombstone.get(name);
+    return row === undefined ? undefined : Number(row.until);
+  }
+
+  forgetTombstonesBefore(now: number): void {
+    this.#statements.forgetTombstones.run(now);
+  }
+
+  /** The task ended or was deleted; written soon, see the head of this file. */
+  finishLater(name: string, tombstoneUntil: number | undefined): void {
+    this.#enqueue({ kind: 'finish', name, tombstoneUntil });
+  }
+
+  /** The task is due again; written soon. */
+  retryLater(name: string, dueAt: number, progress: TaskProgress): void {
+    this.#enqueue({ kind: 'retry', name, dueAt, progress });
+  }
+
+  flush(): void {
+    if (this.#later.length === 0) return;
+    const writes = this.#later;
+    this.#later = [];
+    this.#transaction(() => {
+      for (const write of writes) this.#apply(write);
+    });
+  }
+
+  close(): void {
+    this.flush();
+    this.#db.close();
+  }
+
+  #enqueue(write: Later): void {
+    this.#later.push(write);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      if (this.#db.isOpen) this.flush();
+    });
+  }
+
+  #apply(write: Later): void {
+    if (write.kind === 'retry') {
+      this.#statements.retry.run(write.dueAt, JSON.stringify(write.progress), write.name);
+      return;
+    }
+    this.#statements.deleteTask.run(write.name);
+    if (write.tombstoneUntil !== undefined) this.#statements.bury.run(write.name, write.tombstoneUntil);
+  }
+
+  #transaction(work: () => void): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+const SQL = {
+  allQueues: 'SELECT config FROM queues ORDER BY name',
+  putQueue: 'INSERT INTO queues VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
+  deleteQueue: 'DELETE FROM queues WHERE name = ?',
+  deleteTasksOf: 'DELETE FROM tasks WHERE queue = ?',
+  heads: 'SELECT id, name, queue, due AS dueAt FROM tasks ORDER BY id',
+  insertTask:
+    'INSERT INTO tasks (name, queue, named, due, created, deadline, target, body, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  task: 'SELECT * FROM tasks WHERE name = ?',
+  page: 'SELECT * FROM tasks WHERE queue = ? AND id > ? ORDER BY id LIMIT ?',
+  retry: 'UPDATE tasks SET due = ?, progress = ? WHERE name = ?',
+  deleteTask: 'DELETE FROM tasks WHERE name = ?',
+  tombstone: 'SELECT until FROM tombstones WHERE name = ?',
+  bury: 'INSERT INTO tombstones VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET until = excluded.until',
+  forgetTombstones: 'DELETE FROM tombstones WHERE until <= ?',
+} as const;
+
+function fromRow(row: TaskRow): TaskRecord {
+  const target = JSON.parse(row.target) as Omit<HttpTarget, 'body'>;
+  return {
+    name: row.name,
+    queue: row.queue,
+    named: row.named === 1,
+    createdAt: row.created,
+    scheduledAt: row.due,
+    deadlineMs: row.deadline,
+    target: { ...target, oidc: target.oidc, body: row.body },
+    progress: JSON.parse(row.progress) as TaskProgress,
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * The one clock of the local cloud: it can be moved forward, and everything that waits for a moment is woken
+ * when the clock passes it, whether time passed or was moved. Owns waiting for a point in time; no other file of
+ * `local/` arms a timer for a due time.
+ */
+
+/** Cancels a wake-up; harmless after it happened. */
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `wake` once, as soon as `now() >= timeMs`; never within this call. */
+  at(timeMs: number, wake: () => void): Cancel;
+}
+
+export interface MovableClock extends Clock {
+  /** How far this clock is ahead of its source, in milliseconds. */
+  offsetMs(): number;
+  /** Moves the clock forward. Backwards is refused: time never runs back for a server of ours. */
+  advance(ms: number): void;
+}
+
+/** Node fires a timer with a longer delay at once; a wake-up further away is armed again on the way. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface Waiting {
+  readonly timeMs: number;
+  readonly wake: () => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * A clock over `source` (milliseconds since the epoch, `Date.now` in a main). Its timers do not keep the process
+ * alive: a server does that by its open port.
+ */
+export function movableClock(source: () => number): MovableClock {
+  let offset = 0;
+  const waiting = new Set<Waiting>();
+  const now = () => source() + offset;
+
+  function arm(entry: Waiting): void {
+    const delay = Math.min(Math.max(0, entry.timeMs - now()), LONGEST_TIMER_MS);
+    entry.timer = setTimeout(() => {
+      if (now() < entry.timeMs) {
+        arm(entry);
+        return;
+      }
+      waiting.delete(entry);
+      entry.wake();
+    }, delay);
+    entry.timer.unref();
+  }
+
+  return {
+    now,
+    offsetMs: () => offset,
+    at(timeMs, wake) {
+      const entry: Waiting = { timeMs, wake, timer: undefined };
+      waiting.add(entry);
+      arm(entry);
+      return () => {
+        clearTimeout(entry.timer);
+        waiting.delete(entry);
+      };
+    },
+    advance(ms) {
+      if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`cannot move the clock by ${ms} ms`);
+      offset += ms;
+      for (const entry of waiting) {
+        clearTimeout(entry.timer);
+        arm(entry);
+      }
+    },
+  };
+}
