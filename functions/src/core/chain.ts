@@ -1,0 +1,65 @@
+/**
+ * The hash chain of a journal: gives drafts their place (`seal`) and finds the first event that does not fit
+ * (`verifyChain`). The hash covers the stored form, so what is checked is what was written.
+ */
+import type { EventDraft, RunEvent, Writer } from './events.ts';
+import { SCHEMA_VERSION } from './events.ts';
+import { eventHash, genesisHash } from './hash.ts';
+import { canonicalJson, type Json } from './json.ts';
+
+/** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
+export interface ChainHead {
+  readonly head: number;
+  readonly headHash: string;
+  readonly updatedAt: number;
+}
+
+/** The chain before the first event of a run. */
+export function emptyChain(runId: string): ChainHead {
+  return { head: 0, headHash: genesisHash(runId), updatedAt: 0 };
+}
+
+export interface SealParams {
+  readonly chain: ChainHead;
+  /** 128 random bits in text; the same over all retries of one append. */
+  readonly id: string;
+  /** The writer's clock, epoch ms. */
+  readonly now: number;
+  readonly writer?: Writer;
+}
+
+/** Makes the event that follows `chain`: `at` is `max(now, at before)`. */
+export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams): RunEvent {
+  const unsealed = {
+    seq: chain.head + 1,
+    id,
+    type: draft.type,
+    at: Math.max(now, chain.updatedAt),
+    initiator: draft.initiator,
+    ...(draft.actor === undefined ? {} : { actor: draft.actor }),
+    data: draft.data,
+    schemaVersion: SCHEMA_VERSION,
+    ...(writer === undefined ? {} : { writer }),
+    prevHash: chain.headHash,
+  };
+  return { ...unsealed, hash: hashOf(unsealed) } as RunEvent;
+}
+
+/** The first event out of place, with the reason; undefined for a sound journal. */
+export function verifyChain(runId: string, events: readonly RunEvent[]): { seq: number; problem: string } | undefined {
+  let { head, headHash } = emptyChain(runId);
+  for (const event of events) {
+    if (event.seq !== head + 1) return { seq: event.seq, problem: `gap: expected event ${head + 1}` };
+    if (event.prevHash !== headHash) return { seq: event.seq, problem: 'prevHash is not the hash of the event before' };
+    const { hash, ...rest } = event;
+    if (hashOf(rest) !== hash) return { seq: event.seq, problem: 'the content does not match its hash' };
+    head = event.seq;
+    headHash = hash;
+  }
+  return undefined;
+}
+
+function hashOf(event: Omit<RunEvent, 'hash'>): string {
+  const { prevHash, ...rest } = event;
+  return eventHash(prevHash, canonicalJson(rest as unknown as Json));
+}

@@ -1,0 +1,188 @@
+/**
+ * Every event a journal can hold, and the shape of its data. The journal is the truth of one run (DESIGN 2.3), so
+ * a type here is a promise for as long as runs live: fields are added, never renamed or given another meaning.
+ * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
+ */
+import type { Initiator } from './status.ts';
+
+/** Raised when the shape of stored documents changes; a worker touches nothing that is newer than itself. */
+export const SCHEMA_VERSION = 1;
+
+/** Names one execution of a step: a map item has an `itemKey`, feedback raises the revision (from 1). */
+export interface StepRef {
+  readonly stepId: string;
+  readonly itemKey?: string;
+  readonly revision: number;
+}
+
+/** What went wrong in a step or a run, as the API shows it. `trace` is cut at 4,000 characters. */
+export interface RecordedError {
+  readonly code: string;
+  readonly message: string;
+  readonly stepId?: string;
+  readonly retryable: boolean;
+  readonly trace?: string;
+}
+
+/** A value kept inline as text, or a pointer to the checkpoint of this run that holds it. */
+export type StoredValue = { readonly text: string } | { readonly checkpoint: number };
+
+export interface Trigger {
+  readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
+  readonly userId?: string;
+  readonly webhookEventId?: string;
+}
+
+export interface RunIdentity {
+  readonly tenantId: string;
+  readonly environment: string;
+  readonly type: string;
+  readonly planVersion: number;
+  readonly threadId: string;
+  readonly repoId?: string;
+  readonly prId?: string;
+  readonly prUrl?: string;
+  readonly trigger: Trigger;
+  readonly idempotencyKey?: string;
+  readonly a2aCorrelationId?: string;
+  readonly traceId: string;
+  readonly inputHash: string;
+  readonly input: StoredValue;
+  readonly rootRunId: string;
+  readonly resumedFrom?: string;
+  readonly source?: { readonly runId: string; readonly checkpointId?: string; readonly mode: 'resume' | 'replay' | 'fork' };
+  readonly parent?: { readonly runId: string; readonly stepId: string };
+  readonly versions?: { readonly capabilities?: string; readonly bindings?: string; readonly registryRef?: string };
+}
+
+export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
+
+/** An execution of a step that has begun: which attempt, over which inputs, since when. */
+export interface StepExecution extends StepRef {
+  readonly kind: StepKind;
+  readonly attempt: number;
+  readonly inputsHash: string;
+  readonly startedAt: number;
+}
+
+/** A settled execution. Its output lies in the checkpoint that the same commit creates. */
+export interface StepSettled extends StepExecution {
+  readonly outputHash: string;
+  readonly outputsSummary: string;
+  readonly resumable: boolean;
+  readonly idempotent: boolean;
+  readonly agent?: string;
+  readonly tokensUsed?: { readonly input: number; readonly output: number };
+  readonly durationMs: number;
+}
+
+/** An open question to the outside. `dueAt` absent: it waits until somebody answers. */
+export interface Wait {
+  readonly id: string;
+  readonly kind: 'approval' | 'event' | 'timer' | 'child';
+  readonly stepId: string;
+  readonly revision: number;
+  readonly openedAt: number;
+  readonly dueAt?: number;
+  readonly name?: string;
+  readonly key?: string;
+  readonly detailText?: string;
+}
+
+export type StopKind = 'user' | 'system' | 'policy' | 'halt';
+
+/** Data by event type. The names are those of DESIGN section 3. */
+export interface EventData {
+  run_created: RunIdentity;
+  run_claimed: { readonly owner: string; readonly epoch: number; readonly expiresAt: number };
+  run_started: Record<string, never>;
+  step_started: StepExecution;
+  step_succeeded: StepSettled;
+  step_degraded: StepSettled & { readonly reason: string };
+  step_skipped: StepSettled & { readonly reason: string };
+  step_reused: StepSettled & { readonly from: { readonly runId: string; readonly checkpoint: number } };
+  step_failed: StepSettled & { readonly error: RecordedError };
+  step_retry_scheduled: StepExecution & { readonly retryAt: number; readonly error: RecordedError };
+  effect_attempted: StepRef & { readonly effectId: string; readonly capabilityId: string; readonly attempt: number };
+  effect_settled: StepRef & { readonly effectId: string; readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' };
+  wait_opened: { readonly wait: Wait };
+  wait_resolved: { readonly waitId: string; readonly decision?: string; readonly payloadText?: string };
+  wait_expired: { readonly waitId: string };
+  signal_received: { readonly signalId: string; readonly name: string; readonly payloadText: string };
+  feedback_given: { readonly waitId: string; readonly steps: readonly string[]; readonly feedbackText: string };
+  policy_evaluated: { readonly allowed: boolean; readonly policySnapshotId: string; readonly reason?: string };
+  run_suspended: { readonly status: 'awaiting_approval' | 'waiting_external'; readonly reason?: string; readonly until?: number };
+  run_resumed: { readonly reason: string };
+  run_released: { readonly reason: 'budget' | 'shutdown' | 'retry'; readonly inFlight: readonly StepRef[]; readonly dueAt?: number };
+  replay_started: { readonly mode: 'resume' | 'replay' | 'fork'; readonly from: string };
+  replay_finished: Record<string, never>;
+  cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
+  orphan_detected: { readonly owner: string; readonly epoch: number; readonly lastHeartbeatAt: number };
+  compensation_started: { readonly steps: readonly string[] };
+  step_compensated: StepRef;
+  compensation_failed: StepRef & { readonly error: RecordedError };
+  run_completed: { readonly result: StoredValue };
+  run_failed: { readonly error: RecordedError };
+  run_cancelled: { readonly stopKind: StopKind; readonly reason?: string };
+  run_superseded: { readonly by: string };
+  snapshot_repaired: { readonly beforeHash: string; readonly afterHash: string };
+}
+
+export type EventType = keyof EventData;
+
+/** What only the holder of the lease can have written carries who that was. */
+export interface Writer {
+  readonly owner: string;
+  readonly epoch: number;
+}
+
+/** An event before it has a place in the journal. `outputText` goes to the checkpoint, never into the event. */
+export type EventDraft<T extends EventType = EventType> = {
+  [K in T]: {
+    readonly type: K;
+    readonly data: EventData[K];
+    readonly initiator: Initiator;
+    readonly actor?: string;
+    readonly outputText?: string;
+  };
+}[T];
+
+/** An event in its place. `id` (128 random bits) tells our own append from another's (J8). */
+export type RunEvent<T extends EventType = EventType> = {
+  [K in T]: {
+    readonly seq: number;
+    readonly id: string;
+    readonly type: K;
+    readonly at: number;
+    readonly initiator: Initiator;
+    readonly actor?: string;
+    readonly data: EventData[K];
+    readonly schemaVersion: number;
+    readonly writer?: Writer;
+    readonly prevHash: string;
+    readonly hash: string;
+  };
+}[T];
+
+/** A document was written by a newer version of this software: leave it alone and answer 503. */
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+  constructor(what: string, found: number) {
+    super(`${what} has schema version ${found}; this worker knows ${SCHEMA_VERSION}. Deploy the newer version.`);
+  }
+}
+
+const SETTLED = new Set<EventType>([
+  'step_succeeded',
+  'step_degraded',
+  'step_skipped',
+  'step_reused',
+  'step_failed',
+]);
+
+export type SettledType = 'step_succeeded' | 'step_degraded' | 'step_skipped' | 'step_reused' | 'step_failed';
+
+/** True for the five events that end an execution of a step. */
+export function isSettled(event: RunEvent): event is RunEvent<SettledType> {
+  return SETTLED.has(event.type);
+}

@@ -1,0 +1,206 @@
+/**
+ * The documents that lie beside an event: its checkpoint and its step record. Both are functions of the event (and
+ * of the output that travels with it), so a repair can make every step record anew from the journal alone.
+ */
+import type { EventDraft, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
+import { isSettled } from './events.ts';
+import type { RunState, StepOutcome } from './state.ts';
+import { stepKey } from './state.ts';
+
+export type Boundary = 'run_created' | 'run_started' | 'step_completed' | 'suspended' | 'run_finished';
+
+/** Immutable record at a boundary. `output` is canonical JSON text. Times in epoch ms. */
+export interface Checkpoint {
+  readonly seq: number;
+  readonly boundary: Boundary;
+  readonly planVersion: number;
+  /** Seq of the checkpoint before this one; 0 for the first. */
+  readonly parent: number;
+  readonly at: number;
+  readonly stepId?: string;
+  readonly itemKey?: string;
+  readonly revision?: number;
+  readonly attempt?: number;
+  readonly outcome?: StepOutcome | 'completed' | 'failed' | 'cancelled';
+  readonly inputsHash?: string;
+  readonly outputHash?: string;
+  readonly outputText?: string;
+  readonly outputsSummary?: string;
+  readonly errorTrace?: string;
+  readonly agent?: string;
+  readonly tokensUsed?: { readonly input: number; readonly output: number };
+  readonly resumable?: boolean;
+  readonly idempotent?: boolean;
+  readonly startedAt?: number;
+  readonly durationMs?: number;
+}
+
+export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
+
+/** State of a step as people and the API read it; one document a step, `id` is the step's key. */
+export interface StepRecord {
+  readonly id: string;
+  readonly kind: StepKind;
+  readonly status: StepStatus;
+  readonly planVersion: number;
+  readonly inputsHash: string;
+  readonly outputsSummary?: string;
+  readonly errorTrace?: string;
+  /** Seq of the checkpoint with the output, once there is one. */
+  readonly checkpoint?: number;
+  readonly attempts: number;
+  readonly startedAtMs: number;
+  readonly updatedAtMs: number;
+  readonly revision: number;
+  readonly compensated: boolean;
+}
+
+/** Longest summary of an output that a step record carries, in characters. */
+export const SUMMARY_CHARS = 240;
+/** Longest error trace kept, in characters. */
+export const TRACE_CHARS = 4_000;
+
+const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
+  step_succeeded: 'succeeded',
+  step_degraded: 'degraded',
+  step_skipped: 'skipped',
+  step_reused: 'reused',
+  step_failed: 'failed',
+};
+
+/** The checkpoint an event makes, if it stands at a boundary. `before` is the state the event was folded onto. */
+export function checkpointOf(event: RunEvent, before: RunState | undefined, outputText?: string): Checkpoint | undefined {
+  const boundary = boundaryOf(event, outputText);
+  if (!boundary) return undefined;
+  const planVersion = event.type === 'run_created' ? event.data.planVersion : before?.planVersion;
+  if (planVersion === undefined) throw new Error(`event ${event.seq} has no run before it`);
+  return {
+    seq: event.seq,
+    boundary,
+    planVersion,
+    parent: before?.checkpointHead ?? 0,
+    at: event.at,
+    ...(outputText === undefined ? {} : { outputText }),
+    ...(isSettled(event) ? settledFields(event) : {}),
+    ...terminalFields(event),
+  };
+}
+
+/** The step record after an event, or undefined if the event is about no step. */
+export function stepRecordOf(event: RunEvent, planVersion: number): StepRecord | undefined {
+  switch (event.type) {
+    case 'step_started':
+      return { ...executionFields(event.data, event, planVersion), status: 'running' };
+    case 'step_retry_scheduled':
+      return {
+        ...executionFields(event.data, event, planVersion),
+        status: 'pending',
+        ...traceOf(event.data.error),
+      };
+    case 'step_succeeded':
+    case 'step_degraded':
+    case 'step_skipped':
+    case 'step_reused':
+    case 'step_failed':
+      return settledRecord(event, planVersion);
+    default:
+      return undefined;
+  }
+}
+
+/** Cuts text to `limit` characters, marking the cut; never splits a surrogate pair. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** True if the draft's output belongs into a checkpoint. */
+export function makesCheckpoint(draft: EventDraft): boolean {
+  return boundaryOf(draft, draft.outputText) !== undefined;
+}
+
+function boundaryOf(event: { readonly type: RunEvent['type'] }, outputText?: string): Boundary | undefined {
+  switch (event.type) {
+    case 'run_created':
+      return outputText === undefined ? undefined : 'run_created';
+    case 'run_started':
+      return 'run_started';
+    case 'step_succeeded':
+    case 'step_degraded':
+    case 'step_skipped':
+    case 'step_reused':
+      return 'step_completed';
+    case 'run_suspended':
+      return 'suspended';
+    case 'run_completed':
+    case 'run_failed':
+    case 'run_cancelled':
+      return 'run_finished';
+    default:
+      return undefined;
+  }
+}
+
+function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoint> {
+  const { stepId, itemKey, revision, attempt, inputsHash, outputHash, outputsSummary } = data;
+  const { agent, tokensUsed, resumable, idempotent, startedAt, durationMs } = data;
+  return {
+    stepId,
+    ...(itemKey === undefined ? {} : { itemKey }),
+    revision,
+    attempt,
+    outcome: OUTCOMES[type],
+    inputsHash,
+    outputHash,
+    outputsSummary,
+    resumable,
+    idempotent,
+    startedAt,
+    durationMs,
+    ...(agent === undefined ? {} : { agent }),
+    ...(tokensUsed === undefined ? {} : { tokensUsed }),
+  };
+}
+
+function terminalFields(event: RunEvent): Partial<Checkpoint> {
+  switch (event.type) {
+    case 'run_completed':
+      return { outcome: 'completed' };
+    case 'run_failed':
+      return { outcome: 'failed', ...traceOf(event.data.error) };
+    case 'run_cancelled':
+      return { outcome: 'cancelled' };
+    default:
+      return {};
+  }
+}
+
+function executionFields(data: StepExecution, event: RunEvent, planVersion: number): Omit<StepRecord, 'status'> {
+  return {
+    id: stepKey(data),
+    kind: data.kind,
+    planVersion,
+    inputsHash: data.inputsHash,
+    attempts: data.attempt,
+    startedAtMs: data.startedAt,
+    updatedAtMs: event.at,
+    revision: data.revision,
+    compensated: false,
+  };
+}
+
+function settledRecord(event: RunEvent<SettledType>, planVersion: number): StepRecord {
+  const outcome = OUTCOMES[event.type];
+  return {
+    ...executionFields(event.data, event, planVersion),
+    status: outcome === 'reused' ? 'succeeded' : outcome,
+    ...(outcome === 'failed' ? {} : { outputsSummary: event.data.outputsSummary, checkpoint: event.seq }),
+    ...(event.type === 'step_failed' ? traceOf(event.data.error) : {}),
+  };
+}
+
+function traceOf(error: { readonly code: string; readonly message: string; readonly trace?: string }): {
+  errorTrace: string;
+} {
+  return { errorTrace: cut(error.trace ?? `${error.code}: ${error.message}`, TRACE_CHARS) };
+}

@@ -1,0 +1,111 @@
+/** How run events move status, lease and the terminal fields. */
+import type { RunEvent } from '../events.ts';
+import type { RunState } from '../state.ts';
+import { assertTransition, type RunStatus } from '../status.ts';
+import type { Reducers } from './index.ts';
+
+type LifecycleEvent =
+  | 'run_claimed'
+  | 'run_started'
+  | 'run_released'
+  | 'run_suspended'
+  | 'run_resumed'
+  | 'orphan_detected'
+  | 'replay_started'
+  | 'replay_finished'
+  | 'policy_evaluated'
+  | 'cancel_requested'
+  | 'run_completed'
+  | 'run_failed'
+  | 'run_cancelled'
+  | 'run_superseded'
+  | 'snapshot_repaired';
+
+/**
+ * The allowed absence of a value: a change to `undefined` removes the member. Needed because the state's optional
+ * members are exact: they are absent or set, never present and undefined.
+ */
+const ABSENT = undefined as never;
+
+export const lifecycleReducers: Reducers<LifecycleEvent> = {
+  run_claimed: (state, { data }) => {
+    if (data.epoch <= state.epoch) throw new Error(`run ${state.id}: epoch ${data.epoch} after ${state.epoch}`);
+    return { lease: { ...data }, epoch: data.epoch, dueAt: ABSENT };
+  },
+  run_started: (state, event) => ({
+    status: moveTo(state, 'running'),
+    startedAt: event.at,
+    checkpointHead: event.seq,
+  }),
+  run_released: (_state, { data }) => ({
+    lease: ABSENT,
+    inFlight: data.inFlight,
+    dueAt: data.dueAt ?? ABSENT,
+  }),
+  run_suspended: (state, event) => ({
+    status: moveTo(state, event.data.status),
+    lease: ABSENT,
+    dueAt: event.data.until ?? ABSENT,
+    checkpointHead: event.seq,
+    interruptions: 0,
+  }),
+  run_resumed: (state) => ({
+    status: moveTo(state, 'running'),
+    resumeCount: state.resumeCount + 1,
+    dueAt: ABSENT,
+  }),
+  orphan_detected: (state) => ({
+    // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
+    status: state.status === 'pending' ? 'pending' : moveTo(state, 'interrupted'),
+    lease: ABSENT,
+    interruptions: state.interruptions + 1,
+  }),
+  replay_started: (state) => ({ status: moveTo(state, 'replaying') }),
+  replay_finished: (state) => ({ status: moveTo(state, 'running') }),
+  policy_evaluated: (_state, { data }) => ({ policySnapshotId: data.policySnapshotId }),
+  cancel_requested: (state, event) => ({
+    cancellation: state.cancellation ?? {
+      stopKind: event.data.stopKind,
+      requestedAt: event.at,
+      ...(event.data.reason === undefined ? {} : { reason: event.data.reason }),
+      ...(event.actor === undefined ? {} : { actor: event.actor }),
+    },
+  }),
+  run_completed: (state, event) => ({
+    ...ended(state, event, 'completed'),
+    result: event.data.result,
+    waits: [],
+    inbox: [],
+  }),
+  run_failed: (state, event) => ({
+    ...ended(state, event, 'failed'),
+    error: event.data.error,
+    ...(state.waits.length > 0 ? { lastHandoff: state.waits, waits: [] } : {}),
+  }),
+  run_cancelled: (state, event) => ({
+    ...ended(state, event, 'cancelled'),
+    stopKind: event.data.stopKind,
+    waits: [],
+    inbox: [],
+  }),
+  run_superseded: (_state, { data }) => ({ supersededBy: data.by }),
+  snapshot_repaired: () => ({}),
+};
+
+function moveTo(state: RunState, to: RunStatus): RunStatus {
+  assertTransition(state.status, to);
+  return to;
+}
+
+function ended(state: RunState, event: RunEvent, to: 'completed' | 'failed' | 'cancelled'): Partial<RunState> {
+  return {
+    status: moveTo(state, to),
+    lease: ABSENT,
+    dueAt: ABSENT,
+    currentStep: ABSENT,
+    inFlight: [],
+    checkpointHead: event.seq,
+    completedAt: event.at,
+    durationMs: event.at - (state.startedAt ?? state.createdAt),
+  };
+}

@@ -1,0 +1,37 @@
+/** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
+import type { RunState, SoftState } from './state.ts';
+
+/** A run that is ready but not driven is looked at after this long: its task may have been lost. */
+export const READY_GRACE_MS = 60_000;
+/** A wait without a deadline is still looked at once a day. */
+export const OPEN_WAIT_MS = 24 * 3_600_000;
+/** A parked run without a deadline: the missing thing (a deployment) may have come. */
+export const PARKED_MS = 10 * 60_000;
+
+/**
+ * When the scan must look at this run, epoch ms; undefined for a settled one. A lease that heartbeats have
+ * extended counts as extended.
+ */
+export function wakeAt(state: RunState, soft: SoftState = {}): number | undefined {
+  switch (state.status) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return undefined;
+    case 'awaiting_approval':
+    case 'waiting_external':
+      return waitingUntil(state);
+    case 'pending':
+    case 'running':
+    case 'replaying':
+    case 'interrupted':
+      if (state.lease) return Math.max(state.lease.expiresAt, soft.leaseExtendedTo ?? 0);
+      return state.dueAt ?? state.updatedAt + READY_GRACE_MS;
+  }
+}
+
+function waitingUntil(state: RunState): number {
+  if (state.waits.length === 0) return state.dueAt ?? state.updatedAt + PARKED_MS;
+  const deadlines = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
+  return deadlines.length > 0 ? Math.min(...deadlines) : state.updatedAt + OPEN_WAIT_MS;
+}

@@ -1,0 +1,110 @@
+/**
+ * Makes one commit out of what several callers want to append (group commit). Pure but for the ids it is given:
+ * every decision sees the state as the ones before it in the batch left it. Knows the limits of a commit, not how
+ * it is sent.
+ */
+import { seal } from '../core/chain.ts';
+import type { EventDraft, RunEvent, Writer } from '../core/events.ts';
+import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/records.ts';
+import { reduce } from '../core/reduce/index.ts';
+import type { RunState } from '../core/state.ts';
+import { wakeAt } from '../core/wake.ts';
+
+/** Below Firestore's 500 writes a commit; leaves room for snapshot, ledger rows and records. */
+export const MAX_COMMIT_WRITES = 300;
+/** Below Firestore's 10 MiB a request, with room for field names and encoding. */
+export const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
+/** What an event with its checkpoint and step record takes beside the output. */
+const EVENT_OVERHEAD_BYTES = 2_048;
+
+/**
+ * What a caller wants to append, decided anew on the newest state as often as it takes (J2). A fact returns the same
+ * drafts whatever the state; a decision may return none. Throwing refuses this append only.
+ */
+export type Decide = (state: RunState) => readonly EventDraft[];
+
+export interface BatchParams {
+  readonly state: RunState;
+  readonly proposals: readonly Decide[];
+  /** Owner of the lease this writer holds or is about to take; its events carry owner and epoch. */
+  readonly owner?: string;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly newEventId: () => string;
+}
+
+/** What became of a proposal: the events it put into the batch, or why it was refused. */
+export type ProposalResult =
+  | { readonly kind: 'appended'; readonly events: readonly RunEvent[] }
+  | { readonly kind: 'refused'; readonly error: unknown };
+
+export interface Batch {
+  /** State after the last event. */
+  readonly after: RunState;
+  readonly events: readonly RunEvent[];
+  readonly checkpoints: readonly Checkpoint[];
+  readonly steps: readonly StepRecord[];
+  /** One for each proposal taken, in order; proposals beyond the limits of a commit are left for the next. */
+  readonly results: readonly ProposalResult[];
+}
+
+/** Takes proposals in order until the commit is full; the first is always taken. */
+export function assembleBatch({ state, proposals, owner, now, newEventId }: BatchParams): Batch {
+  const events: RunEvent[] = [];
+  const checkpoints: Checkpoint[] = [];
+  const steps = new Map<string, StepRecord>();
+  const results: ProposalResult[] = [];
+  let after = state;
+  let bytes = 0;
+
+  for (const decide of proposals) {
+    let drafts: readonly EventDraft[];
+    try {
+      drafts = decide(after);
+    } catch (error) {
+      results.push({ kind: 'refused', error });
+      continue;
+    }
+    const wanted = sizeOf(drafts);
+    const writes = events.length + checkpoints.length + steps.size;
+    if (results.length > 0 && (writes + 3 * drafts.length > MAX_COMMIT_WRITES || bytes + wanted > MAX_COMMIT_BYTES)) break;
+    bytes += wanted;
+    const first = events.length;
+    for (const draft of drafts) {
+      const writer = writerOf(draft, after, owner);
+      const event = seal(draft, { chain: after, id: newEventId(), now, ...(writer ? { writer } : {}) });
+      const checkpoint = checkpointOf(event, after, draft.outputText);
+      if (checkpoint) checkpoints.push(checkpoint);
+      const step = stepRecordOf(event, after.planVersion);
+      if (step) steps.set(step.id, step);
+      after = reduce(after, event);
+      events.push(event);
+    }
+    results.push({ kind: 'appended', events: events.slice(first) });
+  }
+  return { after, events, checkpoints, steps: [...steps.values()], results };
+}
+
+/**
+ * True if these events may not be committed without the snapshot (J4, J10): claims, releases, status changes, waits,
+ * terminals, everything on an unleased run, and whatever moves `wakeAt` earlier.
+ */
+export function mustWriteSnapshot(before: RunState, after: RunState): boolean {
+  if (after.lease === undefined || before.lease?.epoch !== after.lease.epoch) return true;
+  if (before.status !== after.status || before.waits !== after.waits) return true;
+  return (wakeAt(after) ?? Number.POSITIVE_INFINITY) < (wakeAt(before) ?? Number.POSITIVE_INFINITY);
+}
+
+function writerOf(draft: EventDraft, state: RunState, owner: string | undefined): Writer | undefined {
+  if (draft.type === 'run_claimed') return { owner: draft.data.owner, epoch: draft.data.epoch };
+  const { lease } = state;
+  return owner !== undefined && lease?.owner === owner ? { owner, epoch: lease.epoch } : undefined;
+}
+
+function sizeOf(drafts: readonly EventDraft[]): number {
+  let bytes = 0;
+  for (const { outputText } of drafts) {
+    bytes += EVENT_OVERHEAD_BYTES + (outputText === undefined ? 0 : Buffer.byteLength(outputText));
+  }
+  return bytes;
+}

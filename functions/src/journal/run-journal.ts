@@ -1,0 +1,290 @@
+/**
+ * The one way to append to a run. A writer queue per run and process (J1): appends that arrive while a commit is
+ * under way share the next one. Resolves unknown outcomes by sending the same bytes again (J8), meets foreign events
+ * by folding them and deciding again (J2), and stops for good once another holds the lease (J3).
+ *
+ * Must not: decide anything about a run; what is appended comes from the callers' `Decide` functions.
+ */
+import type { RunEvent } from '../core/events.ts';
+import { reduce } from '../core/reduce/index.ts';
+import type { RunState } from '../core/state.ts';
+import { type Clock, pause } from '../ports/clock.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
+import { assembleBatch, type Batch, type Decide, mustWriteSnapshot } from './batch.ts';
+
+export interface JournalDeps {
+  readonly store: RunStore;
+  readonly clock: Clock;
+  readonly random: Randomness;
+}
+
+export interface JournalOptions {
+  /** Unique per dispatch; given by a drive that holds or is about to take the lease. */
+  readonly owner?: string;
+  /** How far a sign of life extends the lease, ms. */
+  readonly leaseMs: number;
+  /** Shortest time between two coalesced snapshot writes, ms. */
+  readonly flushMs: number;
+  /** How long to fight for an answer (unknown outcomes, foreign appends) before giving up, ms. */
+  readonly patienceMs: number;
+}
+
+/** Another took the run over: nothing this writer still wanted to say may be said. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+export interface Appended {
+  /** The newest state known when the append was settled. */
+  readonly state: RunState;
+  /** What this append added; empty if its decision was to add nothing. */
+  readonly events: readonly RunEvent[];
+}
+
+/** Tail events read at once after a conflict; more are read page by page. */
+const TAIL_PAGE = 200;
+const RESEND_FIRST_MS = 20;
+const RESEND_CAP_MS = 1_000;
+
+type Job =
+  | { readonly kind: 'append'; readonly decide: Decide; readonly done: PromiseWithResolvers<Appended> }
+  | { readonly kind: 'touch' | 'refresh'; readonly done: PromiseWithResolvers<Appended> };
+
+export class RunJournal {
+  readonly #deps: JournalDeps;
+  readonly #options: JournalOptions;
+  readonly #jobs: Job[] = [];
+  #state: RunState;
+  #snapshotVersion: Version | undefined;
+  #snapshotHead: number;
+  #lastSnapshotAt: number;
+  #lastCommitAt: number;
+  #holding = false;
+  #working = false;
+  #failure: Error | undefined;
+
+  constructor(deps: JournalDeps, loaded: LoadedRun, options: JournalOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#state = loaded.state;
+    this.#snapshotVersion = loaded.snapshotVersion;
+    this.#snapshotHead = loaded.snapshotHead;
+    this.#lastSnapshotAt = this.#lastCommitAt = deps.clock.now();
+  }
+
+  /** The newest state this writer knows. */
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Epoch ms of the newest snapshot write, and of the newest commit, of this writer (or its start). */
+  get lastSnapshotAt(): number {
+    return this.#lastSnapshotAt;
+  }
+  get lastCommitAt(): number {
+    return this.#lastCommitAt;
+  }
+
+  /** True while the snapshot document is behind the journal. */
+  get lagging(): boolean {
+    return this.#snapshotHead < this.#state.head;
+  }
+
+  /**
+   * Resolves once what `decide` wanted is durable, and known to be. Rejects with what `decide` threw, with
+   * `LeaseLost`, or with `OutcomeUnknown` when patience ended (then nobody knows, and the lease will expire).
+   */
+  append(decide: Decide): Promise<Appended> {
+    return this.#enqueue({ kind: 'append', decide, done: Promise.withResolvers() });
+  }
+
+  /** Writes the snapshot without an event (J9): flush and heartbeat in one. */
+  touch(): Promise<Appended> {
+    return this.#enqueue({ kind: 'touch', done: Promise.withResolvers() });
+  }
+
+  /** Looks for events of others, so that a cancel reaches a drive that has nothing to commit. */
+  refresh(): Promise<Appended> {
+    return this.#enqueue({ kind: 'refresh', done: Promise.withResolvers() });
+  }
+
+  #enqueue(job: Job): Promise<Appended> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    this.#jobs.push(job);
+    if (!this.#working) {
+      this.#working = true;
+      // A turn later, so that steps which end together share the first commit as well.
+      queueMicrotask(() => void this.#work());
+    }
+    return job.done.promise;
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#jobs.length > 0) await this.#next();
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(String(error));
+      for (const job of this.#jobs.splice(0)) job.done.reject(this.#failure);
+    } finally {
+      this.#working = false;
+    }
+  }
+
+  async #next(): Promise<void> {
+    const job = this.#jobs[0];
+    if (job?.kind === 'append') return this.#commitAppends();
+    if (job?.kind === 'touch') await this.#touchOnce();
+    else await this.#readTail();
+    this.#assertHolding();
+    this.#jobs.shift();
+    job?.done.resolve({ state: this.#state, events: [] });
+  }
+
+  async #commitAppends(): Promise<void> {
+    const deadline = this.#deps.clock.now() + this.#options.patienceMs;
+    for (let attempt = 0; ; attempt += 1) {
+      const jobs = this.#leadingAppends();
+      const now = this.#deps.clock.now();
+      const batch = assembleBatch({
+        state: this.#state,
+        proposals: jobs.map((job) => job.decide),
+        now,
+        newEventId: () => this.#deps.random.token(),
+        ...(this.#options.owner === undefined ? {} : { owner: this.#options.owner }),
+      });
+      if (batch.events.length === 0 || (await this.#commit(batch, deadline))) {
+        return this.#settle(jobs, batch);
+      }
+      this.#assertHolding();
+      if (this.#deps.clock.now() >= deadline) throw new OutcomeUnknown('append', 'the run is too busy');
+      // Whoever holds the lease writes on; everybody else leaves it room.
+      if (!this.#holding && attempt > 0) await this.#backOff(attempt);
+    }
+  }
+
+  /** True once the batch is durable; false if it never will be, with the foreign events folded in. */
+  async #commit(batch: Batch, deadline: number): Promise<boolean> {
+    const now = this.#deps.clock.now();
+    const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
+    const withSnapshot = mustWriteSnapshot(this.#state, batch.after) || (due && this.#isHolder(batch.after));
+    const result = await this.#sendUntilKnown(
+      () =>
+        this.#deps.store.commit({
+          runId: this.#state.id,
+          events: batch.events,
+          checkpoints: batch.checkpoints,
+          steps: batch.steps,
+          ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after) } : {}),
+        }),
+      deadline,
+    );
+    if (result.kind === 'exists' && !(await this.#isOurs(batch))) return false;
+    const foreign = this.#state;
+    if (result.kind === 'committed') this.#state = batch.after;
+    else this.#state = foreign.head > batch.after.head ? foreign : batch.after;
+    this.#lastCommitAt = this.#deps.clock.now();
+    if (withSnapshot) this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
+    this.#holding = this.#isHolder(this.#state);
+    return true;
+  }
+
+  /** After ALREADY_EXISTS: our own append whose answer was lost (J8), or another's. Folds the tail either way. */
+  async #isOurs(batch: Batch): Promise<boolean> {
+    const first = batch.events[0];
+    const tail = await this.#readTail();
+    return tail.length > 0 && tail[0]?.id === first?.id;
+  }
+
+  async #touchOnce(): Promise<void> {
+    const deadline = this.#deps.clock.now() + this.#options.patienceMs;
+    for (;;) {
+      const seen = this.#snapshotVersion;
+      if (seen !== undefined) {
+        const state = this.#state;
+        const result = await this.#sendUntilKnown(
+          () => this.#deps.store.touch({ runId: state.id, seen, snapshot: state, ...this.#soft(state) }),
+          deadline,
+        );
+        if (result.kind === 'touched') return this.#noteSnapshot(state.head, result.snapshotVersion);
+      }
+      await this.#reload();
+      this.#assertHolding();
+    }
+  }
+
+  /** Somebody else wrote the snapshot, or our version of it is unknown: see what stands there now. */
+  async #reload(): Promise<void> {
+    const loaded = await this.#deps.store.load(this.#state.id);
+    if (!loaded) throw new LeaseLost(`run ${this.#state.id} is gone`);
+    if (loaded.state.head >= this.#state.head) this.#state = loaded.state;
+    this.#snapshotVersion = loaded.snapshotVersion;
+    this.#snapshotHead = loaded.snapshotHead;
+  }
+
+  async #readTail(): Promise<readonly RunEvent[]> {
+    const tail: RunEvent[] = [];
+    for (;;) {
+      const page = await this.#deps.store.readEvents(this.#state.id, this.#state.head, TAIL_PAGE);
+      for (const event of page) this.#state = reduce(this.#state, event);
+      tail.push(...page);
+      if (page.length < TAIL_PAGE) return tail;
+    }
+  }
+
+  async #sendUntilKnown<T extends CommitResult | { kind: string }>(send: () => Promise<T>, deadline: number): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof OutcomeUnknown) || this.#deps.clock.now() >= deadline) throw error;
+        await this.#backOff(attempt);
+      }
+    }
+  }
+
+  #backOff(attempt: number): Promise<void> {
+    const bound = Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** attempt);
+    return pause(this.#deps.clock, bound * (0.5 + this.#deps.random.unit() / 2));
+  }
+
+  #leadingAppends(): Extract<Job, { kind: 'append' }>[] {
+    const appends: Extract<Job, { kind: 'append' }>[] = [];
+    for (const job of this.#jobs) {
+      if (job.kind !== 'append') break;
+      appends.push(job);
+    }
+    return appends;
+  }
+
+  #settle(jobs: readonly Extract<Job, { kind: 'append' }>[], batch: Batch): void {
+    this.#jobs.splice(0, batch.results.length);
+    batch.results.forEach((result, i) => {
+      const done = jobs[i]?.done;
+      if (result.kind === 'refused') done?.reject(result.error);
+      else done?.resolve({ state: this.#state, events: result.events });
+    });
+  }
+
+  #soft(state: RunState): { soft?: SoftUpdate } {
+    if (!this.#isHolder(state)) return {};
+    return { soft: { heartbeat: true, leaseExtendedTo: this.#deps.clock.now() + this.#options.leaseMs } };
+  }
+
+  #noteSnapshot(head: number, version: Version | undefined): void {
+    this.#snapshotHead = head;
+    this.#snapshotVersion = version;
+    this.#lastSnapshotAt = this.#deps.clock.now();
+  }
+
+  #isHolder(state: RunState): boolean {
+    return this.#options.owner !== undefined && state.lease?.owner === this.#options.owner;
+  }
+
+  #assertHolding(): void {
+    if (this.#holding && !this.#isHolder(this.#state)) {
+      throw new LeaseLost(`run ${this.#state.id} was taken over`);
+    }
+  }
+}

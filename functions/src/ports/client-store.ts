@@ -1,0 +1,17 @@
+/** API clients: who a key belongs to. Only the sha256 of the secret is ever stored. */
+export type Role = 'viewer' | 'submitter' | 'operator' | 'admin';
+
+export interface ApiClient {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly roles: readonly Role[];
+  /** sha256 of the secret, hex. */
+  readonly secretHash: string;
+  readonly disabled: boolean;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+export interface ClientStore {
+  read(clientId: string): Promise<ApiClient | undefined>;
+}

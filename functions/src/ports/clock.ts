@@ -1,0 +1,25 @@
+/** Time as the engine sees it, so that a test can own it. */
+
+/** Ends a timer that has not fired; calling it again does nothing. */
+export type CancelTimer = () => void;
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Calls `fire` once, after `delayMs`. */
+  timer(delayMs: number, fire: () => void): CancelTimer;
+}
+
+/** Resolves after `delayMs`, or at once when `signal` aborts. Never rejects: the caller looks at the signal. */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.timer(delayMs, done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,17 @@
+/** Idempotency records, for requests whose work cannot share the record's commit, and for look-ups. */
+import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { Version } from './run-store.ts';
+
+export interface StoredRecord {
+  readonly record: IdempotencyRecord;
+  readonly version: Version;
+}
+
+/** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
+export interface IdempotencyStore {
+  read(key: string): Promise<StoredRecord | undefined>;
+  /** Create-first check-and-set: `exists` means somebody else's record is there and nothing was written. */
+  create(record: IdempotencyRecord): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;
+  /** Replaces the version last seen; `stale` means another was faster. */
+  replace(record: IdempotencyRecord, seen: Version): Promise<{ readonly kind: 'replaced'; readonly version: Version } | { readonly kind: 'stale' }>;
+}

@@ -1,0 +1,9 @@
+/** Everything drawn at random, so that a test can replay it. */
+export interface Randomness {
+  /** Uniform in [0, 1), for jitter. */
+  unit(): number;
+  /** 128 random bits as 32 hex characters, for event ids and lease owners. */
+  token(): string;
+  /** A new run id. */
+  runId(): string;
+}

@@ -1,0 +1,123 @@
+/**
+ * Runs and their journals, in words of the domain. A commit is atomic: all its documents or none. The adapter knows
+ * how values are stored; it decides nothing. Every method throws `OutcomeUnknown` where it cannot know whether the
+ * call was applied, and `NewerSchemaError` for documents of a newer version.
+ */
+import type { RunEvent } from '../core/events.ts';
+import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import type { RunState, SoftState } from '../core/state.ts';
+import type { RunStatus } from '../core/status.ts';
+
+/** Which version of a document somebody last saw; opaque, compared by the store. */
+export type Version = string;
+
+/** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
+export interface LoadedRun {
+  readonly state: RunState;
+  readonly soft: SoftState;
+  /** Head of the snapshot document itself; less than `state.head` while a drive is ahead of it (J4). */
+  readonly snapshotHead: number;
+  readonly snapshotVersion: Version;
+  /** The store's own time of this read, epoch ms: what staleness is judged by. */
+  readonly readAt: number;
+}
+
+/** An idempotency record to be made by a start; `replaces` is the version of an expired one it takes the place of. */
+export interface StartRecord {
+  readonly record: IdempotencyRecord;
+  readonly replaces?: Version;
+}
+
+export interface StartCommit {
+  readonly state: RunState;
+  readonly events: readonly RunEvent[];
+  readonly checkpoints: readonly Checkpoint[];
+  readonly records: readonly StartRecord[];
+}
+
+/** One move of a run (DESIGN section 4). Events and checkpoints are created, step records are set. */
+export interface JournalCommit {
+  readonly runId: string;
+  readonly events: readonly RunEvent[];
+  readonly checkpoints: readonly Checkpoint[];
+  readonly steps: readonly StepRecord[];
+  /** The state after the last of `events`; given when the snapshot is to be written with them. */
+  readonly snapshot?: RunState;
+  readonly soft?: SoftUpdate;
+}
+
+/** Written with a snapshot: a sign of life at the store's own time, and how far that extends the lease. */
+export interface SoftUpdate {
+  /** True stamps `lastHeartbeatAt` with the store's time. */
+  readonly heartbeat: boolean;
+  readonly leaseExtendedTo?: number;
+}
+
+export type CommitResult =
+  | { readonly kind: 'committed'; readonly snapshotVersion?: Version }
+  /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
+  | { readonly kind: 'exists' };
+
+/** A snapshot write without an event (J9): flush and heartbeat of a drive, or the scan moving `wakeAt`. */
+export interface SnapshotTouch {
+  readonly runId: string;
+  readonly seen: Version;
+  readonly snapshot?: RunState;
+  readonly soft?: SoftUpdate;
+  /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
+  readonly wakeAt?: number;
+}
+
+export type TouchResult =
+  | { readonly kind: 'touched'; readonly snapshotVersion: Version }
+  /** Somebody else wrote the snapshot meanwhile, or it is gone: read, fold, decide again. */
+  | { readonly kind: 'stale' };
+
+export interface DueRun {
+  readonly runId: string;
+  readonly wakeAt: number;
+  readonly snapshotVersion: Version;
+}
+
+/** A page of a list, newest first where there is an order; `next` continues it. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+export interface RunFilter {
+  readonly tenantId: string;
+  readonly status?: RunStatus;
+  readonly type?: string;
+  readonly repoId?: string;
+  readonly threadId?: string;
+}
+
+export interface PageRequest {
+  /** How many at the most; the caller bounds it. */
+  readonly limit: number;
+  /** `next` of the page before. Throws `INVALID_INPUT` for a text that never was one. */
+  readonly cursor?: string;
+}
+
+export interface RunStore {
+  /** Creates run, first event and idempotency records, each under must-not-exist. */
+  start(commit: StartCommit): Promise<CommitResult>;
+  load(runId: string): Promise<LoadedRun | undefined>;
+  /** Events after `afterSeq` in order, at most `limit` (the caller goes on if it got that many). */
+  readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
+  commit(commit: JournalCommit): Promise<CommitResult>;
+  touch(touch: SnapshotTouch): Promise<TouchResult>;
+  /** Checkpoints by seq, in the order asked for; throws if one is missing. */
+  readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]>;
+
+  /** Runs whose `wakeAt` is not after `now`, earliest first. */
+  dueRuns(now: number, limit: number): Promise<readonly DueRun[]>;
+
+  /** Lists read snapshots and may lag behind a driven run (J7). Newest run first. */
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>>;
+  listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>>;
+  listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>>;
+  listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>>;
+}

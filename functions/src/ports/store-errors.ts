@@ -1,0 +1,12 @@
+/** How adapters say what is known after a failed call. */
+
+/**
+ * The call may or may not have been applied (connection lost, deadline, ABORTED, UNAVAILABLE). Sending the same bytes
+ * again is safe for every commit of ours (J8).
+ */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+  constructor(what: string, cause: unknown) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}

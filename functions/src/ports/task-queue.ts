@@ -1,0 +1,21 @@
+/** The queue that drives runs. At least once: a task may be lost by nobody, repeated by anybody, and come early. */
+
+/** Why a drive was asked for; for the log only, no decision depends on it. */
+export type DriveReason = 'start' | 'continue' | 'lease_expiry' | 'retry' | 'resume' | 'early' | 'recovery';
+
+export interface DriveTask {
+  readonly runId: string;
+  readonly reason: DriveReason;
+  /** Not before this time, epoch ms; absent: now. */
+  readonly at?: number;
+  /**
+   * Collapses repeated enqueues of the same intent (a hash of run, head and due time). A name that was used once is
+   * never accepted again for hours, so it must not name anything that can become necessary a second time.
+   */
+  readonly name?: string;
+}
+
+export interface TaskQueue {
+  /** Resolves once the task is durable, also when one of that name was there before. Throws if that is not known. */
+  enqueue(task: DriveTask): Promise<void>;
+}
