@@ -1,0 +1,26 @@
+/** Sends a task to a URL that is not a function of this host, as Cloud Tasks would: plain HTTP or HTTPS, once. */
+import { request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
+
+export function dispatchOverHttp({
+  url,
+  method,
+  headers,
+  body,
+  signal,
+}: DispatchRequest): Promise<DispatchOutcome> {
+  return new Promise((resolve) => {
+    const send = url.startsWith('https:') ? overHttps : overHttp;
+    const outgoing = send(url, { method, headers: { ...headers, 'content-length': body.length }, signal });
+    const unreachable = (error: Error) => resolve({ kind: 'unreachable', reason: error.message });
+    outgoing.on('error', unreachable);
+    outgoing.on('response', (answer) => {
+      const { statusCode: status = 502, headers: answered } = answer;
+      answer.resume();
+      answer.on('end', () => resolve({ kind: 'answered', status, retryAfter: answered['retry-after'] }));
+      answer.on('error', unreachable);
+    });
+    outgoing.end(body);
+  });
+}

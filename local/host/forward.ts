@@ -1,0 +1,155 @@
+/**
+ * Sends a request to a function on a worker and times it out as the platform would. Owns the connections to the
+ * workers. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
+ */
+import {
+  Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
+import type { Clock } from '../time/clock.ts';
+import type { FunctionSpec } from './function-spec.ts';
+import { MAX_BODY_BYTES } from './request-app.ts';
+import { type Lease, NoWorkerError, type WorkerPool } from './worker-pool.ts';
+
+const HOP_HEADERS = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+export interface ForwardOptions {
+  readonly pool: WorkerPool;
+  readonly clock: Clock;
+}
+
+/** A request as the client sent it, to be answered on `response`. */
+export interface Forwarded {
+  readonly spec: FunctionSpec;
+  /** Path and query as the function is to see them. */
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export class Forwarder {
+  readonly #pool: WorkerPool;
+  readonly #clock: Clock;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, scheduling: 'lifo' });
+
+  constructor({ pool, clock }: ForwardOptions) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  /** Streams the request to a worker and its answer back. Every failure is answered; never throws. */
+  async forward({ spec, path, headers, request: incoming, response }: Forwarded): Promise<void> {
+    if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+      plainAnswer(response, 413, 'Request body too large');
+      return;
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const lease = await this.#lease(spec, gone.signal);
+    if (lease instanceof NoWorkerError) {
+      plainAnswer(response, lease.status, lease.message);
+      return;
+    }
+    const outgoing = this.#send(spec, lease, { path, method: incoming.method ?? 'GET', headers });
+    const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
+      plainAnswer(response, 504, 'upstream request timeout');
+      outgoing.destroy();
+    });
+    response.once('close', () => {
+      cancel();
+      outgoing.destroy();
+    });
+    outgoing.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.headers));
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    outgoing.on('error', (error) =>
+      plainAnswer(response, 503, `the function's worker failed: ${error.message}`),
+    );
+    incoming.pipe(outgoing);
+  }
+
+  /** One attempt of a task; settles when the function's answer is complete. */
+  async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
+    const lease = await this.#lease(spec, task.signal);
+    if (lease instanceof NoWorkerError)
+      return { kind: 'answered', status: lease.status, retryAfter: undefined };
+    return new Promise((resolve) => {
+      const outgoing = this.#send(spec, lease, {
+        path,
+        method: task.method,
+        headers: { ...task.headers, 'content-length': task.body.length },
+      });
+      const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
+      const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
+        settle({ kind: 'answered', status: 504, retryAfter: undefined });
+        outgoing.destroy();
+      });
+      const settle = (outcome: DispatchOutcome) => {
+        cancel();
+        task.signal.removeEventListener('abort', abort);
+        resolve(outcome);
+      };
+      task.signal.addEventListener('abort', abort, { once: true });
+      outgoing.on('response', (answer) => {
+        const { statusCode: status = 502, headers } = answer;
+        answer.resume();
+        answer.on('end', () => settle({ kind: 'answered', status, retryAfter: headers['retry-after'] }));
+        answer.on('error', (error) => settle({ kind: 'unreachable', reason: error.message }));
+      });
+      outgoing.on('error', (error) => settle({ kind: 'unreachable', reason: error.message }));
+      outgoing.end(task.body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** A request that gives its place back when it is over, however it ends. */
+  #send(
+    { name }: FunctionSpec,
+    lease: Lease,
+    { path, method, headers }: { path: string; method: string; headers: OutgoingHttpHeaders },
+  ) {
+    const target = { agent: this.#agent, host: '127.0.0.1', port: lease.port };
+    const outgoing = request({ ...target, path: `/${name}${path}`, method, headers });
+    outgoing.once('close', () => lease.release());
+    return outgoing;
+  }
+
+  async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<Lease | NoWorkerError> {
+    try {
+      return await this.#pool.acquire(spec, signal);
+    } catch (error) {
+      if (error instanceof NoWorkerError) return error;
+      throw error;
+    }
+  }
+}
+
+export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const kept = { ...headers };
+  for (const name of HOP_HEADERS) delete kept[name];
+  return kept;
+}
+
+/** Answers unless an answer has begun; one that has is cut, so that the client does not take it for whole. */
+export function plainAnswer(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent || response.destroyed) response.destroy();
+  else response.writeHead(status, { 'content-type': 'text/plain' }).end(`${message}\n`);
+}

@@ -1,0 +1,136 @@
+/**
+ * What the host knows of an exported function: the part of firebase-functions' own metadata (`fn.__endpoint`)
+ * that it honours. Reads metadata into plain JSON values; starts nothing.
+ */
+
+export interface QueueTrigger {
+  readonly kind: 'task-queue';
+  readonly retry: {
+    readonly maxAttempts: number | undefined;
+    readonly maxRetrySeconds: number | undefined;
+    readonly minBackoffSeconds: number | undefined;
+    readonly maxBackoffSeconds: number | undefined;
+    readonly maxDoublings: number | undefined;
+  };
+  readonly rates: {
+    readonly maxDispatchesPerSecond: number | undefined;
+    readonly maxConcurrentDispatches: number | undefined;
+  };
+}
+
+export interface ScheduleTrigger {
+  readonly kind: 'schedule';
+  /** `every 5 minutes` or a cron line. */
+  readonly schedule: string;
+  readonly timeZone: string;
+  /** How often a failed execution is repeated; 0 unless the function says otherwise. */
+  readonly retryCount: number;
+}
+
+export type Trigger =
+  | { readonly kind: 'https' }
+  | QueueTrigger
+  | ScheduleTrigger
+  | { readonly kind: 'unsupported'; readonly what: string };
+
+export interface FunctionSpec {
+  /** The export's name; nested exports are joined with `-`, as `firebase deploy` does. */
+  readonly name: string;
+  readonly region: string;
+  readonly trigger: Trigger;
+  readonly timeoutSeconds: number;
+  /** Requests of this function one worker may serve at a time. */
+  readonly concurrency: number;
+  readonly secrets: readonly string[];
+}
+
+export type Handler = (request: unknown, response: unknown) => unknown;
+
+export interface LoadedFunction {
+  readonly spec: FunctionSpec;
+  readonly handler: Handler;
+}
+
+/** Second-generation defaults of Cloud Functions. */
+const DEFAULT_TIMEOUT_S = 60;
+const DEFAULT_CONCURRENCY = 80;
+const EXPRESSION = Symbol.for('firebase-functions:Expression:Tag');
+
+/** Every function the module exports, in the order of its exports. */
+export function functionsOf(module: object, defaultRegion: string, prefix = ''): LoadedFunction[] {
+  return Object.entries(module).flatMap(([key, value]: [string, unknown]) => {
+    const name = prefix + key;
+    if (typeof value === 'function') {
+      const endpoint: unknown = (value as { __endpoint?: unknown }).__endpoint;
+      if (!isObject(endpoint)) return [];
+      return [{ spec: specOf(name, plain(endpoint), defaultRegion), handler: value as Handler }];
+    }
+    return isObject(value) && !Array.isArray(value) ? functionsOf(value, defaultRegion, `${name}-`) : [];
+  });
+}
+
+/** JSON with parameters replaced by their values; a reset value becomes null, which means "the default". */
+function plain(endpoint: object): Record<string, unknown> {
+  const text = JSON.stringify(endpoint, function (this: Record<string, unknown>, key, value: unknown) {
+    const raw = this[key];
+    return isObject(raw) && EXPRESSION in raw ? (raw as unknown as { value(): unknown }).value() : value;
+  });
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function specOf(name: string, endpoint: Record<string, unknown>, defaultRegion: string): FunctionSpec {
+  const regions = Array.isArray(endpoint.region) ? endpoint.region : [endpoint.region];
+  const secrets = Array.isArray(endpoint.secretEnvironmentVariables)
+    ? endpoint.secretEnvironmentVariables
+    : [];
+  return {
+    name,
+    region: typeof regions[0] === 'string' ? regions[0] : defaultRegion,
+    trigger: triggerOf(endpoint),
+    timeoutSeconds: number(endpoint.timeoutSeconds) ?? DEFAULT_TIMEOUT_S,
+    concurrency: number(endpoint.concurrency) ?? DEFAULT_CONCURRENCY,
+    secrets: secrets.filter(isObject).map((secret) => String(secret.key)),
+  };
+}
+
+function triggerOf(endpoint: Record<string, unknown>): Trigger {
+  const { taskQueueTrigger, scheduleTrigger } = endpoint;
+  if (isObject(taskQueueTrigger)) return queueTrigger(taskQueueTrigger);
+  if (isObject(scheduleTrigger)) {
+    const retry = isObject(scheduleTrigger.retryConfig) ? scheduleTrigger.retryConfig : {};
+    const { timeZone } = scheduleTrigger;
+    return {
+      kind: 'schedule',
+      schedule: String(scheduleTrigger.schedule),
+      timeZone: typeof timeZone === 'string' && timeZone !== '' ? timeZone : 'UTC',
+      retryCount: number(retry.retryCount) ?? 0,
+    };
+  }
+  if ('httpsTrigger' in endpoint || 'callableTrigger' in endpoint) return { kind: 'https' };
+  const what = Object.keys(endpoint).find((key) => key.endsWith('Trigger')) ?? 'no trigger';
+  return { kind: 'unsupported', what };
+}
+
+function queueTrigger(trigger: Record<string, unknown>): QueueTrigger {
+  const retry = isObject(trigger.retryConfig) ? trigger.retryConfig : {};
+  const rates = isObject(trigger.rateLimits) ? trigger.rateLimits : {};
+  return {
+    kind: 'task-queue',
+    retry: {
+      maxAttempts: number(retry.maxAttempts),
+      maxRetrySeconds: number(retry.maxRetrySeconds),
+      minBackoffSeconds: number(retry.minBackoffSeconds),
+      maxBackoffSeconds: number(retry.maxBackoffSeconds),
+      maxDoublings: number(retry.maxDoublings),
+    },
+    rates: {
+      maxDispatchesPerSecond: number(rates.maxDispatchesPerSecond),
+      maxConcurrentDispatches: number(rates.maxConcurrentDispatches),
+    },
+  };
+}
+
+const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;

@@ -1,0 +1,124 @@
+/**
+ * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
+ * workers behind it, and the short way by which the task queue reaches them. Owns the table of functions.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
+import type { Clock } from '../time/clock.ts';
+import { dispatchOverHttp } from './external-dispatch.ts';
+import { Forwarder, plainAnswer, withoutHopHeaders } from './forward.ts';
+import type { FunctionSpec } from './function-spec.ts';
+import { splitPath } from './request-app.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+export interface HostOptions {
+  readonly module: string;
+  readonly workers: number;
+  readonly region: string;
+  readonly clock: Clock;
+  readonly output: number;
+  log(line: string): void;
+}
+
+export interface StartWorkers {
+  readonly env: Readonly<Record<string, string>>;
+  /** Called once, with the functions the module exports; answers with the values of their secrets. */
+  onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+}
+
+export interface FunctionsHost {
+  /** Functions are at `{url}/{functionName}`. Known before any worker runs: workers are told of it. */
+  readonly url: string;
+  readonly functions: ReadonlyMap<string, FunctionSpec>;
+  readonly workerPids: readonly number[];
+  /** Resolves when all workers serve. */
+  startWorkers(start: StartWorkers): Promise<void>;
+  /** Sends a task's request: to a worker directly if the URL is one of this host's, over HTTP otherwise. */
+  dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
+  /** Answers the request by this function, which sees the request's own path. */
+  serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
+  /** Ends the workers in peace, then the front. */
+  stop(): Promise<void>;
+}
+
+export async function startFunctionsHost(options: HostOptions): Promise<FunctionsHost> {
+  const { module, workers, region, clock, output, log } = options;
+  const functions = new Map<string, FunctionSpec>();
+  let running: { readonly pool: WorkerPool; readonly forwarder: Forwarder } | undefined;
+
+  function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
+    const spec = functions.get(name);
+    if (running === undefined) plainAnswer(response, 503, 'the functions are starting');
+    else if (spec === undefined) plainAnswer(response, 404, `no function named '${name}'`);
+    else {
+      const headers = withForwardedFor(request);
+      running.forwarder.forward({ spec, path, headers, request, response }).catch((error: unknown) => {
+        log(`a request failed: ${String(error)}`);
+        plainAnswer(response, 500, 'the local functions host failed');
+      });
+    }
+  }
+
+  const front = createServer((request, response) => {
+    const { name, rest } = splitPath(request.url ?? '/');
+    answer(name, rest, request, response);
+  });
+  front.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    front.once('error', reject);
+    front.listen(0, '127.0.0.1', resolve);
+  });
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    functions,
+    get workerPids() {
+      return running?.pool.pids ?? [];
+    },
+    async startWorkers({ env, onFunctions }) {
+      let secrets: Readonly<Record<string, string>> | undefined;
+      const pool = new WorkerPool({
+        module,
+        workers,
+        region,
+        clock,
+        output,
+        env,
+        log,
+        onLoaded(specs) {
+          for (const spec of specs) functions.set(spec.name, spec);
+          secrets ??= onFunctions(specs);
+          return secrets;
+        },
+      });
+      running = { pool, forwarder: new Forwarder({ pool, clock }) };
+      await pool.start();
+    },
+    async dispatch(request) {
+      if (running === undefined || !request.url.startsWith(`${url}/`)) return dispatchOverHttp(request);
+      const { name, rest } = splitPath(request.url.slice(url.length));
+      const spec = functions.get(name);
+      if (spec === undefined) return { kind: 'answered', status: 404, retryAfter: undefined };
+      return running.forwarder.dispatch(spec, rest, request);
+    },
+    serve: (name, request, response) => answer(name, request.url ?? '/', request, response),
+    async stop() {
+      front.close();
+      await running?.pool.stop();
+      running?.forwarder.close();
+      front.closeAllConnections();
+    },
+  };
+}
+
+/** The caller's headers, with what a load balancer adds: who called, by which scheme. */
+function withForwardedFor(request: IncomingMessage) {
+  const headers = withoutHopHeaders(request.headers);
+  const before = headers['x-forwarded-for'];
+  const caller = request.socket.remoteAddress ?? 'unknown';
+  headers['x-forwarded-for'] = before ? `${String(before)}, ${caller}` : caller;
+  headers['x-forwarded-proto'] = 'http';
+  return headers;
+}

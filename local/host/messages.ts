@@ -1,0 +1,21 @@
+/**
+ * What the cloud process and a worker say to each other over the IPC channel. The order is fixed:
+ * `load` → `loaded` → `serve` → `ready`; or `failed` at any point, after which the worker exits.
+ */
+import type { FunctionSpec } from './function-spec.ts';
+
+export type ToWorker =
+  | {
+      readonly kind: 'load';
+      /** Absolute path of the module that exports the functions. */
+      readonly module: string;
+      readonly region: string;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  /** Values that are only known once the functions are: secrets. */
+  | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
+
+export type FromWorker =
+  | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
+  | { readonly kind: 'ready'; readonly port: number }
+  | { readonly kind: 'failed'; readonly error: string };

@@ -1,0 +1,90 @@
+/**
+ * Gives a function the request and response Cloud Functions would: Express's, with the body parsed by content
+ * type and its bytes in `rawBody`. Owns how bodies are read, nothing of what functions do.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler } from 'express';
+import type { Handler } from './function-spec.ts';
+
+/** Cloud Functions' own limit for a request body (second generation, not streamed). */
+export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** Longer than the front's agent keeps a connection idle, so that the worker is never the one to close it. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL. */
+export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server {
+  const targets = new WeakMap<IncomingMessage, Handler>();
+  const app = express();
+  app.disable('x-powered-by');
+  app.enable('trust proxy');
+  const options = { limit: MAX_BODY_BYTES, verify: keepRawBody };
+  app.use(
+    express.json({ ...options, type: ['application/json', 'application/*+json'] }),
+    express.text(options),
+    express.urlencoded({ ...options, extended: true }),
+    express.raw({ ...options, type: () => true }),
+  );
+  app.use((request, _response, next) => {
+    // A request without a body has an empty object there, as with the Express 4 that Cloud Functions runs.
+    request.body ??= {};
+    next();
+  });
+  app.use(bodyProblem);
+  app.use(async (request, response) => {
+    await targets.get(request)?.(request, response);
+  });
+  app.use(uncaught);
+
+  const server = createServer((request, response) => {
+    const { name, rest } = splitPath(request.url ?? '/');
+    const handler = handlers.get(name);
+    if (handler === undefined) return notFound(response, name);
+    request.url = rest;
+    targets.set(request, handler);
+    app(request, response);
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // Long functions are bounded by their own timeout in the front, not by the socket.
+  server.requestTimeout = 0;
+  return server;
+}
+
+/** `/{name}/{rest}?query` → the name and `/{rest}?query`. */
+export function splitPath(url: string): { readonly name: string; readonly rest: string } {
+  const [, name = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
+  return { name, rest: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
+function keepRawBody(request: IncomingMessage, _response: ServerResponse, body: Buffer): void {
+  (request as IncomingMessage & { rawBody?: Buffer }).rawBody = body;
+}
+
+/**
+ * A body that is too large is refused here. One that does not parse reaches the function with `body` undefined
+ * and `rawBody` set, so that it can check a signature first and answer in its own words; Cloud Functions answers
+ * 400 by itself.
+ */
+const bodyProblem: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  const { type, status } = error as { type?: string; status?: number };
+  if (type === 'entity.parse.failed') {
+    request.body = undefined;
+    next();
+    return;
+  }
+  response
+    .status(status ?? 400)
+    .type('text/plain')
+    .send(status === 413 ? 'Request body too large' : 'Bad request body');
+};
+
+/** Express needs four parameters to see an error handler. */
+const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  if (response.headersSent) response.destroy();
+  else response.status(500).type('text/plain').send('Internal Server Error');
+};
+
+function notFound(response: ServerResponse, name: string): void {
+  response.writeHead(404, { 'content-type': 'text/plain' }).end(`no function named '${name}'\n`);
+}

@@ -1,0 +1,98 @@
+/**
+ * One worker process as the cloud process sees it: spawning, the hand-shake, requests in flight, the end. Owns
+ * nothing of when a worker is started or which request it gets.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { FunctionSpec } from './function-spec.ts';
+import type { FromWorker, ToWorker } from './messages.ts';
+
+const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
+
+export interface WorkerOptions {
+  readonly module: string;
+  readonly region: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where functions' own output goes: this process's standard error, or a file descriptor. */
+  readonly output: number;
+  /** The functions are known; answers with what to add to the environment before they are served. */
+  onLoaded(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+}
+
+/** How a worker ended. `error` is set if it could not load or serve the functions. */
+export interface WorkerEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly error: string | undefined;
+}
+
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #inFlight = new Map<string, number>();
+  #error: string | undefined;
+  #port: number | undefined;
+  /** Settles with the port, or rejects if the worker ends first. */
+  readonly ready: Promise<number>;
+  readonly ended: Promise<WorkerEnd>;
+
+  constructor(options: WorkerOptions) {
+    const { module, region, env, output } = options;
+    this.#child = fork(WORKER_MAIN, {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      // Standard output of the cloud process belongs to `--json`.
+      stdio: ['ignore', output, output, 'ipc'],
+    });
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#port = undefined;
+        resolve({ code, signal, error: this.#error });
+      });
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.#child.on('message', (message: FromWorker) => {
+        if (message.kind === 'loaded')
+          this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
+        if (message.kind === 'failed') this.#error = message.error;
+        if (message.kind === 'ready') {
+          this.#port = message.port;
+          resolve(message.port);
+        }
+      });
+      this.#child.once('error', reject);
+      void this.ended.then((end) => reject(new Error(describeEnd(end))));
+    });
+    this.ready.catch(() => {});
+    this.#send({ kind: 'load', module, region, env });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Undefined before the worker serves and after it ended. */
+  get port(): number | undefined {
+    return this.#port;
+  }
+
+  inFlight(functionName: string): number {
+    return this.#inFlight.get(functionName) ?? 0;
+  }
+
+  count(functionName: string, by: 1 | -1): void {
+    this.#inFlight.set(functionName, this.inFlight(functionName) + by);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  #send(message: ToWorker): void {
+    // A channel that is closed means the worker is ending; `ended` tells.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+}
+
+export function describeEnd({ code, signal, error }: WorkerEnd): string {
+  if (error !== undefined) return `the functions could not be loaded:\n${error}`;
+  return signal ? `the worker was ended by ${signal}` : `the worker exited with code ${code}`;
+}

@@ -1,0 +1,69 @@
+/**
+ * Main of a worker process: loads the functions module and serves its functions over loopback HTTP. It lives as
+ * long as the cloud process does and no longer. Owns this process's environment, signals and exit.
+ */
+import { enableCompileCache } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { pathToFileURL } from 'node:url';
+import { functionsOf, type Handler } from './function-spec.ts';
+import type { FromWorker, ToWorker } from './messages.ts';
+
+enableCompileCache();
+const { functionsServer } = await import('./request-app.ts');
+
+/** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
+const GRACE_MS = 10_000;
+const handlers = new Map<string, Handler>();
+const server = functionsServer(handlers);
+
+const tell = (message: FromWorker) => process.send?.(message);
+
+process.on('disconnect', () => process.exit(1));
+// Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => {
+  server.close(() => process.exit(0));
+  server.closeIdleConnections();
+  setTimeout(() => process.exit(0), GRACE_MS).unref();
+});
+process.on('message', (message: ToWorker) => {
+  const work = message.kind === 'load' ? load(message) : serve(message.env);
+  work.catch((error: unknown) => {
+    tell({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.disconnect();
+  });
+});
+
+async function load({ module, region, env }: ToWorker & { kind: 'load' }): Promise<void> {
+  Object.assign(process.env, env);
+  const exports = (await import(pathToFileURL(module).href)) as object;
+  setParamDefaults();
+  const functions = functionsOf(exports, region);
+  for (const { spec, handler } of functions) handlers.set(spec.name, handler);
+  tell({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
+}
+
+async function serve(env: Readonly<Record<string, string>>): Promise<void> {
+  Object.assign(process.env, env);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  tell({ kind: 'ready', port: (server.address() as AddressInfo).port });
+}
+
+/** `firebase deploy` writes the defaults of declared parameters into the environment; here nobody else would. */
+function setParamDefaults(): void {
+  const symbol = Symbol.for('firebase-functions:manifest');
+  const manifest = (globalThis as unknown as Record<symbol, { params?: ParamSpec[] } | undefined>)[symbol];
+  for (const { name, type, default: value } of manifest?.params ?? []) {
+    if (type === 'secret' || value === undefined || process.env[name] !== undefined) continue;
+    process.env[name] = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  }
+}
+
+interface ParamSpec {
+  readonly name: string;
+  readonly type: string;
+  readonly default?: unknown;
+}
