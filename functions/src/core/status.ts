@@ -5,6 +5,7 @@
  * only for successors is a fact about a run, which this table cannot see; whoever starts the replay checks it.
  */
 import { CairnError } from './errors.ts';
+import type { Json } from './json.ts';
 
 export const RUN_STATUSES = [
   'pending',
@@ -77,7 +78,7 @@ export interface TransitionContext {
   readonly userId?: string;
   readonly initiator?: Initiator;
   readonly timestamp?: number;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, Json>>;
   /** For transitions to and from `awaiting_approval`. */
   readonly approval?: {
     readonly action: string;

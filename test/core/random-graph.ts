@@ -1,0 +1,33 @@
+/** Random acyclic graphs for the property tests, declared in an order that is not that of their needs. */
+import fc from 'fast-check';
+import type { GraphNode } from '../../functions/src/core/graph.ts';
+
+const MAX_NODES = 9;
+
+/** One to nine steps; each needs any of those before it in a hidden order. */
+export function acyclicNodes(): fc.Arbitrary<GraphNode[]> {
+  return fc
+    .array(
+      fc.record({
+        needMask: fc.nat(2 ** MAX_NODES - 1),
+        ifSkipped: fc.constantFrom<'skip' | 'run' | undefined>('skip', 'run', undefined),
+        rank: fc.nat(),
+      }),
+      { minLength: 1, maxLength: MAX_NODES },
+    )
+    .map((drawn) =>
+      drawn
+        .map(({ needMask, ifSkipped, rank }, index) => ({
+          rank,
+          node: {
+            id: `s${index}`,
+            needs: Array.from({ length: index }, (_, need) => need)
+              .filter((need) => needMask & (1 << need))
+              .map((need) => `s${need}`),
+            ifSkipped,
+          },
+        }))
+        .sort((a, b) => a.rank - b.rank)
+        .map(({ node }) => node),
+    );
+}

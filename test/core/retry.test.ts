@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseDuration } from '../../functions/src/core/duration.ts';
+import { CairnError, Fatal, RetryAt } from '../../functions/src/core/errors.ts';
+import { backoffBoundMs, DEFAULT_RETRY, nextRetry, retryPolicy } from '../../functions/src/core/retry.ts';
+
+const error = new Error('passing');
+const policy = { maxAttempts: 5, initialMs: 100, factor: 2, capMs: 500 };
+
+describe('retry', () => {
+  test.each([
+    [1, 100],
+    [2, 200],
+    [3, 400],
+    [4, 500],
+  ])('after attempt %i the delay is below %i ms', (attempt, bound) => {
+    const at = (random: number) => nextRetry({ policy, attempt, random: () => random, now: 1_000, error });
+    expect(at(0)).toEqual({ kind: 'retry', at: 1_000 });
+    expect(at(0.5)).toEqual({ kind: 'retry', at: 1_000 + bound / 2 });
+    expect(at(0.999_999)).toEqual({ kind: 'retry', at: 1_000 + bound - 1 });
+  });
+
+  test('the last attempt is not repeated, whatever it threw', () => {
+    const last = { policy, attempt: 5, random: () => 0, now: 0 };
+    expect(nextRetry({ ...last, error })).toEqual({ kind: 'give_up', reason: 'attempts_exhausted' });
+    expect(nextRetry({ ...last, error: new RetryAt(9) })).toEqual({
+      kind: 'give_up',
+      reason: 'attempts_exhausted',
+    });
+    expect(nextRetry({ ...last, attempt: 1, policy: retryPolicy({ maxAttempts: 1 }), error }).kind).toBe(
+      'give_up',
+    );
+  });
+
+  test('Fatal gives up at the first attempt', () => {
+    expect(nextRetry({ policy, attempt: 1, random: () => 0, now: 0, error: new Fatal('no') })).toEqual({
+      kind: 'give_up',
+      reason: 'fatal',
+    });
+  });
+
+  test.each([10, 1_000, 9_999_999])(
+    'RetryAt sets the time exactly (%i), beyond the cap and without jitter',
+    (at) => {
+      expect(
+        nextRetry({ policy, attempt: 1, random: () => 0.7, now: 1_000, error: new RetryAt(at) }),
+      ).toEqual({
+        kind: 'retry',
+        at,
+      });
+    },
+  );
+
+  test('the time is never in the past nor beyond the cap, for any policy and attempt', () => {
+    const policies = fc.record({
+      maxAttempts: fc.constant(1_000_000),
+      initialMs: fc.nat(1e9),
+      factor: fc.double({ min: 1, max: 1e6, noNaN: true }),
+      capMs: fc.nat(1e9),
+    });
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(policies, fc.integer({ min: 1, max: 5_000 }), random, (any, attempt, drawn) => {
+        const decision = nextRetry({ policy: any, attempt, random: () => drawn, now: 7, error });
+        if (decision.kind !== 'retry') throw new Error('gave up');
+        expect(Number.isInteger(decision.at)).toBe(true);
+        expect(decision.at).toBeGreaterThanOrEqual(7);
+        expect(decision.at).toBeLessThanOrEqual(7 + any.capMs);
+        expect(backoffBoundMs(any, attempt + 1)).toBeGreaterThanOrEqual(backoffBoundMs(any, attempt));
+      }),
+    );
+  });
+
+  test('a policy is completed from the defaults', () => {
+    expect(retryPolicy()).toEqual(DEFAULT_RETRY);
+    expect(retryPolicy({ maxAttempts: 9 })).toEqual({ ...DEFAULT_RETRY, maxAttempts: 9 });
+  });
+
+  test.each([
+    { maxAttempts: 0 },
+    { maxAttempts: 1.5 },
+    { initialMs: -1 },
+    { factor: 0.5 },
+    { factor: Number.NaN },
+    { capMs: Number.POSITIVE_INFINITY },
+  ])('%p is refused with the name of the member', (wrong) => {
+    expect(() => retryPolicy(wrong)).toThrow(`retry.${Object.keys(wrong)[0]}`);
+  });
+});
+
+describe('duration', () => {
+  test.each<[string | number, number]>([
+    ['1500ms', 1_500],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['24h', 86_400_000],
+    ['2d', 172_800_000],
+    ['0s', 0],
+    [250, 250],
+  ])('%p is %i ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each<[string | number]>([
+    [''],
+    ['5'],
+    ['5 m'],
+    ['-5m'],
+    ['1.5h'],
+    ['5M'],
+    ['m'],
+    ['1h30m'],
+    [' 5m'],
+    ['5m\n'],
+    ['9999999999999999d'],
+    [-1],
+    [1.5],
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+  ])('%p is refused, naming the field', (text) => {
+    expect(() => parseDuration(text, 'timeout')).toThrow(CairnError);
+    expect(() => parseDuration(text, 'timeout')).toThrow(/^timeout .* is not a duration$/);
+  });
+});
