@@ -15,3 +15,9 @@ export interface ApiClient {
 export interface ClientStore {
   read(clientId: string): Promise<ApiClient | undefined>;
 }
+
+/** What those who issue keys need as well: the command line, and the local cloud for its development key. */
+export interface ClientRegistry extends ClientStore {
+  /** Creates the client or replaces it as a whole. */
+  save(client: ApiClient): Promise<void>;
+}

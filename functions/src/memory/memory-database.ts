@@ -1,0 +1,73 @@
+/**
+ * What the memory adapters share: the documents of one pretended database, the versions of its writes and its time.
+ * The adapters are over one database because a start makes a run and idempotency records in one commit.
+ *
+ * Values are shared, not copied: every value that enters is frozen through and through, so whoever tries to change
+ * one fails at once. Only values with members that belong to callers (`adopt`) are copied first.
+ *
+ * Must not: know what a run or a record means.
+ */
+import { isImmutable } from 'immutable';
+import type { RunEvent } from '../core/events.ts';
+import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import type { RunState, SoftState } from '../core/state.ts';
+import type { ApiClient } from '../ports/client-store.ts';
+import type { Version } from '../ports/run-store.ts';
+
+/** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
+export interface RunDocuments {
+  snapshot: RunState;
+  soft: SoftState;
+  wakeAt: number | undefined;
+  version: Version;
+  readonly events: RunEvent[];
+  readonly checkpoints: Map<number, Checkpoint>;
+  readonly steps: Map<string, StepRecord>;
+}
+
+export interface RecordDocument {
+  readonly record: IdempotencyRecord;
+  readonly version: Version;
+}
+
+export class MemoryDatabase {
+  readonly runs = new Map<string, RunDocuments>();
+  readonly records = new Map<string, RecordDocument>();
+  readonly clients = new Map<string, ApiClient>();
+  readonly #clock: { now(): number };
+  #writes = 0;
+
+  /** @param clock the store's own time, epoch ms: heartbeats and `readAt` are stamped with it */
+  constructor(clock: { now(): number }) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** A version no write had before. */
+  nextVersion(): Version {
+    this.#writes += 1;
+    return `w${this.#writes}`;
+  }
+}
+
+/** Freezes a value and all it holds, and returns it. Persistent collections cannot be changed; their values are frozen. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isImmutable(value)) {
+    for (const [, member] of value as unknown as Iterable<[unknown, unknown]>) freeze(member);
+    return value;
+  }
+  if (Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}
+
+/** A frozen copy of a plain value whose original its owner may go on changing. Members set to undefined are dropped. */
+export function adopt<T extends object>(value: T): T {
+  const entries = Object.entries(structuredClone(value)).filter(([, member]) => member !== undefined);
+  return freeze(Object.fromEntries(entries) as T);
+}

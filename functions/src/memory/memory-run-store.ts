@@ -1,0 +1,186 @@
+/**
+ * Runs and journals in memory, for tests, for exploring interleavings and for trying things out. Each method applies
+ * as a whole at the moment it is called, before it first yields; what it promises is what the Firestore adapter promises
+ * (one conformance suite for both), and it also refuses a journal with a gap.
+ *
+ * Must not: fail, wait or lose answers by itself; a wrapper does that.
+ */
+import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/events.ts';
+import { encodeKey } from '../core/keys.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import { fold } from '../core/reduce/index.ts';
+import type { RunState, SoftState } from '../core/state.ts';
+import { wakeAt } from '../core/wake.ts';
+import { assertSoundCommit, assertSoundStart } from '../ports/commit-rules.ts';
+import type {
+  CommitResult,
+  DueRun,
+  JournalCommit,
+  LoadedRun,
+  Page,
+  PageRequest,
+  RunFilter,
+  RunStore,
+  SnapshotTouch,
+  SoftUpdate,
+  StartCommit,
+  TouchResult,
+} from '../ports/run-store.ts';
+import { ascending, descending, pageOf } from './cursor.ts';
+import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+
+export class MemoryRunStore implements RunStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async start(commit: StartCommit): Promise<CommitResult> {
+    assertSoundStart(commit);
+    const { state, events, checkpoints, records } = commit;
+    for (const { record } of records) encodeKey(record.key);
+    if (this.#db.runs.has(state.id)) return { kind: 'exists' };
+    if (records.some(({ record, replaces }) => this.#db.records.get(record.key)?.version !== replaces)) {
+      return { kind: 'exists' };
+    }
+    const version = this.#db.nextVersion();
+    this.#db.runs.set(state.id, {
+      snapshot: freeze(state),
+      soft: {},
+      wakeAt: wakeAt(state),
+      version,
+      events: events.map(freeze),
+      checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
+      steps: new Map(),
+    });
+    for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
+    return { kind: 'committed', snapshotVersion: version };
+  }
+
+  async load(runId: string): Promise<LoadedRun | undefined> {
+    const run = this.#db.runs.get(runId);
+    if (!run) return undefined;
+    const snapshot = readable(run.snapshot, `run ${runId}`);
+    // Without a lease the snapshot never lags (J4).
+    const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];
+    return {
+      state: fold(
+        runId,
+        tail.map((event) => readable(event, `event ${event.seq} of run ${runId}`)),
+        snapshot,
+      ),
+      soft: run.soft,
+      snapshotHead: snapshot.head,
+      snapshotVersion: run.version,
+      readAt: this.#db.now(),
+    };
+  }
+
+  async readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]> {
+    const events = this.#db.runs.get(runId)?.events.slice(afterSeq, afterSeq + limit) ?? [];
+    return events.map((event) => readable(event, `event ${event.seq} of run ${runId}`));
+  }
+
+  async commit(commit: JournalCommit): Promise<CommitResult> {
+    assertSoundCommit(commit);
+    const { runId, events, checkpoints, steps, snapshot, soft } = commit;
+    const run = this.#db.runs.get(runId);
+    if (!run) throw new Error(`run ${runId} does not exist`);
+    const gap = (events[0]?.seq ?? 0) - run.events.length - 1;
+    if (gap < 0) return { kind: 'exists' };
+    if (gap > 0) throw new Error(`run ${runId}: event ${events[0]?.seq} would leave a gap in the journal`);
+    if (checkpoints.some(({ seq }) => run.checkpoints.has(seq))) return { kind: 'exists' };
+
+    run.events.push(...events.map(freeze));
+    for (const checkpoint of checkpoints) run.checkpoints.set(checkpoint.seq, freeze(checkpoint));
+    for (const step of steps) run.steps.set(step.id, freeze(step));
+    if (!snapshot) return { kind: 'committed' };
+    return {
+      kind: 'committed',
+      snapshotVersion: this.#writeSnapshot(run, { snapshot, ...(soft ? { soft } : {}) }),
+    };
+  }
+
+  async touch({ runId, seen, ...change }: SnapshotTouch): Promise<TouchResult> {
+    const run = this.#db.runs.get(runId);
+    if (run?.version !== seen) return { kind: 'stale' };
+    return { kind: 'touched', snapshotVersion: this.#writeSnapshot(run, change) };
+  }
+
+  async readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]> {
+    const checkpoints = this.#db.runs.get(runId)?.checkpoints;
+    return seqs.map((seq) => {
+      const checkpoint = checkpoints?.get(seq);
+      if (!checkpoint) throw new Error(`run ${runId} has no checkpoint ${seq}`);
+      return checkpoint;
+    });
+  }
+
+  async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
+    const due: DueRun[] = [];
+    for (const [runId, { wakeAt: at, version }] of this.#db.runs) {
+      if (at !== undefined && at <= now) due.push({ runId, wakeAt: at, snapshotVersion: version });
+    }
+    return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
+  }
+
+  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
+    const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
+    const runs = [...this.#db.runs.values()]
+      .map((run) => run.snapshot)
+      .filter((run) => wanted.every(([name, value]) => run[name as keyof RunFilter] === value));
+    const listed = list(runs, page, { positionOf: (run) => [run.createdAt, run.id], compare: descending });
+    return { ...listed, items: listed.items.map((run) => readable(run, `run ${run.id}`)) };
+  }
+
+  async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
+    const events = this.#db.runs.get(runId)?.events ?? [];
+    const listed = list(events, page, { positionOf: (event) => [event.seq, ''], compare: descending });
+    return {
+      ...listed,
+      items: listed.items.map((event) => readable(event, `event ${event.seq} of run ${runId}`)),
+    };
+  }
+
+  async listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
+    const steps = [...(this.#db.runs.get(runId)?.steps.values() ?? [])];
+    return list(steps, page, { positionOf: (step) => [0, encodeKey(step.id)], compare: ascending });
+  }
+
+  async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
+    const checkpoints = [...(this.#db.runs.get(runId)?.checkpoints.values() ?? [])];
+    return list(checkpoints, page, { positionOf: (checkpoint) => [checkpoint.seq, ''], compare: descending });
+  }
+
+  #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {
+    const { snapshot, soft } = change;
+    if (snapshot) run.snapshot = freeze(snapshot);
+    if (soft) run.soft = this.#softAfter(run.soft, soft);
+    // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
+    if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
+    else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
+    if (change.wakeAt !== undefined) run.wakeAt = change.wakeAt;
+    run.version = this.#db.nextVersion();
+    return run.version;
+  }
+
+  #softAfter(before: SoftState, { heartbeat, leaseExtendedTo }: SoftUpdate): SoftState {
+    return Object.freeze({
+      ...before,
+      ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
+      ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
+    });
+  }
+}
+
+function list<T>(items: readonly T[], page: PageRequest, order: Parameters<typeof pageOf<T>>[2]): Page<T> {
+  const sorted = [...items].sort((a, b) => order.compare(order.positionOf(a), order.positionOf(b)));
+  return pageOf(sorted, page, order);
+}
+
+/** The value, unless a newer version of this software wrote it. */
+function readable<T extends { readonly schemaVersion: number }>(value: T, what: string): T {
+  if (value.schemaVersion > SCHEMA_VERSION) throw new NewerSchemaError(what, value.schemaVersion);
+  return value;
+}

@@ -1,0 +1,50 @@
+/**
+ * A queue that delivers nothing by itself: a test driver takes what is due, in whatever order it wants to explore.
+ * A name is never accepted twice, which is stricter than the hours that Cloud Tasks remembers one.
+ */
+import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
+
+/** A task that nobody has taken yet. `id` counts the accepted tasks, so that equal ones can be told apart. */
+export interface QueuedTask extends DriveTask {
+  readonly id: number;
+}
+
+export class MemoryTaskQueue implements TaskQueue {
+  readonly #pending = new Map<number, QueuedTask>();
+  readonly #names = new Set<string>();
+  #accepted = 0;
+
+  async enqueue(task: DriveTask): Promise<void> {
+    if (task.name !== undefined) {
+      if (this.#names.has(task.name)) return;
+      this.#names.add(task.name);
+    }
+    this.#accepted += 1;
+    this.#pending.set(this.#accepted, Object.freeze({ ...task, id: this.#accepted }));
+  }
+
+  /** Everything not yet taken, in the order of acceptance. */
+  get pending(): readonly QueuedTask[] {
+    return [...this.#pending.values()];
+  }
+
+  /** What may be delivered at `now` (epoch ms), the earliest first. */
+  due(now: number): readonly QueuedTask[] {
+    return this.pending
+      .filter((task) => (task.at ?? Number.NEGATIVE_INFINITY) <= now)
+      .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || a.id - b.id);
+  }
+
+  /** When the next task can be delivered, epoch ms; 0 if one can be at once, undefined if there is none. */
+  nextAt(): number | undefined {
+    const times = this.pending.map((task) => task.at ?? 0);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** Removes a task, to deliver it or to lose it. Without an id: the one accepted first. */
+  take(id?: number): QueuedTask | undefined {
+    const task = id === undefined ? this.#pending.values().next().value : this.#pending.get(id);
+    if (task) this.#pending.delete(task.id);
+    return task;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What every run store refuses before it sends anything, because only a bug of the caller can ask for it. One home,
+ * so that an adapter for tests is no more lenient than the one in production.
+ *
+ * Must not: check what only the stored documents can tell.
+ */
+import type { RunEvent } from '../core/events.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import type { JournalCommit, StartCommit } from './run-store.ts';
+
+/** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
+export const MAX_STORE_WRITES = 320;
+/**
+ * The engine cuts its commits at an estimated 4 MiB. Counted here is what really goes out but for the snapshot, which
+ * the limit of a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
+ */
+export const MAX_STORE_BYTES = 6 * 1024 * 1024;
+
+/** @throws Error if the first commit of a run cannot be right, whatever is stored */
+export function assertSoundStart({ state, events, checkpoints, records }: StartCommit): void {
+  assertRow(state.id, events);
+  if (events[0]?.seq !== 1) throw new Error(`run ${state.id}: a start begins with event 1`);
+  if (state.head !== events.length)
+    throw new Error(`run ${state.id}: state and events of a start differ in their head`);
+  if (new Set(records.map(({ record }) => record.key)).size !== records.length) {
+    throw new Error(`run ${state.id}: two idempotency records of a start have one key`);
+  }
+  assertFits(state.id, { events, checkpoints, steps: [], others: 1 + records.length });
+}
+
+/** @throws Error if a move of a run cannot be right, whatever is stored */
+export function assertSoundCommit({
+  runId,
+  events,
+  checkpoints,
+  steps,
+  snapshot,
+  soft,
+}: JournalCommit): void {
+  assertRow(runId, events);
+  if (snapshot && snapshot.head !== events.at(-1)?.seq) {
+    throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
+  }
+  if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
+  assertFits(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
+}
+
+function assertRow(runId: string, events: readonly RunEvent[]): void {
+  const first = events[0];
+  if (!first) throw new Error(`run ${runId}: a commit without events`);
+  if (events.some((event, i) => event.seq !== first.seq + i)) {
+    throw new Error(`run ${runId}: the events of a commit are not in a row`);
+  }
+}
+
+interface Load {
+  readonly events: readonly RunEvent[];
+  readonly checkpoints: readonly Checkpoint[];
+  readonly steps: readonly StepRecord[];
+  /** Writes beside these. */
+  readonly others: number;
+}
+
+function assertFits(runId: string, { events, checkpoints, steps, others }: Load): void {
+  const writes = events.length + checkpoints.length + steps.length + others;
+  if (writes > MAX_STORE_WRITES)
+    throw new Error(`run ${runId}: a commit of ${writes} writes; ${MAX_STORE_WRITES} are allowed`);
+  const bytes = sizeOf(events) + sizeOf(checkpoints) + sizeOf(steps);
+  if (bytes > MAX_STORE_BYTES)
+    throw new Error(`run ${runId}: a commit of ${bytes} bytes; ${MAX_STORE_BYTES} are allowed`);
+}
+
+/** Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = 0;
+  if (Array.isArray(value)) for (const member of value) bytes += sizeOf(member);
+  else for (const [name, member] of Object.entries(value)) bytes += name.length + sizeOf(member);
+  return bytes;
+}
