@@ -10,16 +10,37 @@ import protobuf from 'protobufjs';
 
 const require = createRequire(import.meta.url);
 
-/** Loads the JSON protocol description that ships inside an installed package, e.g. `build/protos/v1.json`. */
-export function loadProtocol(packageName: string, file: string): protobuf.Root {
+/** What a server may look at, or change, of a protocol description before it is loaded. */
+export interface ProtocolJson {
+  nested?: Record<string, ProtocolJson>;
+  fields?: Record<string, { type: string }>;
+}
+
+/**
+ * Loads the JSON protocol description that ships inside an installed package, e.g. `build/protos/v1.json`.
+ * `reshape` may replace types by others of the same encoding.
+ */
+export function loadProtocol(
+  packageName: string,
+  file: string,
+  reshape: (json: ProtocolJson) => ProtocolJson = (json) => json,
+): protobuf.Root {
   const entry = require.resolve(packageName);
   const folder = entry.slice(0, entry.lastIndexOf(join('node_modules', packageName)));
   const path = join(folder, 'node_modules', packageName, file);
-  return protobuf.Root.fromJSON(JSON.parse(readFileSync(path, 'utf8')));
+  return protobuf.Root.fromJSON(reshape(JSON.parse(readFileSync(path, 'utf8'))));
 }
 
-/** The grpc-js definition of one service: method names as in the protocol (`RunQuery`), messages decoded. */
-export function serviceDefinition(root: protobuf.Root, serviceName: string): ServiceDefinition {
+/**
+ * The grpc-js definition of one service: method names as in the protocol (`RunQuery`), messages decoded.
+ * `plainAnswers`: the server answers in the protocol's own terms (numbers for enums, bytes for bytes), so nothing is
+ * converted before encoding.
+ */
+export function serviceDefinition(
+  root: protobuf.Root,
+  serviceName: string,
+  options: { plainAnswers?: boolean } = {},
+): ServiceDefinition {
   const service = root.lookupService(serviceName);
   const definition: Record<string, ServiceDefinition[string]> = {};
   for (const method of service.methodsArray) {
@@ -30,16 +51,17 @@ export function serviceDefinition(root: protobuf.Root, serviceName: string): Ser
       path: `/${serviceName}/${method.name}`,
       requestStream: method.requestStream ?? false,
       responseStream: method.responseStream ?? false,
-      requestSerialize: encoder(request),
+      requestSerialize: encoder(request, false),
       requestDeserialize: (bytes: Buffer) => request.decode(bytes),
-      responseSerialize: encoder(response),
+      responseSerialize: encoder(response, options.plainAnswers ?? false),
       responseDeserialize: (bytes: Buffer) => response.decode(bytes),
     };
   }
   return definition;
 }
 
-function encoder(type: protobuf.Type): (value: object) => Buffer {
+function encoder(type: protobuf.Type, plain: boolean): (value: object) => Buffer {
+  if (plain) return (value) => type.encode(value).finish() as Buffer;
   return (value) => Buffer.from(type.encode(type.fromObject(value)).finish());
 }
 

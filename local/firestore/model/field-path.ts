@@ -1,0 +1,102 @@
+/**
+ * Field paths: `a.b`, with back-ticks around segments that are not simple names, and the reading and writing of the
+ * field a path names. Pure.
+ */
+import { MAX_FIELD_NAME_BYTES } from './limits.ts';
+import { invalid } from './status.ts';
+import type { Fields, Value } from './value.ts';
+
+export type FieldPath = readonly string[];
+
+/** The pseudo field that stands for the document's name in orders, filters and indexes. */
+export const NAME_FIELD = '__name__';
+
+const SIMPLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const CACHE_LIMIT = 4_096;
+const cache = new Map<string, FieldPath>();
+
+/** @throws INVALID_ARGUMENT when the text is not a field path. */
+export function parseFieldPath(text: string): FieldPath {
+  const known = cache.get(text);
+  if (known) return known;
+  const path = parse(text);
+  if (cache.size >= CACHE_LIMIT) cache.clear();
+  cache.set(text, path);
+  return path;
+}
+
+export function formatFieldPath(path: FieldPath): string {
+  return path
+    .map((part) => (SIMPLE.test(part) ? part : `\`${part.replace(/[\\`]/g, (c) => `\\${c}`)}\``))
+    .join('.');
+}
+
+function parse(text: string): FieldPath {
+  const parts: string[] = [];
+  let at = 0;
+  for (;;) {
+    const { part, end } = text[at] === '`' ? quoted(text, at) : plain(text, at);
+    if (part === '') throw invalid(`Property path "${text}" has an empty segment.`);
+    if (Buffer.byteLength(part) > MAX_FIELD_NAME_BYTES) throw invalid(`A segment of "${text}" is too long.`);
+    parts.push(part);
+    if (end === text.length) return parts;
+    if (text[end] !== '.') throw invalid(`Property path "${text}" is malformed at position ${end}.`);
+    at = end + 1;
+  }
+}
+
+function plain(text: string, at: number): { part: string; end: number } {
+  const dot = text.indexOf('.', at);
+  const end = dot < 0 ? text.length : dot;
+  const part = text.slice(at, end);
+  if (part !== '' && !SIMPLE.test(part)) {
+    throw invalid(`Property path "${text}" is invalid: write segment "${part}" between back-ticks.`);
+  }
+  return { part, end };
+}
+
+function quoted(text: string, at: number): { part: string; end: number } {
+  let part = '';
+  for (let i = at + 1; i < text.length; i++) {
+    const char = text[i] as string;
+    if (char === '`') return { part, end: i + 1 };
+    part += char === '\\' ? (text[++i] ?? '') : char;
+  }
+  throw invalid(`Property path "${text}" has an unterminated back-tick.`);
+}
+
+export function getField(fields: Fields, path: FieldPath): Value | undefined {
+  let level: Fields = fields;
+  for (let i = 0; ; i++) {
+    const value = level.get(path[i] as string);
+    if (value === undefined || i === path.length - 1) return value;
+    if (value.kind !== 'map') return undefined;
+    level = value.fields;
+  }
+}
+
+/** A copy of `fields` with the field set, or removed when `value` is undefined. Only the touched maps are copied. */
+export function withField(fields: Fields, path: FieldPath, value: Value | undefined): Fields {
+  const [head, ...rest] = path as [string, ...string[]];
+  if (rest.length === 0) {
+    if (value === undefined && !fields.has(head)) return fields;
+    const copy = new Map(fields);
+    if (value === undefined) copy.delete(head);
+    else copy.set(head, value);
+    return copy;
+  }
+  const child = fields.get(head);
+  if (value === undefined && child?.kind !== 'map') return fields;
+  const inner = withField(child?.kind === 'map' ? child.fields : new Map(), rest, value);
+  return new Map(fields).set(head, { kind: 'map', fields: inner });
+}
+
+/** The parts of `fields` that the paths name, as a projection or a read mask returns them. */
+export function project(fields: Fields, paths: readonly FieldPath[]): Fields {
+  let result: Fields = new Map();
+  for (const path of paths) {
+    const value = getField(fields, path);
+    if (value !== undefined) result = withField(result, path, value);
+  }
+  return result;
+}

@@ -1,0 +1,18 @@
+/** The limits of production, Standard edition (firebase.google.com/docs/firestore/quotas). Numbers only. */
+
+export const MAX_DOCUMENT_BYTES = 1_048_576;
+export const MAX_NAME_BYTES = 6_144;
+export const MAX_ID_BYTES = 1_500;
+export const MAX_FIELD_NAME_BYTES = 1_500;
+export const MAX_COLLECTION_DEPTH = 100;
+export const MAX_VALUE_DEPTH = 20;
+/** Bytes of one API request. */
+export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+export const MAX_TRANSFORMS_PER_DOCUMENT = 500;
+/** Comparison values of one query in disjunctive normal form. */
+export const MAX_DISJUNCTIONS = 30;
+export const MAX_NOT_IN_VALUES = 10;
+export const MAX_QUERY_FILTERS = 100;
+export const MAX_INEQUALITY_FIELDS = 10;
+export const MAX_INDEX_ENTRIES_PER_DOCUMENT = 40_000;
+export const MAX_AGGREGATIONS = 5;

@@ -1,0 +1,158 @@
+/**
+ * Turns what a caller wrote into a complete query: implied orders added, rules checked. The rules are production's
+ * (firebase.google.com/docs/firestore/query-data/queries#limitations). Pure.
+ */
+import { type FieldPath, formatFieldPath, NAME_FIELD } from './field-path.ts';
+import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_FILTERS } from './limits.ts';
+import type { CompareOp, Comparison, Cursor, Filter, Order, Query } from './query.ts';
+import { invalid } from './status.ts';
+import { compareUtf8 } from './utf8.ts';
+import type { Value } from './value.ts';
+
+export type QueryRequest = Omit<Query, 'explicitOrders'>;
+
+const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!=', 'not-in']);
+
+/** @throws INVALID_ARGUMENT naming the rule that is broken. */
+export function normaliseQuery(request: QueryRequest): Query {
+  const comparisons = leaves(request.filter);
+  checkComparisons(comparisons, request);
+  checkOrders(request.orders);
+  const orders = impliedOrders(request.orders, comparisons);
+  const query = { ...request, orders, explicitOrders: request.orders.length };
+  checkCursor(query.startAt, orders, request.scope.database);
+  checkCursor(query.endAt, orders, request.scope.database);
+  if (query.offset < 0) throw invalid('offset must not be negative.');
+  if (query.limit !== undefined && query.limit < 0) throw invalid('limit must not be negative.');
+  return query;
+}
+
+export function leaves(filter: Filter | undefined): Comparison[] {
+  if (!filter) return [];
+  return filter.kind === 'compare' ? [filter] : filter.filters.flatMap(leaves);
+}
+
+export function isInequality(op: CompareOp): boolean {
+  return INEQUALITIES.has(op);
+}
+
+export function isNameField(field: FieldPath): boolean {
+  return field.length === 1 && field[0] === NAME_FIELD;
+}
+
+export function sameField(a: FieldPath, b: FieldPath): boolean {
+  return a.length === b.length && a.every((part, i) => part === b[i]);
+}
+
+/** Explicit orders, then inequality fields by name, then `__name__`, in the direction of the last explicit order. */
+function impliedOrders(explicit: readonly Order[], comparisons: readonly Comparison[]): Order[] {
+  const orders = [...explicit];
+  if (orders.some((o) => isNameField(o.field))) return orders;
+  const descending = orders.at(-1)?.descending ?? false;
+  const fields = comparisons
+    .filter((c) => isInequality(c.op) && !isNameField(c.field))
+    .map((c) => c.field)
+    .sort((a, b) => compareUtf8(formatFieldPath(a), formatFieldPath(b)));
+  for (const field of fields) {
+    if (!orders.some((o) => sameField(o.field, field))) orders.push({ field, descending });
+  }
+  orders.push({ field: [NAME_FIELD], descending });
+  return orders;
+}
+
+function checkOrders(orders: readonly Order[]): void {
+  orders.forEach((order, i) => {
+    if (orders.findIndex((o) => sameField(o.field, order.field)) !== i) {
+      throw invalid(`order by "${formatFieldPath(order.field)}" is given twice.`);
+    }
+  });
+}
+
+function checkComparisons(comparisons: readonly Comparison[], request: QueryRequest): void {
+  if (comparisons.length > MAX_QUERY_FILTERS) {
+    throw invalid(`A query can have at most ${MAX_QUERY_FILTERS} filters.`);
+  }
+  for (const comparison of comparisons) checkOperand(comparison, request);
+  const count = (op: CompareOp) => comparisons.filter((c) => c.op === op).length;
+  if (count('not-in') > 1) throw invalid('Only a single NOT_IN filter is allowed per query.');
+  if (count('!=') > 1) throw invalid('Only a single NOT_EQUAL filter is allowed per query.');
+  if (count('not-in') && count('!=')) throw invalid('NOT_EQUAL and NOT_IN cannot be combined.');
+  if (count('not-in') && (count('in') || count('array-contains-any') || hasOr(request.filter))) {
+    throw invalid('NOT_IN cannot be combined with IN, ARRAY_CONTAINS_ANY or OR.');
+  }
+  const inequalities = new Set(
+    comparisons.filter((c) => isInequality(c.op)).map((c) => formatFieldPath(c.field)),
+  );
+  if (inequalities.size > MAX_INEQUALITY_FIELDS) {
+    throw invalid(`A query can have inequality filters on at most ${MAX_INEQUALITY_FIELDS} fields.`);
+  }
+  const disjunctions = countDisjunctions(request.filter);
+  if (disjunctions > MAX_DISJUNCTIONS) {
+    throw invalid(
+      `The query has ${disjunctions} disjunctions in disjunctive normal form; ${MAX_DISJUNCTIONS} are allowed.`,
+    );
+  }
+  checkArrayContains(request.filter);
+}
+
+function hasOr(filter: Filter | undefined): boolean {
+  if (!filter || filter.kind === 'compare') return false;
+  return (filter.kind === 'or' && filter.filters.length > 1) || filter.filters.some(hasOr);
+}
+
+/** At most one array-contains in each disjunction. Returns the largest number in any disjunction of `filter`. */
+function checkArrayContains(filter: Filter | undefined): number {
+  if (!filter) return 0;
+  if (filter.kind === 'compare') return filter.op.startsWith('array-contains') ? 1 : 0;
+  const counts = filter.filters.map(checkArrayContains);
+  const found = filter.kind === 'or' ? Math.max(0, ...counts) : counts.reduce((a, b) => a + b, 0);
+  if (found > 1)
+    throw invalid('A disjunction can have only one ARRAY_CONTAINS or ARRAY_CONTAINS_ANY filter.');
+  return found;
+}
+
+function countDisjunctions(filter: Filter | undefined): number {
+  if (!filter) return 1;
+  if (filter.kind === 'compare') {
+    const many = filter.op === 'in' || filter.op === 'array-contains-any';
+    return many && filter.value.kind === 'array' ? filter.value.values.length : 1;
+  }
+  const counts = filter.filters.map(countDisjunctions);
+  return filter.kind === 'or' ? counts.reduce((a, b) => a + b, 0) : counts.reduce((a, b) => a * b, 1);
+}
+
+function checkOperand(comparison: Comparison, request: QueryRequest): void {
+  const { op, value, field } = comparison;
+  const list = op === 'in' || op === 'not-in' || op === 'array-contains-any';
+  const label = formatFieldPath(field);
+  if (list) {
+    if (value.kind !== 'array' || value.values.length === 0) {
+      throw invalid(`"${op}" on "${label}" requires a non-empty array.`);
+    }
+    if (op === 'not-in' && value.values.length > MAX_NOT_IN_VALUES) {
+      throw invalid(`NOT_IN supports up to ${MAX_NOT_IN_VALUES} comparison values.`);
+    }
+  }
+  if (!isNameField(field)) return;
+  if (op.startsWith('array-contains')) throw invalid('__name__ is not an array.');
+  for (const operand of list && value.kind === 'array' ? value.values : [value]) {
+    checkNameOperand(operand, request.scope.database);
+  }
+}
+
+function checkNameOperand(value: Value, database: string): void {
+  if (value.kind !== 'reference') throw invalid('__name__ filter value must be a document reference.');
+  if (!value.value.startsWith(`${database}/documents/`)) {
+    throw invalid(`__name__ filter value "${value.value}" is not a document of ${database}.`);
+  }
+}
+
+function checkCursor(cursor: Cursor | undefined, orders: readonly Order[], database: string): void {
+  if (!cursor) return;
+  if (cursor.values.length === 0) throw invalid('A cursor needs at least one value.');
+  if (cursor.values.length > orders.length)
+    throw invalid('A cursor has more values than the query has orders.');
+  cursor.values.forEach((value, i) => {
+    if (isNameField((orders[i] as Order).field)) checkNameOperand(value, database);
+  });
+}

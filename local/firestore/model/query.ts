@@ -1,0 +1,67 @@
+/** What a query asks. Data only: planning and evaluation are elsewhere. */
+import type { FieldPath } from './field-path.ts';
+import type { Value } from './value.ts';
+
+export type CompareOp =
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | '=='
+  | '!='
+  | 'in'
+  | 'not-in'
+  | 'array-contains'
+  | 'array-contains-any';
+
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly field: FieldPath;
+  readonly op: CompareOp;
+  /** An array for `in`, `not-in` and `array-contains-any`; a reference when the field is `__name__`. */
+  readonly value: Value;
+}
+
+export type Filter =
+  | Comparison
+  | { readonly kind: 'and'; readonly filters: readonly Filter[] }
+  | { readonly kind: 'or'; readonly filters: readonly Filter[] };
+
+export interface Order {
+  readonly field: FieldPath;
+  readonly descending: boolean;
+}
+
+export interface Cursor {
+  /** One value for each of the first orders. */
+  readonly values: readonly Value[];
+  /** True: the position is just before equal documents; false: just after. */
+  readonly before: boolean;
+}
+
+export interface QueryScope {
+  /** `projects/{p}/databases/{d}` */
+  readonly database: string;
+  /** Segments of the document under which to look; empty for the root. */
+  readonly parent: readonly string[];
+  /** Undefined: documents of every collection below the parent. */
+  readonly collectionId: string | undefined;
+  /** True: at any depth below the parent (collection group). */
+  readonly allDescendants: boolean;
+}
+
+export interface Query {
+  readonly scope: QueryScope;
+  readonly filter: Filter | undefined;
+  /** As normalised: ends with `__name__`. */
+  readonly orders: readonly Order[];
+  /** How many of `orders` the caller wrote; the others are implied. */
+  readonly explicitOrders: number;
+  readonly startAt: Cursor | undefined;
+  readonly endAt: Cursor | undefined;
+  readonly offset: number;
+  /** Undefined: no limit. */
+  readonly limit: number | undefined;
+  /** Undefined: whole documents. */
+  readonly select: readonly FieldPath[] | undefined;
+}

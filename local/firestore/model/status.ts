@@ -1,0 +1,42 @@
+/**
+ * The refusals this server can answer: a canonical gRPC code with a message that says what to do.
+ * Pure; knows nothing of transport.
+ */
+
+/** Canonical gRPC codes, as numbers (google.rpc.Code). */
+export const Code = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+} as const;
+
+export type StatusCode = (typeof Code)[keyof typeof Code];
+
+/** A refusal meant for the caller. Anything else that is thrown is a defect and answers INTERNAL. */
+export class StatusError extends Error {
+  readonly code: StatusCode;
+
+  constructor(code: StatusCode, message: string) {
+    super(message);
+    this.name = 'StatusError';
+    this.code = code;
+  }
+}
+
+export function invalid(message: string): StatusError {
+  return new StatusError(Code.INVALID_ARGUMENT, message);
+}
+
+export function unimplemented(message: string): StatusError {
+  return new StatusError(Code.UNIMPLEMENTED, message);
+}

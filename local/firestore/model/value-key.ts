@@ -1,0 +1,124 @@
+/**
+ * The order-preserving encoding of values: for any two values, comparing the bytes gives `compareValues`.
+ * Values that compare equal (3 and 3.0) encode equally. Pure; the layout is private to the index entries.
+ */
+import type { ByteWriter } from './byte-writer.ts';
+import { numericId, sortedKeys, type Value, vectorOf } from './value.ts';
+
+/** Ends a list; below every type mark, so that a shorter list sorts first. */
+const LIST_END = 1;
+const MARK = {
+  null: 0x08,
+  boolean: 0x10,
+  nan: 0x18,
+  number: 0x19,
+  timestamp: 0x20,
+  string: 0x28,
+  bytes: 0x30,
+  reference: 0x38,
+  geo: 0x40,
+  array: 0x48,
+  vector: 0x50,
+  map: 0x58,
+} as const;
+/** Doubles between two neighbouring 64-bit integers differ by at most 1,024 at 2^63: the correction fits 16 bits. */
+const CORRECTION_BIAS = 0x8000;
+
+export function writeValueKey(out: ByteWriter, value: Value): void {
+  switch (value.kind) {
+    case 'null':
+      return out.u8(MARK.null);
+    case 'boolean':
+      out.u8(MARK.boolean);
+      return out.u8(value.value ? 1 : 0);
+    case 'integer':
+      return writeInteger(out, value.value);
+    case 'double':
+      return writeDouble(out, value.value);
+    case 'timestamp':
+      out.u8(MARK.timestamp);
+      out.orderedDouble(value.seconds);
+      return out.orderedDouble(value.nanos);
+    case 'string':
+      out.u8(MARK.string);
+      return out.terminatedText(value.value);
+    case 'bytes':
+      out.u8(MARK.bytes);
+      return out.terminatedBytes(value.value);
+    case 'reference':
+      out.u8(MARK.reference);
+      for (const segment of value.value.split('/')) writeSegmentKey(out, segment);
+      return out.u8(0);
+    case 'geo':
+      out.u8(MARK.geo);
+      out.orderedDouble(value.latitude);
+      return out.orderedDouble(value.longitude);
+    case 'array':
+      out.u8(MARK.array);
+      return writeList(out, value.values);
+    case 'map':
+      return writeMap(out, value.fields);
+  }
+}
+
+/** One segment of a document path; numeric ids sort before all others. */
+export function writeSegmentKey(out: ByteWriter, segment: string): void {
+  const id = numericId(segment);
+  if (id === undefined) {
+    out.u8(2);
+    out.terminatedText(segment);
+  } else {
+    out.u8(1);
+    out.orderedInteger(id);
+  }
+}
+
+/** The range of keys of one type: a type-bounded inequality never leaves it. `to` is exclusive. */
+export function typeKeyRange(value: Value): { from: number; to: number } {
+  switch (value.kind) {
+    case 'integer':
+    case 'double':
+      return { from: MARK.nan, to: MARK.number + 1 };
+    case 'map': {
+      const mark = vectorOf(value.fields) ? MARK.vector : MARK.map;
+      return { from: mark, to: mark + 1 };
+    }
+    default:
+      return { from: MARK[value.kind], to: MARK[value.kind] + 1 };
+  }
+}
+
+function writeInteger(out: ByteWriter, value: bigint): void {
+  const nearest = Number(value);
+  out.u8(MARK.number);
+  out.orderedDouble(nearest);
+  out.u16(CORRECTION_BIAS + Number(value - BigInt(nearest)));
+}
+
+function writeDouble(out: ByteWriter, value: number): void {
+  if (Number.isNaN(value)) return out.u8(MARK.nan);
+  out.u8(MARK.number);
+  out.orderedDouble(value);
+  out.u16(CORRECTION_BIAS);
+}
+
+function writeList(out: ByteWriter, values: readonly Value[]): void {
+  for (const value of values) writeValueKey(out, value);
+  out.u8(LIST_END);
+}
+
+function writeMap(out: ByteWriter, fields: ReadonlyMap<string, Value>): void {
+  const vector = vectorOf(fields);
+  if (vector) {
+    out.u8(MARK.vector);
+    out.orderedDouble(vector.length);
+    return writeList(out, vector);
+  }
+  out.u8(MARK.map);
+  for (const key of sortedKeys(fields)) {
+    out.u8(2);
+    out.terminatedText(key);
+    writeValueKey(out, fields.get(key) as Value);
+  }
+  out.u8(LIST_END);
+}

@@ -1,0 +1,95 @@
+/**
+ * One write and what it does to one document: mask, transforms, precondition. Pure: given the document and the time it
+ * returns the next document, so that a commit can be decided completely before anything is stored.
+ */
+import { type FieldPath, getField, withField } from './field-path.ts';
+import type { Resource } from './resource-name.ts';
+import { Code, StatusError } from './status.ts';
+import { applyTransform, type FieldTransform } from './transform.ts';
+import { type Fields, identicalFields, type Value } from './value.ts';
+
+export type Precondition =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'exists'; readonly exists: boolean }
+  /** `at`: microseconds since 1970. */
+  | { readonly kind: 'updateTime'; readonly at: number };
+
+export interface SetWrite {
+  readonly kind: 'set';
+  readonly name: string;
+  readonly resource: Resource;
+  readonly fields: Fields;
+  /** Absent: the document is replaced. Present: only these fields change; those not in `fields` are deleted. */
+  readonly mask: readonly FieldPath[] | undefined;
+  readonly transforms: readonly FieldTransform[];
+  readonly precondition: Precondition;
+  /** The request's own encoding of name and fields, when it can be stored as it is. */
+  readonly body: Uint8Array | undefined;
+}
+
+export interface DeleteWrite {
+  readonly kind: 'delete';
+  readonly name: string;
+  readonly resource: Resource;
+  readonly precondition: Precondition;
+}
+
+export type Write = SetWrite | DeleteWrite;
+
+/** A document as a write sees it. Times in microseconds since 1970. */
+export interface Version {
+  readonly fields: Fields;
+  readonly createTime: number;
+  readonly updateTime: number;
+}
+
+export interface Outcome {
+  readonly next: Version | undefined;
+  /** False when the stored document stays as it is, update time included. */
+  readonly changed: boolean;
+  readonly transformResults: readonly Value[];
+}
+
+/** @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires. */
+export function applyWrite(current: Version | undefined, write: Write, time: number): Outcome {
+  checkPrecondition(current, write);
+  if (write.kind === 'delete') {
+    return { next: undefined, changed: current !== undefined, transformResults: [] };
+  }
+  let fields = write.mask ? applyMask(current?.fields ?? new Map(), write.fields, write.mask) : write.fields;
+  const transformResults: Value[] = [];
+  for (const transform of write.transforms) {
+    const { stored, result } = applyTransform(getField(fields, transform.path), transform, time);
+    fields = withField(fields, transform.path, stored);
+    transformResults.push(result);
+  }
+  if (current && identicalFields(current.fields, fields)) {
+    return { next: current, changed: false, transformResults };
+  }
+  const next = { fields, createTime: current?.createTime ?? time, updateTime: time };
+  return { next, changed: true, transformResults };
+}
+
+function applyMask(current: Fields, given: Fields, mask: readonly FieldPath[]): Fields {
+  let fields = current;
+  for (const path of mask) fields = withField(fields, path, getField(given, path));
+  return fields;
+}
+
+function checkPrecondition(current: Version | undefined, write: Write): void {
+  const { precondition, name } = write;
+  if (precondition.kind === 'exists') {
+    if (precondition.exists && !current) {
+      throw new StatusError(Code.NOT_FOUND, `No document to update: ${name}`);
+    }
+    if (!precondition.exists && current) {
+      throw new StatusError(Code.ALREADY_EXISTS, `Document already exists: ${name}`);
+    }
+  } else if (precondition.kind === 'updateTime' && current?.updateTime !== precondition.at) {
+    const stored = current ? `stored version (${current.updateTime})` : 'document does not exist and so';
+    throw new StatusError(
+      Code.FAILED_PRECONDITION,
+      `The ${stored} does not match the required base version (${precondition.at}): ${name}`,
+    );
+  }
+}

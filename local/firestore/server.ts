@@ -1,0 +1,63 @@
+/**
+ * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore`
+ * to unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
+ */
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { MAX_REQUEST_BYTES } from './model/limits.ts';
+import { implementation } from './service/grpc-adapter.ts';
+import { Session } from './service/session.ts';
+import { openSqliteStorage } from './storage/sqlite-storage.ts';
+import { firestoreService } from './wire/protocol.ts';
+
+export interface FirestoreServerOptions {
+  readonly storage: { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+}
+
+export interface FirestoreServer {
+  /** `127.0.0.1:port` */
+  readonly host: string;
+  /** Deletes all documents, of one project or of all. */
+  reset(projectId?: string): void;
+  stop(): Promise<void>;
+}
+
+/** How often overdue locks and transactions are looked for; limits are seconds long. */
+const SWEEP_INTERVAL_MS = 250;
+/** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
+const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
+
+export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {
+  const storage = openSqliteStorage(options.storage.kind === 'sqlite' ? options.storage.file : undefined);
+  const session = new Session({ storage, clock: options.clock ?? Date.now });
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+  });
+  const service = firestoreService();
+  server.addService(service, implementation(service, { session }));
+  const port = await bind(server, options.port ?? 0);
+  const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
+  sweeper.unref();
+  return {
+    host: `127.0.0.1:${port}`,
+    reset: (projectId) => session.databases.clear(projectId),
+    stop: async () => {
+      clearInterval(sweeper);
+      server.forceShutdown();
+      storage.close();
+    },
+  };
+}
+
+function bind(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error) reject(error);
+      else resolve(bound);
+    });
+  });
+}

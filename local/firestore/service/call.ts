@@ -1,0 +1,17 @@
+/**
+ * What a call handler is, apart from gRPC: it takes a decoded request and returns its answer, or the messages of its
+ * answer. Handlers throw `StatusError` for the caller.
+ */
+import type { Session } from './session.ts';
+
+export interface CallContext {
+  readonly session: Session;
+}
+
+/** The decoded request; each handler states the part of it that it reads. */
+export type UnaryHandler<Request> = (request: Request, context: CallContext) => object | Promise<object>;
+
+export type StreamHandler<Request> = (
+  request: Request,
+  context: CallContext,
+) => Iterable<object> | Promise<Iterable<object>>;

@@ -1,0 +1,146 @@
+/**
+ * One database: its documents, the order of its commits, its locks. Everything here happens in one step of the event
+ * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
+ */
+import { documentKey } from '../model/document-key.ts';
+import { MAX_DOCUMENT_BYTES } from '../model/limits.ts';
+import { invalid } from '../model/status.ts';
+import type { Value } from '../model/value.ts';
+import { applyWrite, type Version, type Write } from '../model/write.ts';
+import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
+import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
+import type { WriteIntent } from './lock-table.ts';
+
+export interface WriteOutcome {
+  readonly name: string;
+  /** Microseconds since 1970; undefined for a delete. */
+  readonly updateTime: number | undefined;
+  readonly transformResults: readonly Value[];
+  readonly kind: 'set' | 'delete';
+  readonly bytes: number;
+}
+
+/** A commit decided but not yet applied. */
+export interface CommitPlan {
+  readonly time: number;
+  readonly outcomes: readonly WriteOutcome[];
+  readonly intents: readonly WriteIntent[];
+  readonly mutations: readonly Mutation[];
+}
+
+/** One document while a commit is being decided. */
+interface Draft {
+  readonly key: Buffer;
+  readonly stored: StoredDocument | undefined;
+  readonly before: Version | undefined;
+  next: Version | undefined;
+  body: Uint8Array | undefined;
+  changed: boolean;
+}
+
+export class Database {
+  readonly name: string;
+  readonly number: number;
+  readonly storage: DocumentStorage;
+  readonly #clock: () => number;
+  #lastTime: number;
+
+  constructor(name: string, storage: DocumentStorage, clock: () => number) {
+    this.name = name;
+    this.storage = storage;
+    this.number = storage.databaseNumber(name);
+    this.#clock = clock;
+    this.#lastTime = storage.lastCommitTime(this.number);
+  }
+
+  /** The moment a read sees: every commit so far, none after. */
+  readTime(): number {
+    this.#lastTime = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime);
+    return this.#lastTime;
+  }
+
+  get(segments: readonly string[]): StoredDocument | undefined {
+    return this.storage.get(documentKey(this.number, segments));
+  }
+
+  /** Decides a commit completely. Throws what the first write that cannot be done is refused with. */
+  plan(writes: readonly Write[]): CommitPlan {
+    const time = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime + 1);
+    const drafts = new Map<string, Draft>();
+    const outcomes = writes.map((write) => {
+      let draft = drafts.get(write.name);
+      if (!draft) {
+        draft = this.#draft(write);
+        drafts.set(write.name, draft);
+      }
+      return decide(draft, write, time);
+    });
+    const intents: WriteIntent[] = [];
+    const mutations: Mutation[] = [];
+    for (const [name, draft] of drafts) {
+      if (!draft.changed) continue;
+      intents.push(toIntent(name, draft));
+      const mutation = toMutation(name, draft);
+      if (mutation) mutations.push(mutation);
+    }
+    return { time, outcomes, intents, mutations };
+  }
+
+  apply(plan: CommitPlan): void {
+    this.#lastTime = plan.time;
+    this.storage.apply(this.number, plan.time, plan.mutations);
+  }
+
+  #draft(write: Write): Draft {
+    const key = documentKey(this.number, write.resource.segments);
+    const stored = this.storage.get(key);
+    const before = stored && {
+      fields: decodeDocument(stored.body).fields,
+      createTime: stored.createTime,
+      updateTime: stored.updateTime,
+    };
+    return { key, stored, before, next: before, body: undefined, changed: false };
+  }
+}
+
+function decide(draft: Draft, write: Write, time: number): WriteOutcome {
+  const { next, changed, transformResults } = applyWrite(draft.next, write, time);
+  let bytes = 0;
+  if (changed) {
+    draft.next = next;
+    draft.changed = true;
+    draft.body = undefined;
+    if (next) {
+      draft.body = (write.kind === 'set' && write.body) || encodeBody(write.name, next.fields);
+      bytes = draft.body.length;
+      if (bytes > MAX_DOCUMENT_BYTES) {
+        throw invalid(
+          `Document "${write.name}" cannot be written because its size (${bytes.toLocaleString('en-US')} bytes) ` +
+            `exceeds the maximum allowed size of ${MAX_DOCUMENT_BYTES.toLocaleString('en-US')} bytes.`,
+        );
+      }
+    }
+  }
+  return { name: write.name, updateTime: next?.updateTime, transformResults, kind: write.kind, bytes };
+}
+
+function toIntent(name: string, draft: Draft): WriteIntent {
+  const segments = name.split('/');
+  return {
+    name,
+    collectionId: segments[segments.length - 2] as string,
+    before: draft.before && { name, fields: draft.before.fields },
+    after: draft.next && { name, fields: draft.next.fields },
+  };
+}
+
+const NO_ENTRIES = { added: [], removed: [] };
+
+function toMutation(_name: string, draft: Draft): Mutation | undefined {
+  if (draft.next && draft.body) {
+    const { createTime, updateTime } = draft.next;
+    const { key, body, stored } = draft;
+    return { kind: 'put', id: stored?.id, key, body, createTime, updateTime, entries: NO_ENTRIES };
+  }
+  return draft.stored && { kind: 'remove', id: draft.stored.id, entries: NO_ENTRIES };
+}

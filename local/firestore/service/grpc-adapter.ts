@@ -1,0 +1,80 @@
+/** Connects handlers to grpc-js: which call is served by what, errors to statuses. Knows nothing of any call's meaning. */
+import type {
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  sendUnaryData,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { Code, StatusError } from '../model/status.ts';
+import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
+import { batchGet, runQuery } from './read-calls.ts';
+import { batchWrite, beginTransaction, commit, rollback } from './write-calls.ts';
+
+// A handler states what it reads of its request; the protocol decides what the request is.
+const UNARY: Record<string, UnaryHandler<never>> = {
+  Commit: commit,
+  BatchWrite: batchWrite,
+  BeginTransaction: beginTransaction,
+  Rollback: rollback,
+};
+const STREAM: Record<string, StreamHandler<never>> = {
+  BatchGetDocuments: batchGet,
+  RunQuery: runQuery,
+};
+
+export function implementation(
+  service: ServiceDefinition,
+  context: CallContext,
+): UntypedServiceImplementation {
+  const calls: UntypedServiceImplementation = {};
+  for (const [name, method] of Object.entries(service)) {
+    const unary = UNARY[name];
+    const stream = STREAM[name];
+    if (unary) calls[name] = serveUnary(unary as UnaryHandler<unknown>, context);
+    else if (stream) calls[name] = serveStream(stream as StreamHandler<unknown>, context);
+    else calls[name] = method.responseStream ? refuseStream(name) : refuseUnary(name);
+  }
+  return calls;
+}
+
+function serveUnary(handler: UnaryHandler<unknown>, context: CallContext) {
+  return async (call: ServerUnaryCall<unknown, object>, callback: sendUnaryData<object>) => {
+    try {
+      callback(null, await handler(call.request, context));
+    } catch (error) {
+      callback(toStatus(error));
+    }
+  };
+}
+
+function serveStream(handler: StreamHandler<unknown>, context: CallContext) {
+  return async (call: ServerWritableStream<unknown, object>) => {
+    try {
+      for (const message of await handler(call.request, context)) call.write(message);
+      call.end();
+    } catch (error) {
+      call.emit('error', toStatus(error));
+    }
+  };
+}
+
+function refuseUnary(name: string) {
+  return (_call: unknown, callback: sendUnaryData<object>) => callback(notImplemented(name));
+}
+
+function refuseStream(name: string) {
+  return (call: ServerWritableStream<unknown, object>) => {
+    call.emit('error', notImplemented(name));
+  };
+}
+
+function notImplemented(name: string) {
+  return { code: Code.UNIMPLEMENTED, details: `${name} is not implemented by the local Firestore server.` };
+}
+
+function toStatus(error: unknown): { code: number; details: string } {
+  if (error instanceof StatusError) return { code: error.code, details: error.message };
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: Code.INTERNAL, details: `Defect in the local Firestore server: ${text}` };
+}

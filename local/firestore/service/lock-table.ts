@@ -1,0 +1,246 @@
+/**
+ * Pessimistic locks, as production's server clients see them. What a read-write transaction has read (documents and
+ * query ranges) stays locked until it ends; whoever writes waits. Writers hold nothing between events: a commit is one
+ * step of this single-threaded process. Owns who waits for whom; knows neither storage nor requests.
+ *
+ * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, and of a deadlock
+ * the youngest member is refused.
+ */
+import type { Candidate } from '../model/query-match.ts';
+import { Code, StatusError } from '../model/status.ts';
+
+/** A transaction, or one plain write. Smaller `age` is older. */
+export interface LockOwner {
+  readonly age: number;
+  /** Told when the owner lost a deadlock or waited too long; its locks are gone by then. */
+  aborted(reason: string): void;
+}
+
+/** A document before and after a write; undefined where it does not exist. */
+export interface WriteIntent {
+  readonly name: string;
+  readonly collectionId: string;
+  readonly before: Candidate | undefined;
+  readonly after: Candidate | undefined;
+}
+
+/** What a query read: every document, present or future, for which `covers` is true. */
+export interface LockedRange {
+  /** Undefined: documents of every collection id. */
+  readonly collectionId: string | undefined;
+  covers(candidate: Candidate): boolean;
+}
+
+export type LockNeed =
+  | { readonly kind: 'read'; readonly names: readonly string[] }
+  | { readonly kind: 'query'; readonly range: LockedRange }
+  | { readonly kind: 'write'; readonly names: readonly string[]; intents(): readonly WriteIntent[] };
+
+interface Waiting {
+  readonly owner: LockOwner;
+  readonly need: LockNeed;
+  readonly deadline: number;
+  grant(): void;
+  refuse(error: StatusError): void;
+}
+
+interface HeldRange {
+  readonly owner: LockOwner;
+  readonly range: LockedRange;
+}
+
+/** Key of ranges over every collection; no collection id contains a slash. */
+const EVERY_COLLECTION = '/';
+
+export class LockTable {
+  readonly #clock: () => number;
+  readonly #timeoutMs: number;
+  readonly #documents = new Map<string, Set<LockOwner>>();
+  readonly #ranges = new Map<string, Set<HeldRange>>();
+  #waiting: Waiting[] = [];
+  #pumping = false;
+
+  constructor(options: { clock: () => number; timeoutMs: number }) {
+    this.#clock = options.clock;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  /** Number of requests that wait now. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Runs `action` once nothing stands in its way: at once when possible, else later, in one step with the check.
+   * @throws ABORTED after a deadlock or a time-out.
+   */
+  run<T>(owner: LockOwner, need: LockNeed, action: () => T): T | Promise<T> {
+    if (this.#isFree() || this.#blockers(owner, need).size === 0) return action();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({
+        owner,
+        need,
+        deadline: this.#clock() + this.#timeoutMs,
+        grant: () => {
+          try {
+            resolve(action());
+          } catch (error) {
+            reject(error);
+          }
+        },
+        refuse: reject,
+      });
+      this.#waiting.sort((a, b) => a.owner.age - b.owner.age);
+      this.#breakDeadlocks();
+    });
+  }
+
+  /** To be called within the action that read them. */
+  holdDocuments(owner: LockOwner, names: Iterable<string>): void {
+    for (const name of names) add(this.#documents, name, owner);
+    if (this.#waiting.length > 0) this.#breakDeadlocks();
+  }
+
+  holdRange(owner: LockOwner, range: LockedRange): void {
+    add(this.#ranges, range.collectionId ?? EVERY_COLLECTION, { owner, range });
+    if (this.#waiting.length > 0) this.#breakDeadlocks();
+  }
+
+  /** Drops the owner's locks and refuses what it still waits for. */
+  release(owner: LockOwner, reason = 'The transaction has ended.'): void {
+    for (const [name, owners] of this.#documents) {
+      if (owners.delete(owner) && owners.size === 0) this.#documents.delete(name);
+    }
+    for (const [id, held] of this.#ranges) {
+      for (const range of held) if (range.owner === owner) held.delete(range);
+      if (held.size === 0) this.#ranges.delete(id);
+    }
+    const mine = this.#waiting.filter((w) => w.owner === owner);
+    this.#waiting = this.#waiting.filter((w) => w.owner !== owner);
+    for (const waiting of mine) waiting.refuse(new StatusError(Code.ABORTED, reason));
+    this.#pump();
+  }
+
+  /** Refuses whoever has waited too long. */
+  sweep(): void {
+    const now = this.#clock();
+    for (const waiting of this.#waiting.filter((w) => w.deadline <= now)) {
+      this.#abort(waiting.owner, 'Aborted: waited too long for a lock. Try the transaction again.');
+    }
+  }
+
+  #isFree(): boolean {
+    return this.#documents.size === 0 && this.#ranges.size === 0 && this.#waiting.length === 0;
+  }
+
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      for (;;) {
+        const next = this.#waiting.find((w) => this.#blockers(w.owner, w.need).size === 0);
+        if (!next) return;
+        this.#waiting = this.#waiting.filter((w) => w !== next);
+        next.grant();
+      }
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  #blockers(owner: LockOwner, need: LockNeed): Set<LockOwner> {
+    const blockers = need.kind === 'write' ? this.#readersOf(need) : this.#writersBefore(owner, need);
+    blockers.delete(owner);
+    return blockers;
+  }
+
+  /** Who has read what this write changes. */
+  #readersOf(need: LockNeed & { kind: 'write' }): Set<LockOwner> {
+    const owners = new Set<LockOwner>();
+    for (const name of need.names) for (const owner of this.#documents.get(name) ?? []) owners.add(owner);
+    if (this.#ranges.size === 0) return owners;
+    for (const intent of need.intents()) {
+      for (const id of [intent.collectionId, EVERY_COLLECTION]) {
+        for (const held of this.#ranges.get(id) ?? []) {
+          if (touches(intent, held.range)) owners.add(held.owner);
+        }
+      }
+    }
+    return owners;
+  }
+
+  /** Older writers that wait to change what this read wants: they go first, or readers could starve them. */
+  #writersBefore(owner: LockOwner, need: LockNeed & { kind: 'read' | 'query' }): Set<LockOwner> {
+    const owners = new Set<LockOwner>();
+    for (const waiting of this.#waiting) {
+      if (waiting.owner.age >= owner.age) break;
+      const write = waiting.need;
+      if (write.kind !== 'write') continue;
+      const meets =
+        need.kind === 'read'
+          ? need.names.some((name) => write.names.includes(name))
+          : write.intents().some((intent) => touches(intent, need.range));
+      if (meets) owners.add(waiting.owner);
+    }
+    return owners;
+  }
+
+  #breakDeadlocks(): void {
+    for (let cycle = this.#findCycle(); cycle; cycle = this.#findCycle()) {
+      const youngest = cycle.reduce((a, b) => (b.age > a.age ? b : a));
+      this.#abort(
+        youngest,
+        'Aborted to break a deadlock with another transaction. Try the transaction again.',
+      );
+    }
+  }
+
+  #findCycle(): LockOwner[] | undefined {
+    const edges = new Map<LockOwner, Set<LockOwner>>();
+    for (const { owner, need } of this.#waiting) {
+      const blockers = edges.get(owner) ?? new Set();
+      for (const blocker of this.#blockers(owner, need)) blockers.add(blocker);
+      edges.set(owner, blockers);
+    }
+    const finished = new Set<LockOwner>();
+    for (const start of edges.keys()) {
+      const cycle = walk(start, edges, [], finished);
+      if (cycle) return cycle;
+    }
+    return undefined;
+  }
+
+  #abort(owner: LockOwner, reason: string): void {
+    owner.aborted(reason);
+    this.release(owner, reason);
+  }
+}
+
+function touches(intent: WriteIntent, range: LockedRange): boolean {
+  if (range.collectionId !== undefined && range.collectionId !== intent.collectionId) return false;
+  const { before, after } = intent;
+  return (before !== undefined && range.covers(before)) || (after !== undefined && range.covers(after));
+}
+
+function add<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+  const set = map.get(key);
+  if (set) set.add(value);
+  else map.set(key, new Set([value]));
+}
+
+function walk(
+  at: LockOwner,
+  edges: ReadonlyMap<LockOwner, ReadonlySet<LockOwner>>,
+  path: readonly LockOwner[],
+  finished: Set<LockOwner>,
+): LockOwner[] | undefined {
+  const seen = path.indexOf(at);
+  if (seen >= 0) return path.slice(seen);
+  if (finished.has(at)) return undefined;
+  for (const next of edges.get(at) ?? []) {
+    const cycle = walk(next, edges, [...path, at], finished);
+    if (cycle) return cycle;
+  }
+  finished.add(at);
+  return undefined;
+}

@@ -1,0 +1,118 @@
+/**
+ * What every call shares: databases, transactions and locks, and the three ways to touch documents (read, query,
+ * commit) under the consistency the caller asked for. Owns the life of a transaction; knows no message of the wire.
+ */
+import type { Candidate } from '../model/query-match.ts';
+import { invalid } from '../model/status.ts';
+import type { Write } from '../model/write.ts';
+import type { DocumentStorage } from '../storage/document-storage.ts';
+import type { CommitPlan, Database } from './database.ts';
+import { Databases } from './databases.ts';
+import { type LockedRange, LockTable } from './lock-table.ts';
+import { type Transaction, type TransactionMode, Transactions } from './transactions.ts';
+
+/** How long a writer waits for readers before it is told to try again. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** What a read sees and holds. Absent: the newest commit, holding nothing. */
+export type Consistency = Transaction | undefined;
+
+export class Session {
+  readonly storage: DocumentStorage;
+  readonly databases: Databases;
+  readonly transactions: Transactions;
+  readonly locks: LockTable;
+
+  constructor(options: { storage: DocumentStorage; clock: () => number; lockTimeoutMs?: number }) {
+    const { storage, clock } = options;
+    this.storage = storage;
+    this.databases = new Databases(storage, clock);
+    this.transactions = new Transactions(clock);
+    this.locks = new LockTable({ clock, timeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS });
+  }
+
+  begin(database: string, mode: TransactionMode): Transaction {
+    return this.transactions.begin(this.databases.get(database).name, mode);
+  }
+
+  /** Runs `read` under the transaction's locks on the named documents. */
+  read<T>(consistency: Consistency, names: readonly string[], read: () => T): T | Promise<T> {
+    if (!consistency) return read();
+    return this.locks.run(consistency, { kind: 'read', names }, () => {
+      const result = read();
+      this.locks.holdDocuments(consistency, names);
+      return result;
+    });
+  }
+
+  /**
+   * Runs a query under the transaction's locks. `whole` is everything the query could read; `run` returns what it
+   * did read, which is what stays locked.
+   */
+  query<T>(
+    consistency: Consistency,
+    whole: LockedRange,
+    run: () => { result: T; range: LockedRange; found: readonly Candidate[] },
+  ): T | Promise<T> {
+    if (!consistency) return run().result;
+    return this.locks.run(consistency, { kind: 'query', range: whole }, () => {
+      const { result, range, found } = run();
+      this.locks.holdDocuments(
+        consistency,
+        found.map((f) => f.name),
+      );
+      this.locks.holdRange(consistency, range);
+      return result;
+    });
+  }
+
+  /** Applies all writes at once. Ends the transaction, whatever the outcome, unless a lock refused it before. */
+  async commit(
+    database: Database,
+    writes: readonly Write[],
+    transaction: Transaction | undefined,
+  ): Promise<CommitPlan> {
+    if (transaction?.mode === 'readOnly' && writes.length > 0) {
+      throw invalid('Cannot write in a read-only transaction.');
+    }
+    const owner = transaction ?? { age: this.transactions.nextAge(), aborted: () => {} };
+    const names = writes.map((w) => w.name);
+    const intents = () => intentsOf(database, writes);
+    try {
+      const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {
+        const decided = database.plan(writes);
+        database.apply(decided);
+        return decided;
+      });
+      await this.storage.durable();
+      return plan;
+    } finally {
+      if (transaction && transaction.abortReason === undefined) this.end(transaction);
+    }
+  }
+
+  rollback(id: Uint8Array, database: string): void {
+    const transaction = this.transactions.find(id);
+    if (transaction && transaction.database === database) this.end(transaction);
+  }
+
+  end(transaction: Transaction): void {
+    this.transactions.end(transaction);
+    this.locks.release(transaction);
+  }
+
+  /** Ends what is past its limits. To be called regularly. */
+  sweep(): void {
+    this.locks.sweep();
+    for (const transaction of this.transactions.overdue()) this.end(transaction);
+  }
+}
+
+/** A commit that cannot be done writes nothing, so it waits for no query. */
+function intentsOf(database: Database, writes: readonly Write[]) {
+  try {
+    return database.plan(writes).intents;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The transactions that are open: their ids, ages and ends. An id that is unknown has ended; one that lost a deadlock
+ * stays known as aborted until its client has heard of it. Owns no locks.
+ */
+import { randomBytes } from 'node:crypto';
+import { Code, invalid, StatusError } from '../model/status.ts';
+import type { LockOwner } from './lock-table.ts';
+
+/** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */
+export const IDLE_LIMIT_MS = 60_000;
+export const TOTAL_LIMIT_MS = 270_000;
+/** Ages kept for retries that name the attempt they follow; older ones start with a fresh age. */
+const REMEMBERED_AGES = 10_000;
+/** Open transactions of one server; production has no such limit, a leaking client does. */
+const MAX_OPEN = 20_000;
+
+export type TransactionMode =
+  | { readonly kind: 'readWrite'; readonly retryOf: Uint8Array | undefined }
+  | { readonly kind: 'readOnly' };
+
+export class Transaction implements LockOwner {
+  readonly id: Buffer;
+  readonly database: string;
+  readonly mode: TransactionMode['kind'];
+  readonly age: number;
+  readonly startedAt: number;
+  touchedAt: number;
+  /** Why it was aborted; undefined while it is alive. */
+  abortReason: string | undefined;
+
+  constructor(options: { database: string; mode: TransactionMode['kind']; age: number; now: number }) {
+    this.id = randomBytes(16);
+    this.database = options.database;
+    this.mode = options.mode;
+    this.age = options.age;
+    this.startedAt = options.now;
+    this.touchedAt = options.now;
+  }
+
+  aborted(reason: string): void {
+    this.abortReason = reason;
+  }
+}
+
+export class Transactions {
+  readonly #clock: () => number;
+  readonly #open = new Map<string, Transaction>();
+  readonly #ages = new Map<string, number>();
+  #lastAge = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  begin(database: string, mode: TransactionMode): Transaction {
+    if (this.#open.size >= MAX_OPEN) {
+      throw new StatusError(Code.RESOURCE_EXHAUSTED, `More than ${MAX_OPEN} transactions are open.`);
+    }
+    const retried = mode.kind === 'readWrite' && mode.retryOf ? this.#ages.get(hex(mode.retryOf)) : undefined;
+    const age = retried ?? this.nextAge();
+    const transaction = new Transaction({ database, mode: mode.kind, age, now: this.#clock() });
+    const key = hex(transaction.id);
+    this.#open.set(key, transaction);
+    this.#ages.set(key, age);
+    if (this.#ages.size > REMEMBERED_AGES) this.#ages.delete(this.#ages.keys().next().value as string);
+    return transaction;
+  }
+
+  /** Places a plain write among the transactions, as the youngest. */
+  nextAge(): number {
+    return ++this.#lastAge;
+  }
+
+  /** @throws ABORTED when it lost a lock, INVALID_ARGUMENT when it has ended or never was. */
+  get(id: Uint8Array, database: string): Transaction {
+    const transaction = this.#open.get(hex(id));
+    if (!transaction || transaction.database !== database) {
+      throw invalid('The referenced transaction has expired or is no longer valid.');
+    }
+    if (transaction.abortReason !== undefined) throw new StatusError(Code.ABORTED, transaction.abortReason);
+    transaction.touchedAt = this.#clock();
+    return transaction;
+  }
+
+  /** Undefined when there is no such transaction; a rollback of one that has ended is no error. */
+  find(id: Uint8Array): Transaction | undefined {
+    return this.#open.get(hex(id));
+  }
+
+  end(transaction: Transaction): void {
+    this.#open.delete(hex(transaction.id));
+  }
+
+  /** Transactions past the idle or total limit. */
+  overdue(): Transaction[] {
+    const now = this.#clock();
+    return [...this.#open.values()].filter(
+      (t) => now - t.touchedAt >= IDLE_LIMIT_MS || now - t.startedAt >= TOTAL_LIMIT_MS,
+    );
+  }
+}
+
+function hex(id: Uint8Array): string {
+  return Buffer.from(id.buffer, id.byteOffset, id.length).toString('hex');
+}

@@ -1,0 +1,70 @@
+/** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
+import { parseDatabase } from '../model/resource-name.ts';
+import { invalid, StatusError } from '../model/status.ts';
+import { toTimestamp } from '../wire/time.ts';
+import { encodeValue } from '../wire/value-codec.ts';
+import { decodeWrite, type WireWrite } from '../wire/write-codec.ts';
+import type { CallContext } from './call.ts';
+import { transactionMode, type WireTransactionOptions } from './consistency.ts';
+import type { WriteOutcome } from './database.ts';
+
+interface CommitRequest {
+  readonly database: string;
+  readonly writes: readonly WireWrite[];
+  readonly transaction: Uint8Array;
+}
+
+export async function commit(request: CommitRequest, { session }: CallContext): Promise<object> {
+  const database = session.databases.get(parseDatabase(request.database));
+  const { transaction: id } = request;
+  const transaction = id.length > 0 ? session.transactions.get(id, database.name) : undefined;
+  const writes = request.writes.map((write) => decodeWrite(write, database.name));
+  const plan = await session.commit(database, writes, transaction);
+  return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: toTimestamp(plan.time) };
+}
+
+export function encodeOutcome(outcome: WriteOutcome): object {
+  return {
+    updateTime: outcome.updateTime === undefined ? undefined : toTimestamp(outcome.updateTime),
+    transformResults: outcome.transformResults.map(encodeValue),
+  };
+}
+
+/** Each write on its own: applied or refused without regard to the others. */
+export async function batchWrite(
+  request: { database: string; writes: readonly WireWrite[] },
+  { session }: CallContext,
+): Promise<object> {
+  const database = session.databases.get(parseDatabase(request.database));
+  const writes = request.writes.map((write) => decodeWrite(write, database.name));
+  const names = new Set(writes.map((w) => w.name));
+  if (names.size < writes.length) throw invalid('A BatchWrite cannot write to the same document twice.');
+  const results = await Promise.all(
+    writes.map(async (write) => {
+      try {
+        const plan = await session.commit(database, [write], undefined);
+        return { result: encodeOutcome(plan.outcomes[0] as WriteOutcome), status: { code: 0 } };
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error;
+        return { result: {}, status: { code: error.code, message: error.message } };
+      }
+    }),
+  );
+  return { writeResults: results.map((r) => r.result), status: results.map((r) => r.status) };
+}
+
+export function beginTransaction(
+  request: { database: string; options?: WireTransactionOptions | null },
+  { session }: CallContext,
+): object {
+  const database = parseDatabase(request.database);
+  return { transaction: session.begin(database, transactionMode(request.options ?? {})).id };
+}
+
+export function rollback(
+  request: { database: string; transaction: Uint8Array },
+  { session }: CallContext,
+): object {
+  session.rollback(request.transaction, parseDatabase(request.database));
+  return {};
+}

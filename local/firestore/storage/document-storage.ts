@@ -1,0 +1,72 @@
+/**
+ * What the server asks of its storage, in the server's words. Keys are opaque bytes whose order the model defines; a
+ * storage compares them bytewise and knows nothing of documents' contents.
+ */
+
+export interface StoredDocument {
+  readonly id: number;
+  readonly key: Uint8Array;
+  /** Encoded name and fields. */
+  readonly body: Uint8Array;
+  /** Microseconds since 1970. */
+  readonly createTime: number;
+  readonly updateTime: number;
+}
+
+/** From `from` (inclusive) to `to` (exclusive); undefined `to` means no bound. */
+export interface KeyRange {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array | undefined;
+}
+
+export interface Scan extends KeyRange {
+  readonly reverse: boolean;
+  readonly limit: number;
+}
+
+export interface EntryChanges {
+  readonly added: readonly Uint8Array[];
+  readonly removed: readonly Uint8Array[];
+}
+
+export type Mutation =
+  | {
+      readonly kind: 'put';
+      /** Undefined: a new document. */
+      readonly id: number | undefined;
+      readonly key: Uint8Array;
+      readonly body: Uint8Array;
+      readonly createTime: number;
+      readonly updateTime: number;
+      readonly entries: EntryChanges;
+    }
+  | { readonly kind: 'remove'; readonly id: number; readonly entries: EntryChanges };
+
+/** A row found through an index entry. */
+export interface IndexedDocument {
+  readonly entry: Uint8Array;
+  readonly document: StoredDocument;
+}
+
+export interface DocumentStorage {
+  /** The number of a database, made on first use. */
+  databaseNumber(name: string): number;
+  databaseNames(): readonly string[];
+  /** Time of the newest commit of a database, microseconds since 1970; 0 when there was none. */
+  lastCommitTime(database: number): number;
+  get(key: Uint8Array): StoredDocument | undefined;
+  /** Documents in key order. */
+  scanDocuments(scan: Scan): StoredDocument[];
+  /** Documents in the order of their index entries. */
+  scanEntries(scan: Scan): IndexedDocument[];
+  countEntries(range: KeyRange): number;
+  /** Applies all mutations of one commit or none. Visible at once; durable when `durable()` resolves. */
+  apply(database: number, commitTime: number, mutations: readonly Mutation[]): void;
+  /** Undefined when everything applied is durable already. */
+  durable(): Promise<void> | undefined;
+  /** Deletes all documents of a database. */
+  clear(database: number): void;
+  setting(name: string): string | undefined;
+  saveSetting(name: string, value: string): void;
+  close(): void;
+}

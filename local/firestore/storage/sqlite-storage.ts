@@ -1,0 +1,202 @@
+/**
+ * Documents and index entries in SQLite, on disk (WAL) or in memory. Commits that arrive in one turn of the event
+ * loop share one SQLite transaction; their answers wait for it. With synchronous=NORMAL a committed transaction has
+ * reached the operating system: it survives the death of every process, though not a power cut.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { prefixEnd } from '../model/byte-writer.ts';
+import { databasePrefix } from '../model/document-key.ts';
+import type {
+  DocumentStorage,
+  IndexedDocument,
+  KeyRange,
+  Mutation,
+  Scan,
+  StoredDocument,
+} from './document-storage.ts';
+
+/** 64 MiB of page cache: the working set of the benchmark, a fraction of the idle budget until used. */
+const CACHE_KIB = 65_536;
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS documents (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body BLOB NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, document INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS databases (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, commit_time INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
+const DOCUMENT = 'd.id, d.key, d.body, d.create_time AS createTime, d.update_time AS updateTime';
+const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+interface Row extends StoredDocument {
+  readonly entry: Uint8Array;
+}
+
+interface Batch {
+  readonly done: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** `file` undefined: in memory. */
+export function openSqliteStorage(file: string | undefined): DocumentStorage {
+  return new SqliteStorage(new DatabaseSync(file ?? ':memory:'));
+}
+
+class SqliteStorage implements DocumentStorage {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #batch: Batch | undefined;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    db.exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-${CACHE_KIB};`);
+    db.exec(SCHEMA);
+  }
+
+  databaseNumber(name: string): number {
+    const known = this.#sql('SELECT id FROM databases WHERE name = ?').get(name) as
+      | { id: number }
+      | undefined;
+    if (known) return known.id;
+    const made = this.#sql('INSERT INTO databases (name, commit_time) VALUES (?, 0)').run(name);
+    return Number(made.lastInsertRowid);
+  }
+
+  databaseNames(): readonly string[] {
+    return (this.#sql('SELECT name FROM databases ORDER BY id').all() as { name: string }[]).map(
+      (r) => r.name,
+    );
+  }
+
+  lastCommitTime(database: number): number {
+    const row = this.#sql('SELECT commit_time AS at FROM databases WHERE id = ?').get(database);
+    return (row as { at: number } | undefined)?.at ?? 0;
+  }
+
+  get(key: Uint8Array): StoredDocument | undefined {
+    return this.#sql(`SELECT ${DOCUMENT} FROM documents d WHERE d.key = ?`).get(key) as
+      | StoredDocument
+      | undefined;
+  }
+
+  scanDocuments({ from, to, reverse, limit }: Scan): StoredDocument[] {
+    const order = reverse ? 'DESC' : 'ASC';
+    const sql = `SELECT ${DOCUMENT} FROM documents d WHERE d.key >= ? AND d.key < ? ORDER BY d.key ${order} LIMIT ?`;
+    return this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as StoredDocument[];
+  }
+
+  scanEntries({ from, to, reverse, limit }: Scan): IndexedDocument[] {
+    const order = reverse ? 'DESC' : 'ASC';
+    const sql = `SELECT e.key AS entry, ${DOCUMENT} FROM entries e JOIN documents d ON d.id = e.document
+      WHERE e.key >= ? AND e.key < ? ORDER BY e.key ${order} LIMIT ?`;
+    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as Row[];
+    return rows.map((row) => ({ entry: row.entry, document: row }));
+  }
+
+  countEntries({ from, to }: KeyRange): number {
+    const sql = 'SELECT count(*) AS n FROM entries WHERE key >= ? AND key < ?';
+    return (this.#sql(sql).get(from, to ?? NO_BOUND) as { n: number }).n;
+  }
+
+  apply(database: number, commitTime: number, mutations: readonly Mutation[]): void {
+    this.#begin();
+    try {
+      for (const mutation of mutations) this.#mutate(mutation);
+      this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
+    } catch (error) {
+      // A statement can fail for lack of space only; the batch is then not known to be whole.
+      this.#fail(error as Error);
+      throw error;
+    }
+  }
+
+  durable(): Promise<void> | undefined {
+    return this.#batch?.done;
+  }
+
+  clear(database: number): void {
+    this.#commit();
+    const prefix = databasePrefix(database);
+    const to = prefixEnd(prefix) ?? NO_BOUND;
+    this.#db.exec('BEGIN IMMEDIATE');
+    this.#sql('DELETE FROM documents WHERE key >= ? AND key < ?').run(prefix, to);
+    this.#sql('DELETE FROM entries WHERE key >= ? AND key < ?').run(prefix, to);
+    this.#db.exec('COMMIT');
+  }
+
+  setting(name: string): string | undefined {
+    const row = this.#sql('SELECT value FROM settings WHERE name = ?').get(name);
+    return (row as { value: string } | undefined)?.value;
+  }
+
+  saveSetting(name: string, value: string): void {
+    this.#sql('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value').run(
+      name,
+      value,
+    );
+  }
+
+  close(): void {
+    this.#commit();
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #mutate(mutation: Mutation): void {
+    const { added, removed } = mutation.entries;
+    for (const key of removed) this.#sql('DELETE FROM entries WHERE key = ?').run(key);
+    if (mutation.kind === 'remove') {
+      this.#sql('DELETE FROM documents WHERE id = ?').run(mutation.id);
+      return;
+    }
+    const { key, body, createTime, updateTime } = mutation;
+    let id = mutation.id;
+    if (id === undefined) {
+      const insert = 'INSERT INTO documents (key, body, create_time, update_time) VALUES (?, ?, ?, ?)';
+      id = Number(this.#sql(insert).run(key, body, createTime, updateTime).lastInsertRowid);
+    } else {
+      const update = 'UPDATE documents SET body = ?, create_time = ?, update_time = ? WHERE id = ?';
+      this.#sql(update).run(body, createTime, updateTime, id);
+    }
+    for (const entry of added) this.#sql('INSERT INTO entries VALUES (?, ?)').run(entry, id);
+  }
+
+  #begin(): void {
+    if (this.#batch) return;
+    this.#db.exec('BEGIN IMMEDIATE');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // Whoever awaits the batch hears of a failure; a batch nobody awaits must not crash.
+    this.#batch = { done: promise, resolve, reject };
+    setImmediate(() => this.#commit());
+  }
+
+  #commit(): void {
+    const batch = this.#batch;
+    if (!batch) return;
+    try {
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#fail(error as Error);
+      return;
+    }
+    this.#batch = undefined;
+    batch.resolve();
+  }
+
+  #fail(error: Error): void {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    batch?.reject(error);
+  }
+
+  #sql(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#db.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+}

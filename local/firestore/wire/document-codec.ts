@@ -1,0 +1,92 @@
+/**
+ * `google.firestore.v1.Document`. A stored document's body is the encoding of its name and fields; an answer appends
+ * the times to the body, so reading a document decodes nothing.
+ */
+import protobuf from 'protobufjs';
+import type { Fields, Value } from '../model/value.ts';
+import { ProtoReader } from './proto-reader.ts';
+import { readFieldEntry, writeFields } from './value-codec.ts';
+
+export interface DecodedDocument {
+  readonly name: string;
+  readonly fields: Fields;
+  /** True when the bytes hold name and fields only, exactly as they would be stored. */
+  readonly exact: boolean;
+}
+
+export function decodeDocument(bytes: Uint8Array): DecodedDocument {
+  const reader = new ProtoReader(bytes);
+  const fields = new Map<string, Value>();
+  let name = '';
+  let entries = 0;
+  let exact = true;
+  while (reader.at < reader.bytes.length) {
+    const tag = reader.varint();
+    if (tag === 10) {
+      name = reader.text();
+    } else if (tag === 18) {
+      readFieldEntry(reader, reader.end(), fields, 1);
+      entries++;
+    } else {
+      reader.skip(tag & 7);
+      exact = false;
+    }
+  }
+  return { name, fields, exact: exact && name !== '' && entries === fields.size && !reader.altered };
+}
+
+/** Only the name, which is the first field of every stored body. */
+export function decodeName(body: Uint8Array): string {
+  const reader = new ProtoReader(body);
+  while (reader.at < reader.bytes.length) {
+    const tag = reader.varint();
+    if (tag === 10) return reader.text();
+    reader.skip(tag & 7);
+  }
+  return '';
+}
+
+/** The body to store. */
+export function encodeBody(name: string, fields: Fields): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(10).string(name);
+  writeFields(writer, fields, 18);
+  return Buffer.from(writer.finish());
+}
+
+/** A Document message: body, create time, update time (microseconds since 1970). */
+export function encodeDocument(body: Uint8Array, createTime: number, updateTime: number): Buffer {
+  const out = Buffer.allocUnsafe(body.length + 2 * MAX_TIME_BYTES);
+  out.set(body);
+  let at = writeTime(out, body.length, 26, createTime);
+  at = writeTime(out, at, 34, updateTime);
+  return out.subarray(0, at);
+}
+
+/** Tag, length, two tags, 10 bytes of seconds (negative), 5 bytes of nanos. */
+const MAX_TIME_BYTES = 19;
+
+function writeTime(out: Buffer, start: number, tag: number, micros: number): number {
+  const seconds = Math.floor(micros / 1e6);
+  let at = start;
+  out[at++] = tag;
+  const lengthAt = at++;
+  out[at++] = 8;
+  at = writeVarint(out, at, seconds);
+  out[at++] = 16;
+  at = writeVarint(out, at, (micros - seconds * 1e6) * 1000);
+  out[lengthAt] = at - lengthAt - 1;
+  return at;
+}
+
+/** `value` is not negative: every time here is a time at which something was written. */
+function writeVarint(out: Buffer, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  while (rest >= 128) {
+    out[at++] = (rest % 128) | 0x80;
+    rest = Math.floor(rest / 128);
+  }
+  out[at++] = rest;
+  return at;
+}

@@ -1,0 +1,99 @@
+/** Reading of protocol-buffer wire format, straight from a request's bytes. Knows no message. */
+import { invalid } from '../model/status.ts';
+
+export const VARINT = 0;
+export const FIXED64 = 1;
+export const BYTES = 2;
+export const FIXED32 = 5;
+
+export class ProtoReader {
+  readonly bytes: Buffer;
+  at: number;
+  /** Set by a codec that read something other than what would be written back. */
+  altered = false;
+  /** Operands of a query may hold arrays of arrays (`in` over arrays); stored values may not. */
+  nestedArrays = false;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = at;
+  }
+
+  /** An unsigned number below 2^53; for tags, lengths, booleans and small enums. */
+  varint(): number {
+    let result = 0;
+    let scale = 1;
+    for (let i = 0; i < 10; i++) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw truncated();
+      result += (byte & 0x7f) * scale;
+      if (byte < 0x80) return result;
+      scale *= 128;
+    }
+    throw truncated();
+  }
+
+  /** A signed 64-bit integer. */
+  int64(): bigint {
+    let low = 0;
+    let scale = 1;
+    for (let i = 0; i < 7; i++) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw truncated();
+      low += (byte & 0x7f) * scale;
+      if (byte < 0x80) return BigInt(low);
+      scale *= 128;
+    }
+    let high = 0n;
+    for (let shift = 0n; shift < 21n; shift += 7n) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw truncated();
+      high |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asIntN(64, BigInt(low) | (high << 49n));
+    }
+    throw truncated();
+  }
+
+  double(): number {
+    if (this.at + 8 > this.bytes.length) throw truncated();
+    const value = this.bytes.readDoubleLE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  /** Reads a length and returns the end of the field that follows. */
+  end(): number {
+    const length = this.varint();
+    const end = this.at + length;
+    if (end > this.bytes.length) throw truncated();
+    return end;
+  }
+
+  text(): string {
+    const end = this.end();
+    const text = this.bytes.toString('utf8', this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  slice(): Buffer {
+    const end = this.end();
+    const slice = this.bytes.subarray(this.at, end);
+    this.at = end;
+    return slice;
+  }
+
+  skip(wireType: number): void {
+    if (wireType === VARINT) this.varint();
+    else if (wireType === FIXED64) this.at += 8;
+    else if (wireType === BYTES) this.at = this.end();
+    else if (wireType === FIXED32) this.at += 4;
+    else throw invalid(`Unknown protobuf wire type ${wireType}.`);
+  }
+}
+
+function truncated(): Error {
+  return invalid('The request ends in the middle of a protobuf field.');
+}

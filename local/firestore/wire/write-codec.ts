@@ -1,0 +1,159 @@
+/** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
+import { type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
+import { MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
+import { parseDocument } from '../model/resource-name.ts';
+import { invalid, unimplemented } from '../model/status.ts';
+import type { FieldTransform } from '../model/transform.ts';
+import type { Value } from '../model/value.ts';
+import type { Precondition, Write } from '../model/write.ts';
+import { decodeDocument } from './document-codec.ts';
+import { toMicros, type WireTimestamp } from './time.ts';
+import { decodeArray, decodeValue } from './value-codec.ts';
+
+export interface WireMask {
+  readonly fieldPaths?: readonly string[] | null;
+}
+
+export interface WirePrecondition {
+  readonly conditionType?: 'exists' | 'updateTime';
+  readonly exists?: boolean | null;
+  readonly updateTime?: WireTimestamp | null;
+}
+
+export interface WireTransform {
+  readonly fieldPath?: string | null;
+  readonly transformType?: string;
+  readonly setToServerValue?: number | null;
+  readonly increment?: Uint8Array | null;
+  readonly maximum?: Uint8Array | null;
+  readonly minimum?: Uint8Array | null;
+  readonly appendMissingElements?: Uint8Array | null;
+  readonly removeAllFromArray?: Uint8Array | null;
+}
+
+export interface WireWrite {
+  readonly operation?: 'update' | 'delete' | 'transform';
+  readonly update?: Uint8Array | null;
+  readonly delete?: string | null;
+  readonly transform?: {
+    readonly document?: string | null;
+    readonly fieldTransforms?: readonly WireTransform[] | null;
+  } | null;
+  readonly updateMask?: WireMask | null;
+  readonly updateTransforms?: readonly WireTransform[] | null;
+  readonly currentDocument?: WirePrecondition | null;
+}
+
+const REQUEST_TIME = 1;
+
+/** @throws INVALID_ARGUMENT for a write production would refuse whatever is stored. */
+export function decodeWrite(write: WireWrite, database: string): Write {
+  const precondition = decodePrecondition(write.currentDocument);
+  switch (write.operation) {
+    case 'delete': {
+      const name = write.delete ?? '';
+      if (write.updateTransforms?.length) throw invalid('A delete cannot carry transforms.');
+      return { kind: 'delete', name, resource: parseDocument(name, database), precondition };
+    }
+    case 'update':
+      return decodeUpdate(write, database, precondition);
+    case 'transform': {
+      const name = write.transform?.document ?? '';
+      return {
+        kind: 'set',
+        name,
+        resource: parseDocument(name, database),
+        fields: new Map(),
+        mask: [],
+        transforms: decodeTransforms(write.transform?.fieldTransforms ?? []),
+        precondition,
+        body: undefined,
+      };
+    }
+    default:
+      throw unimplemented('Only update, delete and transform writes are implemented.');
+  }
+}
+
+function decodeUpdate(write: WireWrite, database: string, precondition: Precondition): Write {
+  const bytes = write.update as Uint8Array;
+  const document = decodeDocument(bytes);
+  const transforms = decodeTransforms(write.updateTransforms ?? []);
+  const mask = write.updateMask ? decodeMask(write.updateMask) : undefined;
+  const storable = document.exact && !mask && transforms.length === 0;
+  return {
+    kind: 'set',
+    name: document.name,
+    resource: parseDocument(document.name, database),
+    fields: document.fields,
+    mask,
+    transforms,
+    precondition,
+    body: storable ? bytes : undefined,
+  };
+}
+
+export function decodeMask(mask: WireMask): FieldPath[] {
+  const paths = (mask.fieldPaths ?? []).map(parseFieldPath);
+  const seen = new Set<string>();
+  for (const path of paths) {
+    const key = path.join('\0');
+    if (seen.has(key)) throw invalid(`The field mask names "${path.join('.')}" twice.`);
+    seen.add(key);
+  }
+  for (const path of paths) {
+    for (let length = 1; length < path.length; length++) {
+      if (seen.has(path.slice(0, length).join('\0'))) {
+        throw invalid(`The field mask names "${path.join('.')}" and a field that contains it.`);
+      }
+    }
+    if (path.length === 1 && path[0] === NAME_FIELD) throw invalid('__name__ cannot be written.');
+  }
+  return paths;
+}
+
+export function decodePrecondition(precondition: WirePrecondition | null | undefined): Precondition {
+  switch (precondition?.conditionType) {
+    case 'exists':
+      return { kind: 'exists', exists: precondition.exists ?? false };
+    case 'updateTime':
+      return { kind: 'updateTime', at: toMicros(precondition.updateTime ?? {}) };
+    default:
+      return { kind: 'none' };
+  }
+}
+
+function decodeTransforms(transforms: readonly WireTransform[]): FieldTransform[] {
+  if (transforms.length > MAX_TRANSFORMS_PER_DOCUMENT) {
+    throw invalid(`A write carries more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms.`);
+  }
+  return transforms.map(decodeTransform);
+}
+
+function decodeTransform(transform: WireTransform): FieldTransform {
+  const path = parseFieldPath(transform.fieldPath ?? '');
+  switch (transform.transformType) {
+    case 'setToServerValue':
+      if (transform.setToServerValue !== REQUEST_TIME) throw invalid('Unknown server value in a transform.');
+      return { path, kind: 'serverTime' };
+    case 'increment':
+    case 'maximum':
+    case 'minimum': {
+      const operand = decodeValue(transform[transform.transformType] as Uint8Array);
+      checkNumber(operand, transform.transformType);
+      return { path, kind: transform.transformType, operand };
+    }
+    case 'appendMissingElements':
+      return { path, kind: 'append', values: decodeArray(transform.appendMissingElements as Uint8Array) };
+    case 'removeAllFromArray':
+      return { path, kind: 'remove', values: decodeArray(transform.removeAllFromArray as Uint8Array) };
+    default:
+      throw invalid(`The transform of "${transform.fieldPath}" has no type set.`);
+  }
+}
+
+function checkNumber(operand: Value, transform: string): void {
+  if (operand.kind !== 'integer' && operand.kind !== 'double') {
+    throw invalid(`The operand of ${transform} must be an integer or a double.`);
+  }
+}
