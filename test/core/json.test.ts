@@ -153,8 +153,8 @@ describe('the text of a user value', () => {
   });
 
   test('a cycle is named as one, wherever it closes', () => {
-    const self: Record<string, unknown> = {};
-    self['self'] = self;
+    const self: { self?: unknown } = {};
+    self.self = self;
     const tail: unknown[] = [];
     tail.push({ back: tail });
     expect(refusal(self).message).toMatch(/is a reference cycle$/);

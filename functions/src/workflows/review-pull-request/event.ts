@@ -1,0 +1,63 @@
+/**
+ * Owns which part of GitHub's `pull_request` webhook payload the review reads.
+ *
+ * Must not: grow fields that no step uses: what is listed here is what a run stores as its input. Everything else in
+ * the payload is dropped on parsing, so a payload that gains or loses other fields stays valid.
+ */
+import { z } from 'zod';
+
+/** GitHub allows bodies of 65,536 characters; the review reads the beginning, and a run's input should stay small. */
+export const MAX_BODY_CHARS = 4_000;
+
+const Account = z.object({ login: z.string(), type: z.string().optional() });
+
+/** `null` when the account was deleted. */
+const MaybeAccount = Account.nullable();
+
+const Count = z.int().nonnegative();
+
+const PullRequest = z.object({
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().transform(beginning).nullish(),
+  html_url: z.string(),
+  /** Absent on servers without draft pull requests. */
+  draft: z.boolean().optional(),
+  user: MaybeAccount,
+  author_association: z.string(),
+  /** `head.repo` is `null` when the fork was deleted. */
+  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
+  base: z.object({
+    ref: z.string(),
+    sha: z.string(),
+    repo: z.object({ full_name: z.string(), default_branch: z.string() }),
+  }),
+  labels: z.array(z.object({ name: z.string() })),
+  assignees: z.array(MaybeAccount),
+  requested_reviewers: z.array(MaybeAccount),
+  requested_teams: z.array(z.object({ name: z.string() })),
+  additions: Count,
+  deletions: Count,
+  changed_files: Count,
+  commits: Count,
+  /** `dirty` means merge conflicts; `unknown` until GitHub has worked it out. */
+  mergeable_state: z.string().optional(),
+});
+
+/** Payload of the webhook event `pull_request`, whatever its action. */
+export const PullRequestEvent = z.object({
+  action: z.string(),
+  number: z.int().positive(),
+  pull_request: PullRequest,
+  repository: z.object({ full_name: z.string(), owner: Account }),
+  sender: Account,
+});
+
+export type PullRequestEvent = z.output<typeof PullRequestEvent>;
+
+/** Cut so that no surrogate pair is torn: half of one could not be stored. */
+function beginning(body: string): string {
+  if (body.length <= MAX_BODY_CHARS) return body;
+  const cut = body.slice(0, MAX_BODY_CHARS);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}

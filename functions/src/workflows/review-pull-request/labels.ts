@@ -1,0 +1,70 @@
+/**
+ * Owns which labels a pull request should carry, compared with those it carries.
+ *
+ * Must not: propose to remove a label that a person may have set for reasons of their own: only the labels of this
+ * file that say something measurable (size, draft, description) are ever taken off.
+ */
+import type { PullRequestEvent } from './event.ts';
+import { type ChangeKind, changeKind, hasDescription, isBreaking, isDraft, isFromFork } from './signals.ts';
+import { SIZE_BUCKETS, type Size } from './size.ts';
+
+export type LabelAdvice = {
+  readonly add: readonly string[];
+  /** Wanted and there already. */
+  readonly keep: readonly string[];
+  /** There, ours, and no longer true. */
+  readonly remove: readonly string[];
+};
+
+/** GitHub's own default names where it has one. */
+const LABEL_OF_KIND: Readonly<Record<ChangeKind, string | undefined>> = {
+  feature: 'enhancement',
+  fix: 'bug',
+  documentation: 'documentation',
+  dependencies: 'dependencies',
+  tests: 'tests',
+  refactoring: 'refactoring',
+  build: 'build',
+  other: undefined,
+};
+
+const DRAFT = 'work in progress';
+const NEEDS_DESCRIPTION = 'needs description';
+
+const MEASURED: ReadonlySet<string> = new Set([...SIZE_BUCKETS.map(sizeLabel), DRAFT, NEEDS_DESCRIPTION]);
+
+export function suggestLabels(event: PullRequestEvent, size: Size): LabelAdvice {
+  // GitHub compares label names without regard to case.
+  const present = event.pull_request.labels.map(({ name }) => name);
+  const presentFolded = new Set(present.map(fold));
+  const wanted = wantedLabels(event, size);
+  const wantedFolded = new Set(wanted.map(fold));
+  return {
+    add: wanted.filter((name) => !presentFolded.has(fold(name))),
+    keep: present.filter((name) => wantedFolded.has(fold(name))),
+    remove: present.filter((name) => isMeasured(name) && !wantedFolded.has(fold(name))),
+  };
+}
+
+function wantedLabels(event: PullRequestEvent, size: Size): readonly string[] {
+  return [
+    sizeLabel(size.bucket),
+    LABEL_OF_KIND[changeKind(event)],
+    isBreaking(event) ? 'breaking change' : undefined,
+    isFromFork(event) ? 'external contribution' : undefined,
+    isDraft(event) ? DRAFT : undefined,
+    hasDescription(event) ? undefined : NEEDS_DESCRIPTION,
+  ].filter((name) => name !== undefined);
+}
+
+function sizeLabel(bucket: string): string {
+  return `size/${bucket}`;
+}
+
+function isMeasured(name: string): boolean {
+  return [...MEASURED].some((measured) => fold(measured) === fold(name));
+}
+
+function fold(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,60 @@
+/**
+ * Owns how risky a change is, and why: every point has a reason a person can check.
+ *
+ * Must not: read the facts itself (see signals.ts) or decide what follows from the level.
+ */
+import type { PullRequestEvent } from './event.ts';
+import {
+  hasDescription,
+  isBreaking,
+  isFromFork,
+  isNewcomer,
+  isReleaseBranch,
+  sensitiveWord,
+} from './signals.ts';
+import type { Size } from './size.ts';
+
+export type RiskLevel = 'low' | 'medium' | 'high';
+
+export type RiskReason = { readonly points: number; readonly because: string };
+
+export type Risk = {
+  readonly level: RiskLevel;
+  /** Sum of the points. */
+  readonly score: number;
+  /** The heaviest first. */
+  readonly reasons: readonly RiskReason[];
+};
+
+/** From this score on the level is at least this. */
+const MEDIUM_FROM = 2;
+const HIGH_FROM = 5;
+
+export function assessRisk(event: PullRequestEvent, size: Size): Risk {
+  const conflicting = event.pull_request.mergeable_state === 'dirty';
+  const word = sensitiveWord(event);
+  const reasons = [
+    reason(isBreaking(event), 4, 'it is marked as a breaking change'),
+    reason(word !== undefined, 3, `it is about "${word ?? ''}"`),
+    reason(isReleaseBranch(event), 2, 'it goes straight to a release branch'),
+    reason(size.bucket === 'XL', 3, `it is very large: ${size.changedLines} lines in ${size.files} files`),
+    reason(size.bucket === 'L', 2, `it is large: ${size.changedLines} lines in ${size.files} files`),
+    reason(isNewcomer(event), 2, 'it is the first contribution of its author'),
+    reason(isFromFork(event), 1, 'it comes from a fork'),
+    reason(conflicting, 1, 'it conflicts with its base branch'),
+    reason(!hasDescription(event), 1, 'it has no description'),
+  ]
+    .filter((each) => each !== undefined)
+    .sort((a, b) => b.points - a.points);
+  const score = reasons.reduce((sum, { points }) => sum + points, 0);
+  return { level: levelOf(score), score, reasons };
+}
+
+function reason(holds: boolean, points: number, because: string): RiskReason | undefined {
+  return holds ? { points, because } : undefined;
+}
+
+function levelOf(score: number): RiskLevel {
+  if (score >= HIGH_FROM) return 'high';
+  return score >= MEDIUM_FROM ? 'medium' : 'low';
+}

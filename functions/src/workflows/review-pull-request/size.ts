@@ -1,0 +1,43 @@
+/**
+ * Owns how big a change is to whoever has to read it.
+ *
+ * Must not: judge whether big is bad (see risk.ts).
+ */
+import type { PullRequestEvent } from './event.ts';
+
+export const SIZE_BUCKETS = ['XS', 'S', 'M', 'L', 'XL'] as const;
+
+export type SizeBucket = (typeof SIZE_BUCKETS)[number];
+
+export type Size = {
+  readonly bucket: SizeBucket;
+  readonly additions: number;
+  readonly deletions: number;
+  readonly changedLines: number;
+  readonly files: number;
+  readonly commits: number;
+};
+
+/**
+ * The bucket is the first whose bounds hold for both lines and files: one line in each of 60 files is no small change.
+ * About 250 lines is what a reader takes in at one sitting, hence the upper bound of M.
+ */
+const BOUNDS: readonly { readonly bucket: SizeBucket; readonly lines: number; readonly files: number }[] = [
+  { bucket: 'XS', lines: 10, files: 2 },
+  { bucket: 'S', lines: 50, files: 6 },
+  { bucket: 'M', lines: 250, files: 20 },
+  { bucket: 'L', lines: 1_000, files: 60 },
+];
+
+export function measureSize({ pull_request: pr }: PullRequestEvent): Size {
+  const changedLines = pr.additions + pr.deletions;
+  const fitting = BOUNDS.find(({ lines, files }) => changedLines <= lines && pr.changed_files <= files);
+  return {
+    bucket: fitting?.bucket ?? 'XL',
+    additions: pr.additions,
+    deletions: pr.deletions,
+    changedLines,
+    files: pr.changed_files,
+    commits: pr.commits,
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Owns the text a person reads: one line, and a short Markdown report.
+ *
+ * Must not: find out anything itself; it only words what the other steps found.
+ */
+import type { PullRequestEvent } from './event.ts';
+import type { LabelAdvice } from './labels.ts';
+import type { ReviewAdvice } from './reviewers.ts';
+import type { Risk } from './risk.ts';
+import type { Size } from './size.ts';
+
+export type Summary = {
+  /** One line of plain text, at most {@link MAX_HEADLINE_CHARS}. */
+  readonly headline: string;
+  readonly markdown: string;
+};
+
+/** What fits a commit status, a chat message's first line and a list. */
+export const MAX_HEADLINE_CHARS = 140;
+
+export interface Findings {
+  readonly event: PullRequestEvent;
+  readonly size: Size;
+  readonly risk: Risk;
+  readonly labels: LabelAdvice;
+  readonly review: ReviewAdvice;
+}
+
+export function summarise(findings: Findings): Summary {
+  const { event, size, risk, labels, review } = findings;
+  const pr = event.pull_request;
+  const author = pr.user === null ? 'a deleted account' : code(pr.user.login);
+  const sections = [
+    `### Pull request #${pr.number}: ${code(pr.title)}`,
+    `${author} wants to merge ${count(pr.commits, 'commit')} from ${code(pr.head.ref)} into ${code(pr.base.ref)} ` +
+      `of ${code(event.repository.full_name)}.`,
+    `**Size ${size.bucket}**: ${count(size.changedLines, 'changed line')} (+${size.additions} −${size.deletions}) ` +
+      `in ${count(size.files, 'file')}.`,
+    section(
+      `**Risk ${risk.level}**`,
+      'nothing speaks against it.',
+      risk.reasons.map(({ because }) => because),
+    ),
+    section(
+      `**Who must look${review.when === 'now' ? '' : ', once it is no draft any more'}** ` +
+        `(${count(review.approvals, 'approval')} needed)`,
+      'nobody.',
+      review.reviewers.map(
+        ({ kind, who, because }) => `${kind === 'role' ? who : code(who)}, because ${because}`,
+      ),
+    ),
+    section('**Labels**', 'right as they are.', [
+      ...labels.add.map((name) => `add ${code(name)}`),
+      ...labels.remove.map((name) => `remove ${code(name)}`),
+    ]),
+  ];
+  return { headline: headline(findings), markdown: `${sections.join('\n\n')}\n` };
+}
+
+function headline({ event, size, risk, review }: Findings): string {
+  const facts = `size ${size.bucket}, risk ${risk.level}, ${count(review.approvals, 'approval')} needed`;
+  const place = `#${event.pull_request.number} `;
+  const room = MAX_HEADLINE_CHARS - place.length - facts.length - 3;
+  return `${place}${shorten(oneLine(event.pull_request.title), room)} (${facts})`;
+}
+
+function section(title: string, ifEmpty: string, items: readonly string[]): string {
+  if (items.length === 0) return `${title}: ${ifEmpty}`;
+  return [`${title}:`, '', ...items.map((item) => `- ${item}`)].join('\n');
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/**
+ * Text of a stranger as a code span: GitHub neither formats it nor notifies whom it mentions. Backticks, which would end
+ * the span, become apostrophes.
+ */
+function code(text: string): string {
+  return `\`${oneLine(text).replaceAll('`', "'")}\``;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** By code points, so that no character is torn. */
+function shorten(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let kept = '';
+  for (const character of text) {
+    if (kept.length + character.length > maxChars - 1) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
