@@ -1,7 +1,16 @@
-/** Real `pull_request` payloads, and one event to vary for the rules. */
+/** Real `pull_request` payloads, one event to vary for the rules, and the steps wired as the workflow wires them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { PullRequestEvent } from '../../functions/src/workflows/review-pull-request/event.ts';
+import type { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
+import { suggestLabels } from '../../../functions/src/workflows/review-pull-request/labels.ts';
+import { whoMustLook } from '../../../functions/src/workflows/review-pull-request/reviewers.ts';
+import { assessRisk } from '../../../functions/src/workflows/review-pull-request/risk.ts';
+import { measureSize } from '../../../functions/src/workflows/review-pull-request/size.ts';
+import {
+  type Findings,
+  type Summary,
+  summarise,
+} from '../../../functions/src/workflows/review-pull-request/summary.ts';
 
 interface Definition {
   readonly name: string;
@@ -63,4 +72,17 @@ export function eventWith(
     pull_request: { ...EVENT.pull_request, ...changes },
     repository: { ...EVENT.repository, ...repository },
   };
+}
+
+/** All findings about an event, and their summary. */
+export function reviewOf(event: PullRequestEvent): Findings & { readonly summary: Summary } {
+  const size = measureSize(event);
+  const findings = {
+    event,
+    size,
+    risk: assessRisk(event, size),
+    labels: suggestLabels(event, size),
+    review: whoMustLook(event, size),
+  };
+  return { ...findings, summary: summarise(findings) };
 }
