@@ -1,0 +1,103 @@
+/** The flags of `npm start`. Pure: reads a list of words, prints and exits nothing. */
+import { parseArgs } from 'node:util';
+
+export interface StartArguments {
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly data: string;
+  /** Undefined: the usual port if it is free, any other if not. */
+  readonly port: number | undefined;
+  readonly workers: number;
+  readonly tickSeconds: number;
+  readonly projectId: string | undefined;
+  readonly functionsModule: string | undefined;
+}
+
+/** The words make no sense; the message says which and why. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+export const USAGE = `npm start -- [options]
+
+  --json           print one line of JSON when ready, and nothing else, on standard output
+  --data DIR       keep state in DIR (default .cairn); 'memory' keeps none
+  --port N         port of the gateway (default 8080 if it is free, any free one with --json)
+  --workers N      worker processes that run the functions (default 1)
+  --tick SECONDS   how long a minute of 'every N minutes' takes (default 5; production: 60)
+  --project ID     project id (default demo-cairn)
+  --functions FILE module whose exports are served (default functions/src/index.ts)
+  --help           print this
+`;
+
+const MAX_WORKERS = 64;
+
+export function readArguments(words: readonly string[]): StartArguments {
+  const { json, help, data, port, workers, tick, project, functions } = parse(words);
+  return {
+    json: json ?? false,
+    help: help ?? false,
+    data: nonEmpty('--data', data) ?? '.cairn',
+    port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
+    workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
+    tickSeconds: tick === undefined ? 5 : seconds('--tick', tick),
+    projectId: projectId(nonEmpty('--project', project)),
+    functionsModule: nonEmpty('--functions', functions),
+  };
+}
+
+function parse(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args: [...words],
+      options: {
+        json: flag,
+        help: flag,
+        data: text,
+        port: text,
+        workers: text,
+        tick: text,
+        project: text,
+        functions: text,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function integer(flag: string, text: string, { least, most }: { least: number; most: number }): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new UsageError(`${flag} must be a whole number from ${least} to ${most}, not '${text}'`);
+  }
+  return value;
+}
+
+function seconds(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 60)) {
+    throw new UsageError(`${flag} must be more than 0 and at most 60 seconds, not '${text}'`);
+  }
+  return value;
+}
+
+function nonEmpty(flag: string, text: string | undefined): string | undefined {
+  if (text === '') throw new UsageError(`${flag} needs a value`);
+  return text;
+}
+
+/** Google's rule for project ids. */
+function projectId(text: string | undefined): string | undefined {
+  if (text !== undefined && !/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(text)) {
+    throw new UsageError(
+      `--project must have 6 to 30 lower-case letters, digits and hyphens and start with a letter, not '${text}'`,
+    );
+  }
+  return text;
+}

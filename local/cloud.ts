@@ -1,0 +1,254 @@
+/**
+ * The local cloud as one object: starts every server in the order they need each other, stops them in the order
+ * that lets work in hand finish. Owns wiring only. A composition root: the one place of `local/`, with the main,
+ * that reads the clock, the environment and chance.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startControlPort } from './control/control.ts';
+import { type ControlledFirestore, controlRoutes } from './control/routes.ts';
+import { openDevValues } from './data-dir/dev-values.ts';
+import { lockDataDir } from './data-dir/lock.ts';
+import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
+import { startGateway } from './gateway/gateway.ts';
+import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
+import { welcomePage } from './gateway/welcome.ts';
+import { startFunctionsHost } from './host/host.ts';
+import { queueOf } from './host/queue-of.ts';
+import { workerEnv } from './host/worker-env.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import { startTasksServer, type TasksServer } from './tasks/server.ts';
+import { type MovableClock, movableClock } from './time/clock.ts';
+
+export interface LocalCloudOptions {
+  /** `memory`, or the directory that keeps the state; it is made if missing. */
+  readonly data: string;
+  /** Of the gateway; 0 or left out: a free one. The other servers always take free ports. */
+  readonly port?: number;
+  readonly workers?: number;
+  /** The module whose exports are served; left out: the project's own. */
+  readonly functionsModule?: string;
+  /** Left out: the project's own. */
+  readonly firebaseJson?: string;
+  readonly projectId?: string;
+  /** What the `minute` of `every N minutes` takes. */
+  readonly tickSeconds?: number;
+  /** Added to this process's environment for the functions. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** File descriptor for what functions print; left out: standard error. */
+  readonly output?: number;
+  /** One line of this cloud's own log. */
+  readonly log?: (line: string) => void;
+}
+
+export interface LocalCloud {
+  readonly gateway: string;
+  readonly firestore: string;
+  readonly tasks: string;
+  readonly control: string;
+  /** Functions are at `{functionsUrl}/{name}`. */
+  readonly functionsUrl: string;
+  readonly projectId: string;
+  readonly apiKey: string;
+  /** By short name: `GITHUB_WEBHOOK_SECRET` is `github`. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly pids: { readonly cloud: number; readonly workers: readonly number[] };
+  readonly clock: MovableClock;
+  /** Lets work in hand finish (10 s at most), then ends everything. May be called more than once. */
+  stop(): Promise<void>;
+}
+
+export const DEFAULT_PROJECT = 'demo-cairn';
+export const DEFAULT_TICK_S = 5;
+const REGION = 'us-central1';
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
+  const stack = new AsyncDisposableStack();
+  try {
+    return await start(options, stack);
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): Promise<LocalCloud> {
+  const outside = { ...process.env, ...options.env };
+  const projectId = options.projectId ?? outside.GCLOUD_PROJECT ?? DEFAULT_PROJECT;
+  const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
+  const clock = movableClock(Date.now);
+  const dir = openDataDir(options.data, stack);
+  const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
+
+  const host = await startFunctionsHost({
+    module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
+    workers: options.workers ?? 1,
+    region: REGION,
+    clock,
+    output: options.output ?? 2,
+    log,
+  });
+  stack.defer(() => host.stop());
+  const [firestore, tasks] = await Promise.all([
+    startFirestore({ dir, clock, outside: outside.FIRESTORE_EMULATOR_HOST, stack }),
+    outside.CAIRN_TASKS_HOST
+      ? undefined
+      : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
+  ]);
+  const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
+
+  const secrets: Record<string, string> = {};
+  await Promise.all([
+    host.startWorkers({
+      env: workerEnv({
+        projectId,
+        region: REGION,
+        firestore: firestore.host,
+        tasks: tasksHost,
+        functionsUrl: host.url,
+        outside,
+      }),
+      onFunctions(specs) {
+        const values: Record<string, string> = {};
+        for (const name of new Set(specs.flatMap((spec) => spec.secrets))) {
+          values[name] = outside[name] ?? dev.secret(name);
+          secrets[shortName(name)] = values[name];
+        }
+        for (const spec of specs) {
+          if (spec.trigger.kind === 'task-queue') tasks?.ensureQueue(queueOf(projectId, spec, spec.trigger));
+          if (spec.trigger.kind === 'unsupported') log(`'${spec.name}' is not served: ${spec.trigger.what}`);
+        }
+        return values;
+      },
+    }),
+    writeDevClient({
+      firestore: firestore.host,
+      projectId,
+      collectionPrefix: outside.COLLECTION_PREFIX ?? 'gwi_',
+      secret: dev.apiSecret,
+      now: Date.now(),
+    }),
+  ]);
+  firestore.local?.meter?.reset();
+
+  const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
+  const gateway = await startGateway({
+    port: options.port ?? 0,
+    rewrites: rewritesOf(options.firebaseJson ?? join(ROOT, 'firebase.json'), log),
+    serve: host.serve,
+    welcome: () => welcomePage({ gateway: gateway.url, apiKey, githubSecret: secrets.github }),
+  });
+  stack.defer(() => gateway.stop());
+  const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
+  const control = await startControlPort({
+    port: 0,
+    routes: controlRoutes({
+      firestore: firestore.local,
+      clock,
+      pids,
+      counts: () => ({ tasks: tasks?.counts ?? null }),
+    }),
+  });
+  stack.defer(() => control.stop());
+  tasks?.start();
+  const scheduler = new Scheduler({
+    clock,
+    dispatch: (request) => host.dispatch(request),
+    functionsUrl: host.url,
+    minuteMs: (options.tickSeconds ?? DEFAULT_TICK_S) * 1000,
+    log,
+  });
+  scheduler.start(host.functions.values());
+
+  let stopping: Promise<void> | undefined;
+  return {
+    gateway: gateway.url,
+    firestore: firestore.host,
+    tasks: tasksHost,
+    control: control.url,
+    functionsUrl: host.url,
+    projectId,
+    apiKey,
+    secrets,
+    get pids() {
+      return pids();
+    },
+    clock,
+    stop() {
+      scheduler.stop();
+      tasks?.quiesce();
+      gateway.close();
+      stopping ??= stack.disposeAsync();
+      return stopping;
+    },
+  };
+}
+
+/** The directory, made and locked; undefined in memory mode. */
+function openDataDir(data: string, stack: AsyncDisposableStack): string | undefined {
+  if (data === 'memory') return undefined;
+  const dir = resolve(data);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  stack.defer(lockDataDir(dir, process.pid));
+  return dir;
+}
+
+interface ServerContext {
+  readonly dir: string | undefined;
+  readonly clock: MovableClock;
+  readonly stack: AsyncDisposableStack;
+}
+
+const storageIn = (dir: string | undefined, file: string) =>
+  dir === undefined ? { kind: 'memory' as const } : { kind: 'sqlite' as const, file: join(dir, file) };
+
+async function startFirestore({
+  dir,
+  clock,
+  stack,
+  outside,
+}: ServerContext & { outside: string | undefined }) {
+  if (outside) return { host: outside, local: undefined };
+  const { startFirestoreServer } = await import('./firestore/server.ts');
+  const indexesFile = join(ROOT, 'firestore.indexes.json');
+  const server = await startFirestoreServer({
+    storage: storageIn(dir, 'firestore.sqlite'),
+    clock: clock.now,
+    ...(existsSync(indexesFile) && { indexesFile }),
+  });
+  stack.defer(() => server.stop());
+  const local: ControlledFirestore = server;
+  return { host: server.host, local };
+}
+
+async function startTasks(
+  context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch'>,
+): Promise<TasksServer> {
+  const { dir, clock, dispatch, stack } = context;
+  const server = await startTasksServer({
+    storage: storageIn(dir, 'tasks.sqlite'),
+    clock,
+    dispatch,
+    freshTaskId,
+  });
+  stack.defer(() => server.stop());
+  return server;
+}
+
+/** As Cloud Tasks makes them: up to 20 decimal digits. 2^96 possibilities: never the same twice. */
+function freshTaskId(): string {
+  return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`.slice(0, 28);
+}
+
+function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[] {
+  if (existsSync(firebaseJson)) return readRewrites(firebaseJson);
+  log(`${firebaseJson} does not exist: the gateway serves no function`);
+  return [];
+}
+
+function shortName(secret: string): string {
+  return secret.toLowerCase().replace(/_(webhook|signing)?_?(secret|token|key)$/, '');
+}

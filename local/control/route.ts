@@ -1,0 +1,26 @@
+/** What a route of the control port is. Owns the type and the error a route throws. */
+
+export interface ControlRequest {
+  /** Named groups of the route's path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed JSON, or undefined without a body. */
+  readonly body: unknown;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Matches the whole path. */
+  readonly path: RegExp;
+  /** The answer as JSON; throws `ControlError` for what the caller did wrong. */
+  answer(request: ControlRequest): unknown;
+}
+
+export class ControlError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.status = status;
+  }
+}

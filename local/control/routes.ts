@@ -1,0 +1,79 @@
+/** The routes every local cloud has: meter, clock, processes, and the Firestore emulator's own reset call. */
+import type { MovableClock } from '../time/clock.ts';
+import { ControlError, type Route } from './route.ts';
+
+/** What the control port needs of the Firestore server; absent when an outside one is used. */
+export interface ControlledFirestore {
+  readonly meter?: {
+    snapshot(): unknown;
+    /** Undefined: no document of that run was ever touched. */
+    run(runId: string): unknown;
+    reset(): void;
+  };
+  reset(projectId?: string): void;
+}
+
+export interface RoutesOptions {
+  readonly firestore: ControlledFirestore | undefined;
+  readonly clock: MovableClock;
+  pids(): unknown;
+  /** Counters of the other servers, added to the meter's answer. */
+  counts(): object;
+}
+
+export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions): Route[] {
+  const local = () => {
+    if (firestore === undefined) throw new ControlError(501, 'Firestore is not served by this local cloud');
+    return firestore;
+  };
+  const meter = () => {
+    const { meter: found } = local();
+    if (found === undefined) throw new ControlError(501, 'this Firestore server has no meter');
+    return found;
+  };
+  const clockNow = () => ({ now: new Date(clock.now()).toISOString(), offsetMs: clock.offsetMs() });
+  return [
+    { method: 'GET', path: /^\/pids$/, answer: pids },
+    {
+      method: 'GET',
+      path: /^\/meter$/,
+      answer: () => ({ firestore: meter().snapshot(), ...counts() }),
+    },
+    {
+      method: 'GET',
+      path: /^\/meter\/runs\/(?<runId>[^/]+)$/,
+      answer({ params }) {
+        const run = meter().run(String(params.runId));
+        if (run === undefined) throw new ControlError(404, `nothing was metered for run '${params.runId}'`);
+        return run;
+      },
+    },
+    { method: 'POST', path: /^\/meter\/reset$/, answer: () => meter().reset() },
+    { method: 'GET', path: /^\/clock$/, answer: clockNow },
+    {
+      method: 'POST',
+      path: /^\/clock\/advance$/,
+      answer({ body }) {
+        const ms = (body as { ms?: unknown } | undefined)?.ms;
+        if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
+          throw new ControlError(
+            400,
+            'the body must be {"ms": n} with n >= 0: a clock is only moved forward',
+          );
+        }
+        clock.advance(ms);
+        return clockNow();
+      },
+    },
+    {
+      method: 'DELETE',
+      path: /^\/emulator\/v1\/projects\/(?<project>[^/]+)\/databases\/(?<database>[^/]+)\/documents$/,
+      answer({ params }) {
+        if (params.database !== '(default)') {
+          throw new ControlError(501, `only database (default) can be reset, not '${params.database}'`);
+        }
+        local().reset(params.project);
+      },
+    },
+  ];
+}

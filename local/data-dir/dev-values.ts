@@ -1,0 +1,59 @@
+/**
+ * Values a developer would otherwise have to make up: the API key's secret and a value for each secret the
+ * functions declare. Kept in one file of the data directory, readable by its owner only, so that they stay the
+ * same from start to start. Without a file (memory mode) they live as long as the process.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+interface Values {
+  readonly apiSecret: string;
+  readonly secrets: Record<string, string>;
+}
+
+export interface DevValues {
+  readonly apiSecret: string;
+  /** The value of a secret, made on first use. */
+  secret(name: string): string;
+}
+
+/** `freshSecret` makes 32 URL-safe characters. */
+export function openDevValues(file: string | undefined, freshSecret: () => string): DevValues {
+  const known = file === undefined ? undefined : read(file);
+  const values: Values = known ?? { apiSecret: freshSecret(), secrets: {} };
+  const save = () => {
+    if (file !== undefined) write(file, values);
+  };
+  if (known === undefined) save();
+  return {
+    apiSecret: values.apiSecret,
+    secret(name) {
+      const existing = values.secrets[name];
+      if (existing !== undefined) return existing;
+      const made = freshSecret();
+      values.secrets[name] = made;
+      save();
+      return made;
+    },
+  };
+}
+
+function read(file: string): Values | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const values = JSON.parse(text) as Partial<Values>;
+  if (typeof values.apiSecret !== 'string' || typeof values.secrets !== 'object') {
+    throw new Error(`${file} does not hold development values; remove it to have new ones made`);
+  }
+  return { apiSecret: values.apiSecret, secrets: { ...values.secrets } };
+}
+
+/** Written beside and renamed, so that a crash leaves the old values or the new ones. */
+function write(file: string, values: Values): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

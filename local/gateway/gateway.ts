@@ -1,0 +1,79 @@
+/**
+ * The one public port of the local cloud, in Firebase Hosting's place: sends a path to the function its rewrite
+ * names, bytes untouched. Owns the welcome page at `/`; everything else no rewrite names is 404.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Rewrite } from './rewrites.ts';
+
+export interface GatewayOptions {
+  /** 0: a free port. */
+  readonly port: number;
+  readonly rewrites: readonly Rewrite[];
+  /** Answers the request by a function. */
+  serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
+  /** The page at `/`, as HTML, if no rewrite claims it. */
+  welcome(): string;
+}
+
+export interface Gateway {
+  readonly url: string;
+  /** Takes no new connections and ends idle ones; requests being served are finished. */
+  close(): void;
+  /** Cuts what is left. */
+  stop(): Promise<void>;
+}
+
+/** @throws the listen error, `EADDRINUSE` if the port is taken. */
+export async function startGateway({ port, rewrites, serve, welcome }: GatewayOptions): Promise<Gateway> {
+  const server = createServer((request, response) => {
+    const path = pathOf(request);
+    const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
+    if (path === undefined) answer(response, 400, 'bad request path');
+    else if (rewrite) {
+      request.headers['x-forwarded-host'] ??= request.headers.host;
+      serve(rewrite.functionName, request, response);
+    } else if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
+    } else answer(response, 404, `nothing is served at ${path}`);
+  });
+  // How long an answer may take is the function's timeout, enforced behind this port.
+  server.requestTimeout = 0;
+  await listen(server, port);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeIdleConnections();
+    },
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** The decoded path without query, or undefined if it cannot be decoded. */
+function pathOf(request: IncomingMessage): string | undefined {
+  const [path = '/'] = (request.url ?? '/').split('?', 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function answer(response: ServerResponse, status: number, detail: string): void {
+  const body = JSON.stringify({ title: status === 404 ? 'Not Found' : 'Bad Request', status, detail });
+  response.writeHead(status, { 'content-type': 'application/problem+json' }).end(`${body}\n`);
+}

@@ -1,0 +1,33 @@
+/** The environment of a worker: what Cloud Functions sets, and where the local servers are. Pure. */
+
+export interface WorkerEnvOptions {
+  readonly projectId: string;
+  readonly region: string;
+  readonly firestore: string;
+  readonly tasks: string;
+  readonly functionsUrl: string;
+  /** What is set from outside wins over every value of ours. */
+  readonly outside: Readonly<Record<string, string | undefined>>;
+}
+
+export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
+  const { projectId, region, firestore, tasks, functionsUrl, outside } = options;
+  const ours = {
+    GCLOUD_PROJECT: projectId,
+    GOOGLE_CLOUD_PROJECT: projectId,
+    FIREBASE_CONFIG: JSON.stringify({ projectId }),
+    FIRESTORE_EMULATOR_HOST: firestore,
+    CAIRN_TASKS_HOST: tasks,
+    CAIRN_FUNCTIONS_URL: functionsUrl,
+    FUNCTION_REGION: region,
+    // One worker serves all functions, so the service is not named after one of them.
+    K_SERVICE: 'cairn-local',
+    K_REVISION: 'cairn-local-00001',
+    // There is no metadata server here; looking for one costs seconds and leaves the machine.
+    METADATA_SERVER_DETECTION: 'none',
+  };
+  const set = Object.entries(outside).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { ...ours, ...Object.fromEntries(set), GCLOUD_PROJECT: projectId, GOOGLE_CLOUD_PROJECT: projectId };
+}

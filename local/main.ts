@@ -1,0 +1,108 @@
+/**
+ * `npm start`: starts the local cloud, tells where it is, ends it on SIGTERM or Ctrl-C. Owns what is printed and
+ * the exit code: 0 ended when asked, 1 could not start, 2 wrong flags.
+ */
+import { enableCompileCache } from 'node:module';
+import { readArguments, type StartArguments, USAGE, UsageError } from './arguments.ts';
+
+enableCompileCache();
+const USUAL_PORT = 8080;
+
+const flags = flagsOrExit();
+if (flags.help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+// Loaded after the flags are known to be right: a wrong flag is answered at once.
+const { startLocalCloud } = await import('./cloud.ts');
+type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
+
+let stopAsked = false;
+let cloud: Cloud | undefined;
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+
+try {
+  cloud = await start();
+  if (stopAsked) await end();
+  else if (flags.json) process.stdout.write(`${JSON.stringify(readyLine(cloud))}\n`);
+  else process.stdout.write(await greeting(cloud));
+} catch (error) {
+  process.stderr.write(`cairn: ${messageOf(error)}\n`);
+  process.exit(1);
+}
+
+function flagsOrExit(): StartArguments {
+  try {
+    return readArguments(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`cairn: ${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function start(): Promise<Cloud> {
+  const { data, workers, tickSeconds, projectId, functionsModule } = flags;
+  const options = {
+    data,
+    workers,
+    tickSeconds,
+    ...(projectId !== undefined && { projectId }),
+    ...(functionsModule !== undefined && { functionsModule }),
+  };
+  if (flags.port !== undefined || flags.json) return startLocalCloud({ ...options, port: flags.port ?? 0 });
+  return startLocalCloud({ ...options, port: (await isFree(USUAL_PORT)) ? USUAL_PORT : 0 });
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const { createServer } = await import('node:net');
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+function stop(): void {
+  if (stopAsked) return;
+  stopAsked = true;
+  if (cloud !== undefined) void end();
+}
+
+async function end(): Promise<void> {
+  await cloud?.stop();
+  process.exit(0);
+}
+
+function readyLine({ gateway, firestore, tasks, control, projectId, apiKey, secrets, pids }: Cloud) {
+  return { ready: true, gateway, firestore, tasks, control, projectId, apiKey, secrets, pids };
+}
+
+async function greeting({ gateway, firestore, tasks, control, apiKey, secrets }: Cloud): Promise<string> {
+  const { commandsToTry } = await import('./gateway/welcome.ts');
+  const commands = commandsToTry({ gateway, apiKey, githubSecret: secrets.github });
+  return `Cairn's local cloud is ready.
+
+  gateway    ${gateway}
+  API key    ${apiKey}
+  Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
+  Tasks      ${tasks}
+  control    ${control}
+  state      ${flags.data}
+
+Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). Ctrl-C ends everything; start again and runs continue.
+
+Try it:
+
+${commands.join('\n\n')}
+`;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    return `port ${flags.port} is taken; choose another with --port, or leave it out`;
+  }
+  return error.name === 'DataDirBusyError' ? error.message : (error.stack ?? error.message);
+}

@@ -1,0 +1,74 @@
+/**
+ * When a schedule fires: `every N minutes` and its kin, or a cron line in a time zone. Pure: asks for no time.
+ */
+import { Cron } from 'croner';
+
+/** Reading a schedule failed; the message says what is understood. */
+export class ScheduleError extends Error {
+  constructor(schedule: string, why: string) {
+    super(
+      `schedule '${schedule}' ${why}; the local scheduler knows 'every N minutes|hours|days', 'every day HH:MM', 'every <weekday> HH:MM' and cron lines of five fields`,
+    );
+    this.name = 'ScheduleError';
+  }
+}
+
+export interface Schedule {
+  /** The first moment after `afterMs`, in milliseconds since the epoch. */
+  next(afterMs: number): number;
+}
+
+export interface ScheduleOptions {
+  readonly timeZone: string;
+  /** What `every 1 minutes` takes here: production's minute, or less so that nobody waits for one. */
+  readonly minuteMs: number;
+}
+
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const EVERY_N = /^every (\d+) (minute|min|hour|day)s?$/;
+const EVERY_AT = /^every (\w+) (\d{1,2}):(\d{2})$/;
+
+export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptions): Schedule {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
+  const every = EVERY_N.exec(words);
+  if (every) return fixedRate(text, Number(every[1]), every[2] ?? '', minuteMs);
+  const at = EVERY_AT.exec(words);
+  const cron = at ? cronOf(text, at) : text.trim();
+  if (cron.split(/\s+/).length !== 5) throw new ScheduleError(text, 'is not understood');
+  return cronSchedule(text, cron, timeZone);
+}
+
+/** Fires at multiples of its period since the epoch, so that two schedulers agree on the slots. */
+function fixedRate(text: string, count: number, unit: string, minuteMs: number): Schedule {
+  const minutes = unit === 'day' ? 1440 : unit === 'hour' ? 60 : 1;
+  // Only short schedules run faster here; a daily job that ran every two hours would be another job.
+  const periodMs = unit.startsWith('min') ? count * minuteMs : count * minutes * 60_000;
+  if (periodMs <= 0) throw new ScheduleError(text, 'has no period');
+  return { next: (afterMs) => (Math.floor(afterMs / periodMs) + 1) * periodMs };
+}
+
+function cronOf(text: string, [, day = '', hour, minute]: RegExpExecArray): string {
+  if (day === 'day') return `${Number(minute)} ${Number(hour)} * * *`;
+  const weekday = WEEKDAYS.findIndex((name) => name === day || name.slice(0, 3) === day);
+  if (weekday === -1) throw new ScheduleError(text, `has no weekday '${day}'`);
+  return `${Number(minute)} ${Number(hour)} * * ${weekday}`;
+}
+
+function cronSchedule(text: string, line: string, timezone: string): Schedule {
+  let cron: Cron;
+  try {
+    cron = new Cron(line, { paused: true, timezone, mode: '5-part' });
+  } catch (error) {
+    throw new ScheduleError(
+      text,
+      `cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    );
+  }
+  return {
+    next(afterMs) {
+      const next = cron.nextRun(new Date(afterMs));
+      if (next === null) throw new ScheduleError(text, 'never fires');
+      return next.getTime();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Fires scheduled functions as Cloud Scheduler would: one HTTP POST per slot, never two of one job at a time.
+ * Owns the jobs' timers; where a request goes is the caller's business.
+ */
+import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
+import type { Dispatch } from '../tasks/attempt.ts';
+import type { Cancel, Clock } from '../time/clock.ts';
+import { readSchedule, type Schedule } from './schedule.ts';
+
+export interface SchedulerOptions {
+  readonly clock: Clock;
+  readonly dispatch: Dispatch;
+  readonly functionsUrl: string;
+  readonly minuteMs: number;
+  log(line: string): void;
+}
+
+interface Job {
+  readonly spec: FunctionSpec;
+  readonly trigger: ScheduleTrigger;
+  readonly schedule: Schedule;
+}
+
+/** Pause before a failed execution is repeated, if the function asks for repeats. */
+const RETRY_PAUSE_MS = 5_000;
+
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #cancels = new Map<string, Cancel>();
+  readonly #stopped = new AbortController();
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes over the functions with a schedule. `every N minutes` also fires at once: after a restart whatever was
+   * interrupted goes on now rather than at the next slot. A schedule that cannot be read is told and not run.
+   */
+  start(functions: Iterable<FunctionSpec>): void {
+    for (const spec of functions) {
+      if (spec.trigger.kind !== 'schedule') continue;
+      const { trigger } = spec;
+      try {
+        const { minuteMs } = this.#options;
+        const schedule = readSchedule(trigger.schedule, { timeZone: trigger.timeZone, minuteMs });
+        const job = { spec, trigger, schedule };
+        if (/^every \d+ min/i.test(trigger.schedule)) void this.#fire(job, this.#options.clock.now());
+        else this.#arm(job);
+      } catch (error) {
+        this.#options.log(`function '${spec.name}' is not scheduled: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    for (const cancel of this.#cancels.values()) cancel();
+  }
+
+  #arm(job: Job): void {
+    if (this.#stopped.signal.aborted) return;
+    const slot = job.schedule.next(this.#options.clock.now());
+    this.#cancels.set(
+      job.spec.name,
+      this.#options.clock.at(slot, () => void this.#fire(job, slot)),
+    );
+  }
+
+  async #fire(job: Job, slot: number): Promise<void> {
+    for (let attempt = 0; attempt <= job.trigger.retryCount; attempt++) {
+      if (attempt > 0) await this.#pause();
+      if (this.#stopped.signal.aborted) return;
+      if (await this.#attempt(job.spec, slot)) break;
+    }
+    this.#arm(job);
+  }
+
+  async #attempt(spec: FunctionSpec, slot: number): Promise<boolean> {
+    const { dispatch, functionsUrl, log } = this.#options;
+    const outcome = await dispatch({
+      url: `${functionsUrl}/${spec.name}`,
+      method: 'POST',
+      headers: {
+        'User-Agent': 'Google-Cloud-Scheduler',
+        'X-CloudScheduler': 'true',
+        'X-CloudScheduler-JobName': `firebase-schedule-${spec.name}-${spec.region}`,
+        'X-CloudScheduler-ScheduleTime': new Date(slot).toISOString(),
+      },
+      body: new Uint8Array(),
+      signal: this.#stopped.signal,
+    });
+    if (outcome.kind === 'answered' && outcome.status < 300) return true;
+    const what = outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.kind;
+    if (!this.#stopped.signal.aborted) log(`scheduled function '${spec.name}' failed: ${what}`);
+    return false;
+  }
+
+  #pause(): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      clock.at(clock.now() + RETRY_PAUSE_MS, resolve);
+      this.#stopped.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
