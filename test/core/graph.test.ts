@@ -137,6 +137,12 @@ describe('relations', () => {
     expect(diamond.positionOf('b')).toBe(2);
   });
 
+  test('dependents are in the order of the graph where that is not the order of declaration', () => {
+    const graph = buildGraph([node('z', 'a', 'y'), node('y', 'a'), node('a')]);
+    expect(graph.order).toEqual(['a', 'y', 'z']);
+    expect(graph.dependents('a')).toEqual(['y', 'z']);
+  });
+
   test('descendants leave out where one starts, unless it follows another start', () => {
     expect([...diamond.descendants(['a'])]).toEqual(['c', 'b', 'd']);
     expect([...diamond.descendants(['b', 'd'])]).toEqual(['d']);

@@ -166,6 +166,11 @@ describe('the text of a user value', () => {
     expect(refusal(nested(MAX_JSON_DEPTH + 1)).message).toContain(`deeper than ${MAX_JSON_DEPTH} levels`);
   });
 
+  test('only nesting counts as depth, not the number of values', () => {
+    const wide = Array.from({ length: MAX_JSON_DEPTH * 2 }, (_, index) => ({ index, of: [index] }));
+    expect(JSON.parse(toJsonText(wide, 'output'))).toEqual(wide);
+  });
+
   test('a getter that throws, or changes its answer, is refused and not stored', () => {
     const cause = new Error('lazy');
     const throwing = Object.defineProperty({}, 'x', {

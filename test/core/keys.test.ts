@@ -116,7 +116,14 @@ describe('the secondary key of GitHub', () => {
 
   test('is the same for the same content delivered by another hook', () => {
     const { payload } = event;
-    const viaApp = { ...payload, installation: { id: 1 }, organization: { login: 'acme' }, hook_id: 3 };
+    const viaApp = {
+      ...payload,
+      installation: { id: 1 },
+      organization: { login: 'acme' },
+      enterprise: { id: 2 },
+      hook: { id: 3 },
+      hook_id: 3,
+    };
     expect(githubSecondaryKey({ ...event, payload: viaApp })).toBe(githubSecondaryKey(event));
   });
 

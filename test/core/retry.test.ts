@@ -14,14 +14,14 @@ describe('retry', () => {
     [3, 400],
     [4, 500],
   ])('after attempt %i the delay is below %i ms', (attempt, bound) => {
-    const at = (random: number) => nextRetry({ policy, attempt, random: () => random, now: 1_000, error });
+    const at = (random: number) => nextRetry({ policy, attempt, random, now: 1_000, error });
     expect(at(0)).toEqual({ kind: 'retry', at: 1_000 });
     expect(at(0.5)).toEqual({ kind: 'retry', at: 1_000 + bound / 2 });
     expect(at(0.999_999)).toEqual({ kind: 'retry', at: 1_000 + bound - 1 });
   });
 
   test('the last attempt is not repeated, whatever it threw', () => {
-    const last = { policy, attempt: 5, random: () => 0, now: 0 };
+    const last = { policy, attempt: 5, random: 0, now: 0 };
     expect(nextRetry({ ...last, error })).toEqual({ kind: 'give_up', reason: 'attempts_exhausted' });
     expect(nextRetry({ ...last, error: new RetryAt(9) })).toEqual({
       kind: 'give_up',
@@ -33,7 +33,7 @@ describe('retry', () => {
   });
 
   test('Fatal gives up at the first attempt', () => {
-    expect(nextRetry({ policy, attempt: 1, random: () => 0, now: 0, error: new Fatal('no') })).toEqual({
+    expect(nextRetry({ policy, attempt: 1, random: 0, now: 0, error: new Fatal('no') })).toEqual({
       kind: 'give_up',
       reason: 'fatal',
     });
@@ -42,9 +42,7 @@ describe('retry', () => {
   test.each([10, 1_000, 9_999_999])(
     'RetryAt sets the time exactly (%i), beyond the cap and without jitter',
     (at) => {
-      expect(
-        nextRetry({ policy, attempt: 1, random: () => 0.7, now: 1_000, error: new RetryAt(at) }),
-      ).toEqual({
+      expect(nextRetry({ policy, attempt: 1, random: 0.7, now: 1_000, error: new RetryAt(at) })).toEqual({
         kind: 'retry',
         at,
       });
@@ -61,7 +59,7 @@ describe('retry', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(policies, fc.integer({ min: 1, max: 5_000 }), random, (any, attempt, drawn) => {
-        const decision = nextRetry({ policy: any, attempt, random: () => drawn, now: 7, error });
+        const decision = nextRetry({ policy: any, attempt, random: drawn, now: 7, error });
         if (decision.kind !== 'retry') throw new Error('gave up');
         expect(Number.isInteger(decision.at)).toBe(true);
         expect(decision.at).toBeGreaterThanOrEqual(7);
@@ -69,6 +67,14 @@ describe('retry', () => {
         expect(backoffBoundMs(any, attempt + 1)).toBeGreaterThanOrEqual(backoffBoundMs(any, attempt));
       }),
     );
+  });
+
+  test('no delay stays no delay, even where the growth leaves the range of numbers', () => {
+    const none = { maxAttempts: 10_000, initialMs: 0, factor: 1e6, capMs: 500 };
+    expect(nextRetry({ policy: none, attempt: 5_000, random: 0.9, now: 7, error })).toEqual({
+      kind: 'retry',
+      at: 7,
+    });
   });
 
   test('a policy is completed from the defaults', () => {

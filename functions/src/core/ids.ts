@@ -61,7 +61,6 @@ function base32(bytes: Uint8Array): string {
       bits -= 5;
       digits += BASE32.charAt((pending >> bits) & 31);
     }
-    pending &= (1 << bits) - 1;
   }
   return digits + BASE32.charAt((pending << (5 - bits)) & 31);
 }

@@ -26,8 +26,8 @@ export interface FailedAttempt {
   readonly policy: RetryPolicy;
   /** Number of the attempt that failed, from 1. */
   readonly attempt: number;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
+  /** Drawn uniformly from [0, 1). */
+  readonly random: number;
   /** Epoch ms. */
   readonly now: number;
   /** What the attempt threw. */
@@ -42,7 +42,7 @@ export function nextRetry({ policy, attempt, random, now, error }: FailedAttempt
   if (error instanceof Fatal) return { kind: 'give_up', reason: 'fatal' };
   if (attempt >= policy.maxAttempts) return { kind: 'give_up', reason: 'attempts_exhausted' };
   if (error instanceof RetryAt) return { kind: 'retry', at: error.at };
-  return { kind: 'retry', at: now + Math.floor(random() * backoffBoundMs(policy, attempt)) };
+  return { kind: 'retry', at: now + Math.floor(random * backoffBoundMs(policy, attempt)) };
 }
 
 /** The longest delay after the given attempt, in ms. */
