@@ -108,7 +108,8 @@ function targetFrom(task: WireTask): HttpTarget {
     throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters.`);
   const method = http.httpMethod ? HTTP_METHODS[http.httpMethod] : 'POST';
   if (method === undefined) throw invalid(`HttpRequest.http_method ${http.httpMethod} is unknown.`);
-  const body = http.body ?? new Uint8Array();
+  // protobufjs gives an empty array, not empty bytes, for a field that was not sent.
+  const body = http.body?.length ? http.body : new Uint8Array();
   if (body.length > 0 && !['POST', 'PUT', 'PATCH'].includes(method)) {
     throw invalid(`HttpRequest.body is only allowed for POST, PUT and PATCH, not for ${method}.`);
   }

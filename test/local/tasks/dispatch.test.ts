@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { answered, LOCATION, QUEUE, startTasks, type TasksFixture, until } from './tasks-fixture.ts';
+
+let tasks: TasksFixture;
+
+beforeEach(async () => {
+  tasks = await startTasks();
+});
+afterEach(() => tasks.stop());
+
+const url = 'http://127.0.0.1:1/target';
+const queue = (config: object = {}) =>
+  tasks.client.createQueue({ parent: LOCATION, queue: { name: QUEUE, ...config } });
+const create = async (task: object = {}) => {
+  const [made] = await tasks.client.createTask({ parent: QUEUE, task: { httpRequest: { url }, ...task } });
+  return String(made.name);
+};
+const atSecond = (seconds: number) => ({ seconds: tasks.clock.now() / 1000 + seconds });
+/** Everything that is due now has been started once a call that came later is answered. */
+const settled = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await tasks.client.getQueue({ name: QUEUE });
+};
+
+describe('the request a target gets', () => {
+  test('carries method, headers and body of the task and the headers of Cloud Tasks', async () => {
+    await queue();
+    const name = await create({
+      httpRequest: {
+        url,
+        httpMethod: 'PUT',
+        headers: { 'Content-Type': 'application/json' },
+        body: Buffer.from('{}'),
+      },
+    });
+    await tasks.drained();
+    const [request] = tasks.requests;
+    expect(request).toMatchObject({ url, method: 'PUT' });
+    expect(Buffer.from(request?.body ?? []).toString()).toBe('{}');
+    expect(request?.headers).toEqual({
+      'Content-Type': 'application/json',
+      'User-Agent': 'Google-Cloud-Tasks',
+      'X-CloudTasks-QueueName': 'work',
+      'X-CloudTasks-TaskName': name.slice(name.lastIndexOf('/') + 1),
+      'X-CloudTasks-TaskRetryCount': '0',
+      'X-CloudTasks-TaskExecutionCount': '0',
+      'X-CloudTasks-TaskETA': `${tasks.clock.now() / 1000}.000000`,
+    });
+  });
+
+  test('does not let a task forge the headers of Cloud Tasks', async () => {
+    await queue();
+    await create({ httpRequest: { url, headers: { 'x-cloudtasks-queuename': 'forged', Host: 'forged' } } });
+    await tasks.drained();
+    expect(JSON.stringify(tasks.requests[0]?.headers)).not.toMatch(/forged/);
+  });
+
+  test('has a bearer token that names account and audience but is not signed', async () => {
+    await queue();
+    await create({ httpRequest: { url, oidcToken: { serviceAccountEmail: 'drive@p.iam.example' } } });
+    await tasks.drained();
+    const [header, claims, signature] = String(tasks.requests[0]?.headers.Authorization)
+      .replace('Bearer ', '')
+      .split('.');
+    const read = (part: string | undefined) => JSON.parse(Buffer.from(part ?? '', 'base64url').toString());
+    expect(read(header)).toMatchObject({ alg: 'none' });
+    expect(read(claims)).toMatchObject({ email: 'drive@p.iam.example', aud: url });
+    expect(signature).toBe('');
+  });
+});
+
+describe('time', () => {
+  test('a task is dispatched at its schedule time and not before', async () => {
+    await queue();
+    await create({ scheduleTime: atSecond(30) });
+    tasks.clock.advance(29_999);
+    await settled();
+    expect(tasks.requests).toHaveLength(0);
+    tasks.clock.advance(1);
+    await tasks.dispatched(1);
+  });
+
+  test('tasks go out in the order they fall due, not the order they were made', async () => {
+    await queue();
+    for (const seconds of [30, 10, 20]) {
+      await create({ httpRequest: { url: `${url}/${seconds}` }, scheduleTime: atSecond(seconds) });
+    }
+    tasks.clock.advance(60_000);
+    await tasks.dispatched(3);
+    expect(tasks.requests.map((request) => request.url)).toEqual([`${url}/10`, `${url}/20`, `${url}/30`]);
+  });
+});
+
+describe('retries', () => {
+  const retryConfig = {
+    maxAttempts: 6,
+    minBackoff: { seconds: 10 },
+    maxBackoff: { seconds: 300 },
+    maxDoublings: 2,
+  };
+
+  test('a failed task comes back after each pause of its queue, then is given up', async () => {
+    await queue({ retryConfig });
+    tasks.answers.push(...Array.from({ length: 6 }, () => answered(500)));
+    await create();
+    for (const [index, pause] of [10, 20, 40, 80, 120].entries()) {
+      await tasks.dispatched(index + 1);
+      await settled();
+      tasks.clock.advance(pause * 1000 - 1);
+      await settled();
+      expect(tasks.requests).toHaveLength(index + 1);
+      tasks.clock.advance(1);
+    }
+    await tasks.dispatched(6);
+    await tasks.drained();
+    tasks.clock.advance(3_600_000);
+    await settled();
+    expect(tasks.requests).toHaveLength(6);
+  });
+
+  test('a retry says how often, what was answered and why', async () => {
+    await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
+    tasks.answers.push(answered(418), { kind: 'unreachable', reason: 'ECONNREFUSED' });
+    const name = await create();
+    await tasks.dispatched(1);
+    await settled();
+    tasks.clock.advance(1_000);
+    await tasks.dispatched(2);
+    await settled();
+    tasks.clock.advance(2_000);
+    await tasks.dispatched(3);
+    expect(tasks.requests[1]?.headers).toMatchObject({
+      'X-CloudTasks-TaskRetryCount': '1',
+      'X-CloudTasks-TaskExecutionCount': '1',
+      'X-CloudTasks-TaskPreviousResponse': '418',
+      'X-CloudTasks-TaskRetryReason': 'HTTP status code 418',
+    });
+    expect(tasks.requests[2]?.headers).toMatchObject({
+      'X-CloudTasks-TaskRetryCount': '2',
+      'X-CloudTasks-TaskExecutionCount': '1',
+      'X-CloudTasks-TaskRetryReason': 'UNAVAILABLE: ECONNREFUSED',
+    });
+    expect(name).toMatch(/tasks/);
+  });
+
+  test('Retry-After postpones the next attempt', async () => {
+    await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
+    tasks.answers.push(answered(503, '30'));
+    await create();
+    await tasks.dispatched(1);
+    await settled();
+    tasks.clock.advance(29_999);
+    await settled();
+    expect(tasks.requests).toHaveLength(1);
+    tasks.clock.advance(1);
+    await tasks.dispatched(2);
+  });
+
+  test('an attempt that outlives its deadline is abandoned and retried', async () => {
+    await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
+    tasks.answers.push(
+      ({ signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ kind: 'unreachable', reason: 'aborted' }));
+        }),
+    );
+    const name = await create({ dispatchDeadline: { seconds: 15 } });
+    await tasks.dispatched(1);
+    tasks.clock.advance(15_000);
+    await until(async () => {
+      const [task] = await tasks.client.getTask({ name });
+      return task.lastAttempt?.responseStatus?.code === 4;
+    }, 'DEADLINE_EXCEEDED');
+    tasks.clock.advance(1_000);
+    await tasks.dispatched(2);
+    await tasks.drained();
+  });
+
+  test('a task deleted while it is dispatched is not retried', async () => {
+    await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
+    let fail = () => {};
+    tasks.answers.push(
+      () =>
+        new Promise((resolve) => {
+          fail = () => resolve(answered(500));
+        }),
+    );
+    const name = await create();
+    await tasks.dispatched(1);
+    await tasks.client.deleteTask({ name });
+    fail();
+    await settled();
+    tasks.clock.advance(10_000);
+    await settled();
+    expect(tasks.requests).toHaveLength(1);
+  });
+});
+
+describe('limits', () => {
+  test('no more tasks are in flight than the queue allows, and a free place is used at once', async () => {
+    await queue({ rateLimits: { maxConcurrentDispatches: 3 } });
+    const finish: (() => void)[] = [];
+    tasks.answers.push(
+      ...Array.from(
+        { length: 8 },
+        () => () =>
+          new Promise<ReturnType<typeof answered>>((resolve) => {
+            finish.push(() => resolve(answered(200)));
+          }),
+      ),
+    );
+    for (let i = 0; i < 8; i++) await create();
+    await settled();
+    expect(tasks.requests).toHaveLength(3);
+    finish.shift()?.();
+    await tasks.dispatched(4);
+    await settled();
+    expect(tasks.requests).toHaveLength(4);
+    while (tasks.requests.length < 8 || finish.length > 0) {
+      finish.shift()?.();
+      await settled();
+    }
+    await tasks.drained();
+  });
+
+  test('a queue spends its burst, then keeps to its rate', async () => {
+    await queue({ rateLimits: { maxDispatchesPerSecond: 2 } });
+    for (let i = 0; i < 16; i++) await create();
+    await settled();
+    expect(tasks.requests).toHaveLength(10);
+    tasks.clock.advance(499);
+    await settled();
+    expect(tasks.requests).toHaveLength(10);
+    tasks.clock.advance(1);
+    await tasks.dispatched(11);
+    tasks.clock.advance(2_000);
+    await tasks.dispatched(15);
+    await settled();
+    expect(tasks.requests).toHaveLength(15);
+  });
+});
