@@ -11,7 +11,7 @@ import type { Checkpoint, StepRecord } from '../core/records.ts';
 import { fold } from '../core/reduce/index.ts';
 import type { RunState, SoftState } from '../core/state.ts';
 import { wakeAt } from '../core/wake.ts';
-import { assertSoundCommit, assertSoundStart } from '../ports/commit-rules.ts';
+import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
   DueRun,
@@ -26,8 +26,8 @@ import type {
   StartCommit,
   TouchResult,
 } from '../ports/run-store.ts';
-import { ascending, descending, pageOf } from './cursor.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+import { ascending, descending, pageOf } from './paging.ts';
 
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;
@@ -102,7 +102,9 @@ export class MemoryRunStore implements RunStore {
     };
   }
 
-  async touch({ runId, seen, ...change }: SnapshotTouch): Promise<TouchResult> {
+  async touch(touch: SnapshotTouch): Promise<TouchResult> {
+    assertSoundTouch(touch);
+    const { runId, seen, ...change } = touch;
     const run = this.#db.runs.get(runId);
     if (run?.version !== seen) return { kind: 'stale' };
     return { kind: 'touched', snapshotVersion: this.#writeSnapshot(run, change) };
@@ -130,13 +132,21 @@ export class MemoryRunStore implements RunStore {
     const runs = [...this.#db.runs.values()]
       .map((run) => run.snapshot)
       .filter((run) => wanted.every(([name, value]) => run[name as keyof RunFilter] === value));
-    const listed = list(runs, page, { positionOf: (run) => [run.createdAt, run.id], compare: descending });
+    const listed = pageOf(runs, page, {
+      list: 'runs',
+      positionOf: (run) => [run.createdAt, run.id],
+      compare: descending,
+    });
     return { ...listed, items: listed.items.map((run) => readable(run, `run ${run.id}`)) };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
     const events = this.#db.runs.get(runId)?.events ?? [];
-    const listed = list(events, page, { positionOf: (event) => [event.seq, ''], compare: descending });
+    const listed = pageOf(events, page, {
+      list: 'events',
+      positionOf: (event) => [event.seq, ''],
+      compare: descending,
+    });
     return {
       ...listed,
       items: listed.items.map((event) => readable(event, `event ${event.seq} of run ${runId}`)),
@@ -145,12 +155,20 @@ export class MemoryRunStore implements RunStore {
 
   async listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
     const steps = [...(this.#db.runs.get(runId)?.steps.values() ?? [])];
-    return list(steps, page, { positionOf: (step) => [0, encodeKey(step.id)], compare: ascending });
+    return pageOf(steps, page, {
+      list: 'steps',
+      positionOf: (step) => [0, encodeKey(step.id)],
+      compare: ascending,
+    });
   }
 
   async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
     const checkpoints = [...(this.#db.runs.get(runId)?.checkpoints.values() ?? [])];
-    return list(checkpoints, page, { positionOf: (checkpoint) => [checkpoint.seq, ''], compare: descending });
+    return pageOf(checkpoints, page, {
+      list: 'checkpoints',
+      positionOf: (checkpoint) => [checkpoint.seq, ''],
+      compare: descending,
+    });
   }
 
   #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {
@@ -172,11 +190,6 @@ export class MemoryRunStore implements RunStore {
       ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
     });
   }
-}
-
-function list<T>(items: readonly T[], page: PageRequest, order: Parameters<typeof pageOf<T>>[2]): Page<T> {
-  const sorted = [...items].sort((a, b) => order.compare(order.positionOf(a), order.positionOf(b)));
-  return pageOf(sorted, page, order);
 }
 
 /** The value, unless a newer version of this software wrote it. */

@@ -6,7 +6,7 @@
  */
 import type { RunEvent } from '../core/events.ts';
 import type { Checkpoint, StepRecord } from '../core/records.ts';
-import type { JournalCommit, StartCommit } from './run-store.ts';
+import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
 
 /** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
 export const MAX_STORE_WRITES = 320;
@@ -43,6 +43,13 @@ export function assertSoundCommit({
   }
   if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
   assertFits(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
+}
+
+/** @throws Error if the write would change nothing */
+export function assertSoundTouch({ runId, snapshot, soft, wakeAt }: SnapshotTouch): void {
+  const showsLife = soft?.heartbeat === true || soft?.leaseExtendedTo !== undefined;
+  if (!snapshot && !showsLife && wakeAt === undefined)
+    throw new Error(`run ${runId}: a touch that writes nothing`);
 }
 
 function assertRow(runId: string, events: readonly RunEvent[]): void {

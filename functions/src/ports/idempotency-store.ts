@@ -11,7 +11,12 @@ export interface StoredRecord {
 export interface IdempotencyStore {
   read(key: string): Promise<StoredRecord | undefined>;
   /** Create-first check-and-set: `exists` means somebody else's record is there and nothing was written. */
-  create(record: IdempotencyRecord): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;
+  create(
+    record: IdempotencyRecord,
+  ): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;
   /** Replaces the version last seen; `stale` means another was faster. */
-  replace(record: IdempotencyRecord, seen: Version): Promise<{ readonly kind: 'replaced'; readonly version: Version } | { readonly kind: 'stale' }>;
+  replace(
+    record: IdempotencyRecord,
+    seen: Version,
+  ): Promise<{ readonly kind: 'replaced'; readonly version: Version } | { readonly kind: 'stale' }>;
 }

@@ -1,0 +1,44 @@
+/**
+ * How a place in a list becomes the opaque text that continues it, and back. A cursor holds the position of the last
+ * item of its page, so items that come and go between two pages are neither repeated nor lost.
+ */
+import { CairnError } from '../core/errors.ts';
+
+/** Time or number first, id where those are equal; empty where the first decides. */
+export type Position = readonly [at: number, id: string];
+
+/** The lists that have cursors: one of another list is refused. */
+export type ListName = 'runs' | 'events' | 'steps' | 'checkpoints';
+
+/** The last moment of year 9999: what a Firestore Timestamp can hold. */
+const MAX_POSITION = 253_402_300_799_999;
+/** Only what can be a document id: the text comes from outside and goes into a query. */
+const ID = /^(?!\.{1,2}$|__.*__$)[^/]{0,1500}$/;
+
+export function encodeCursor(list: ListName, [at, id]: Position): string {
+  return Buffer.from(JSON.stringify([list, at, id])).toString('base64url');
+}
+
+/** @throws CairnError INVALID_INPUT for a text that no page of this list ended with */
+export function decodeCursor(list: ListName, cursor: string): Position {
+  const [name, at, id, ...rest] = parse(cursor);
+  if (name === list && isPlace(at) && typeof id === 'string' && ID.test(id) && rest.length === 0)
+    return [at, id];
+  throw new CairnError('INVALID_INPUT', 'the cursor is not one that a page of this list ended with', {
+    field: 'cursor',
+  });
+}
+
+function parse(cursor: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    // Not JSON, so not a cursor; the caller says so.
+    return [];
+  }
+}
+
+function isPlace(at: unknown): at is number {
+  return typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= MAX_POSITION;
+}

@@ -1,0 +1,80 @@
+/** The documents under a run: events, checkpoints and step records. */
+import type { RunEvent, Writer } from '../../core/events.ts';
+import type { Checkpoint, StepRecord } from '../../core/records.ts';
+import {
+  type DocumentCodec,
+  documentCodec,
+  flag,
+  integer,
+  json,
+  map,
+  named,
+  optional,
+  text,
+  time,
+  word,
+} from './kinds.ts';
+
+/** The type of an event decides its data; a table knows neither, so the union is put together again on reading. */
+type PlainEvent = Omit<RunEvent, 'type' | 'data'> & {
+  readonly type: RunEvent['type'];
+  readonly data: RunEvent['data'];
+};
+
+const tokensUsed = map<NonNullable<Checkpoint['tokensUsed']>>({ input: integer, output: integer });
+
+const plainEventCodec = documentCodec<PlainEvent>({
+  seq: integer,
+  id: text,
+  type: word(),
+  at: time,
+  initiator: word(),
+  actor: optional(text),
+  data: json<RunEvent['data']>(),
+  schemaVersion: integer,
+  writer: optional(map<Writer>({ owner: text, epoch: integer })),
+  prevHash: text,
+  hash: text,
+});
+
+export const eventCodec = plainEventCodec as unknown as DocumentCodec<RunEvent>;
+
+export const checkpointCodec = documentCodec<Checkpoint>({
+  seq: integer,
+  boundary: word(),
+  planVersion: integer,
+  parent: integer,
+  at: time,
+  stepId: optional(text),
+  itemKey: optional(text),
+  revision: optional(integer),
+  attempt: optional(integer),
+  outcome: optional(word<NonNullable<Checkpoint['outcome']>>()),
+  inputsHash: optional(text),
+  outputHash: optional(text),
+  outputText: named('output', optional(text)),
+  outputsSummary: optional(text),
+  errorTrace: optional(text),
+  agent: optional(text),
+  tokensUsed: optional(tokensUsed),
+  resumable: optional(flag),
+  idempotent: optional(flag),
+  startedAt: optional(time),
+  durationMs: optional(integer),
+});
+
+export const stepCodec = documentCodec<StepRecord>({
+  id: text,
+  kind: word(),
+  status: word(),
+  planVersion: integer,
+  inputsHash: text,
+  outputsSummary: optional(text),
+  errorTrace: optional(text),
+  checkpoint: optional(integer),
+  attempts: integer,
+  startedAtMs: integer,
+  updatedAtMs: integer,
+  revision: integer,
+  compensated: flag,
+});

@@ -1,0 +1,203 @@
+/**
+ * The kinds of value a document member can hold, each with its one form in Firestore, and how a record of them
+ * becomes a document. A codec is a table of members, so that its names are known (masks, index exemptions) and
+ * reading back gives exactly what was written.
+ *
+ * Must not: know what any member means.
+ */
+import { Timestamp } from '@google-cloud/firestore';
+import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/events.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
+
+/** The members of a document, by name. */
+export type Members = Record<string, unknown>;
+
+/** A form in Firestore for values of one type; `decode` throws for what it never wrote. */
+export interface Kind<V> {
+  readonly optional: boolean;
+  /** Name in the document, where it is not that of the property. */
+  readonly name?: string;
+  encode(value: V): unknown;
+  decode(raw: unknown): V;
+}
+
+export interface OptionalKind<V> extends Kind<V> {
+  readonly optional: true;
+}
+
+/** A kind for every property of `T`; optional properties need an optional kind. */
+export type Table<T> = {
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? OptionalKind<Exclude<T[K], undefined>>
+    : Kind<T[K]>;
+};
+
+/** A document that this software cannot have written: damaged, or changed by hand. */
+export class UndecodableDocument extends Error {
+  override readonly name = 'UndecodableDocument';
+}
+
+export const text: Kind<string> = kind((value) => value, isText);
+
+/** Text of a fixed set that only the type knows. */
+export function word<T extends string>(): Kind<T> {
+  return text as unknown as Kind<T>;
+}
+
+export const integer: Kind<number> = kind(wholeNumber, (raw) =>
+  Number.isSafeInteger(raw) ? (raw as number) : mismatch('a whole number', raw),
+);
+
+export const flag: Kind<boolean> = kind(
+  (value) => value,
+  (raw) => (typeof raw === 'boolean' ? raw : mismatch('true or false', raw)),
+);
+
+/** Epoch milliseconds as a Timestamp. What the server stamped has microseconds, which are cut off on reading. */
+export const time: Kind<number> = kind(
+  (value) => Timestamp.fromMillis(wholeNumber(value)),
+  (raw) => (raw instanceof Timestamp ? raw.toMillis() : mismatch('a time', raw)),
+);
+
+/** A compound value as canonical JSON text: Firestore's own maps refuse nested arrays, depth over 20 and reserved names. */
+export function json<T>(): Kind<T> {
+  return kind(
+    (value) => canonicalJson(value as Json),
+    (raw) => JSON.parse(isText(raw)) as T,
+  );
+}
+
+/** A list of words of a fixed set, native so that it can be read in the console. */
+export function words<T extends string>(): Kind<readonly T[]> {
+  return kind(
+    (value) => [...value],
+    (raw) => (Array.isArray(raw) ? raw.map((member) => isText(member) as T) : mismatch('a list', raw)),
+  );
+}
+
+/** A small record of fixed shape as a native map. */
+export function map<T extends object>(table: Table<T>): Kind<T> {
+  const kinds = kindsOf(table);
+  return kind(
+    (value) => encodeMembers(kinds, value),
+    (raw) => (isMembers(raw) ? decodeMembers<T>(kinds, raw) : mismatch('a map', raw)),
+  );
+}
+
+/** Inline text as it is, a reference as the map `{checkpoint}`: no text can be taken for a reference. */
+export const storedValue: Kind<StoredValue> = kind<StoredValue>(
+  (value) => ('text' in value ? value.text : { checkpoint: value.checkpoint }),
+  (raw) => {
+    if (!isMembers(raw)) return { text: isText(raw) };
+    return { checkpoint: integer.decode(raw.checkpoint) };
+  },
+);
+
+/** A kind of one's own. */
+export function kind<V>(encode: (value: V) => unknown, decode: (raw: unknown) => V): Kind<V> {
+  return { optional: false, encode, decode };
+}
+
+export function optional<V>(of: Kind<V>): OptionalKind<V> {
+  return { ...of, optional: true };
+}
+
+/** The same kind under another name than the property's. */
+export function named<K extends { readonly name?: string }>(name: string, of: K): K {
+  return { ...of, name };
+}
+
+export interface DocumentCodec<T> {
+  /** Names of all members that documents can have. */
+  readonly names: readonly string[];
+  encode(value: T): Members;
+  /** @throws NewerSchemaError before anything else of the document is looked at; UndecodableDocument */
+  decode(document: Members, what: string): T;
+}
+
+export function documentCodec<T extends object>(table: Table<T>): DocumentCodec<T> {
+  const kinds = kindsOf(table);
+  return {
+    names: kinds.map(([property, of]) => of.name ?? property),
+    encode: (value) => encodeMembers(kinds, value),
+    decode(document, what) {
+      refuseNewer(document, what);
+      try {
+        return decodeMembers<T>(kinds, document);
+      } catch (cause) {
+        throw new UndecodableDocument(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+          cause,
+        });
+      }
+    },
+  };
+}
+
+/** @throws NewerSchemaError if a newer version of this software wrote the document */
+export function refuseNewer(document: Members, what: string): void {
+  const found = document.schemaVersion;
+  if (typeof found === 'number' && found > SCHEMA_VERSION) throw new NewerSchemaError(what, found);
+}
+
+/** A table as a list, made once: encoding is done for every event of every step. */
+type Kinds = readonly (readonly [property: string, kind: Kind<unknown>])[];
+
+function kindsOf<T>(table: Table<T>): Kinds {
+  return Object.entries(table) as [string, Kind<unknown>][];
+}
+
+function encodeMembers(kinds: Kinds, value: object): Members {
+  const members: Members = {};
+  for (const [property, of] of kinds) {
+    const member = (value as Members)[property];
+    if (member === undefined) {
+      if (!of.optional) throw new Error(`'${property}' is missing`);
+      continue;
+    }
+    try {
+      members[of.name ?? property] = of.encode(member);
+    } catch (cause) {
+      throw new Error(`'${property}' cannot be stored: ${messageOf(cause)}`, { cause });
+    }
+  }
+  return members;
+}
+
+function decodeMembers<T>(kinds: Kinds, members: Members): T {
+  const value: Members = {};
+  for (const [property, of] of kinds) {
+    const name = of.name ?? property;
+    const member = members[name];
+    if (member === undefined) {
+      if (!of.optional) throw new Error(`member '${name}' is missing`);
+      continue;
+    }
+    try {
+      value[property] = of.decode(member);
+    } catch (cause) {
+      throw new Error(`member '${name}': ${messageOf(cause)}`, { cause });
+    }
+  }
+  return value as T;
+}
+
+function wholeNumber(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
+  return value;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function isMembers(raw: unknown): raw is Members {
+  return typeof raw === 'object' && raw !== null && Object.getPrototypeOf(raw) === Object.prototype;
+}
+
+function isText(raw: unknown): string {
+  return typeof raw === 'string' ? raw : mismatch('text', raw);
+}
+
+function mismatch(expected: string, raw: unknown): never {
+  throw new Error(`expected ${expected}, found ${raw === null ? 'null' : typeof raw}`);
+}

@@ -1,0 +1,173 @@
+/**
+ * The run document: the folded state, its `soft` part, and `wakeAt`, which is derived from both. What identifies a
+ * run, its input included, is written at creation only; every later write is masked to the part that changes.
+ */
+import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import type { RecordedError, RunIdentity, Trigger } from '../../core/events.ts';
+import type { Lease, RunState, SoftState } from '../../core/state.ts';
+import type { RunStatus } from '../../core/status.ts';
+import { wakeAt } from '../../core/wake.ts';
+import type { SnapshotTouch } from '../../ports/run-store.ts';
+import {
+  documentCodec,
+  flag,
+  integer,
+  json,
+  kind,
+  type Members,
+  map,
+  optional,
+  refuseNewer,
+  storedValue,
+  type Table,
+  text,
+  time,
+  word,
+} from './kinds.ts';
+import { decodeSteps, encodeSteps, type Steps } from './steps-text.ts';
+
+type Fixed = RunIdentity & Pick<RunState, 'id' | 'shard' | 'createdAt'>;
+type Changing = Omit<RunState, keyof Fixed>;
+
+const errorKind = map<RecordedError>({
+  code: text,
+  message: text,
+  stepId: optional(text),
+  retryable: flag,
+  trace: optional(text),
+});
+
+const stepsKind = kind<Steps>(encodeSteps, (raw) => decodeSteps(text.decode(raw)));
+
+const fixedTable: Table<Fixed> = {
+  id: text,
+  shard: integer,
+  createdAt: time,
+  tenantId: text,
+  environment: text,
+  type: text,
+  planVersion: integer,
+  threadId: text,
+  repoId: optional(text),
+  prId: optional(text),
+  prUrl: optional(text),
+  trigger: map<Trigger>({ source: word(), userId: optional(text), webhookEventId: optional(text) }),
+  idempotencyKey: optional(text),
+  a2aCorrelationId: optional(text),
+  traceId: text,
+  inputHash: text,
+  input: storedValue,
+  rootRunId: text,
+  resumedFrom: optional(text),
+  source: optional(
+    map<NonNullable<RunIdentity['source']>>({ runId: text, checkpointId: optional(text), mode: word() }),
+  ),
+  parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
+  versions: optional(
+    map<NonNullable<RunIdentity['versions']>>({
+      capabilities: optional(text),
+      bindings: optional(text),
+      registryRef: optional(text),
+    }),
+  ),
+};
+
+const changingTable: Table<Changing> = {
+  schemaVersion: integer,
+  status: word<RunStatus>(),
+  stopKind: optional(word<NonNullable<RunState['stopKind']>>()),
+  currentStep: optional(text),
+  policySnapshotId: optional(text),
+  head: integer,
+  headHash: text,
+  checkpointHead: integer,
+  lease: optional(map<Lease>({ owner: text, epoch: integer, expiresAt: time })),
+  epoch: integer,
+  dueAt: optional(time),
+  inFlight: json<RunState['inFlight']>(),
+  steps: stepsKind,
+  waits: json<RunState['waits']>(),
+  inbox: json<RunState['inbox']>(),
+  result: optional(storedValue),
+  error: optional(errorKind),
+  lastHandoff: optional(json<NonNullable<RunState['lastHandoff']>>()),
+  cancellation: optional(
+    map<NonNullable<RunState['cancellation']>>({
+      stopKind: word(),
+      reason: optional(text),
+      requestedAt: time,
+      actor: optional(text),
+    }),
+  ),
+  compensationLog: json<RunState['compensationLog']>(),
+  supersededBy: optional(text),
+  resumeCount: integer,
+  interruptions: integer,
+  startedAt: optional(time),
+  updatedAt: time,
+  completedAt: optional(time),
+  durationMs: optional(integer),
+};
+
+const fixed = documentCodec(fixedTable);
+const changing = documentCodec(changingTable);
+const soft = documentCodec<SoftState>({ lastHeartbeatAt: optional(time), leaseExtendedTo: optional(time) });
+
+/** Every member a run document can have; those after the state are not folded. */
+export const SNAPSHOT_NAMES: readonly string[] = [
+  ...fixed.names,
+  ...changing.names,
+  'wakeAt',
+  'soft',
+  'lastHeartbeatAt',
+];
+
+/** The run document of a run that begins. */
+export function encodeNewSnapshot(state: RunState): Members {
+  const at = wakeAt(state);
+  return {
+    ...fixed.encode(state),
+    ...changing.encode(state),
+    ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
+  };
+}
+
+/**
+ * A masked update: members that became absent are deleted, `soft` changes only as told. With a snapshot, `wakeAt` is
+ * what state and extension imply; how far earlier heartbeats had come is not looked up, since too early a look is
+ * harmless. Without one, an extension moves it.
+ */
+export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): Members {
+  const update: Members = {};
+  if (change.snapshot) {
+    const members = changing.encode(change.snapshot);
+    for (const name of changing.names) update[name] = members[name] ?? FieldValue.delete();
+    update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.soft));
+  }
+  if (change.soft?.heartbeat) {
+    // Where the run lifecycle text has it, and in the part that is ours.
+    update.lastHeartbeatAt = FieldValue.serverTimestamp();
+    update['soft.lastHeartbeatAt'] = FieldValue.serverTimestamp();
+  }
+  if (change.soft?.leaseExtendedTo !== undefined) {
+    const extendedTo = Timestamp.fromMillis(change.soft.leaseExtendedTo);
+    update['soft.leaseExtendedTo'] = extendedTo;
+    if (!change.snapshot) update.wakeAt = extendedTo;
+  }
+  if (change.wakeAt !== undefined) update.wakeAt = Timestamp.fromMillis(change.wakeAt);
+  return update;
+}
+
+/** @throws NewerSchemaError, UndecodableDocument */
+export function decodeSnapshot(document: Members, what: string): RunState {
+  refuseNewer(document, what);
+  return { ...fixed.decode(document, what), ...changing.decode(document, what) };
+}
+
+export function decodeSoft(document: Members, what: string): SoftState {
+  return soft.decode((document.soft ?? {}) as Members, what);
+}
+
+function timeOrDelete(at: number | undefined): Timestamp | FieldValue {
+  return at === undefined ? FieldValue.delete() : Timestamp.fromMillis(at);
+}

@@ -1,0 +1,85 @@
+/**
+ * The steps of a run as compact text: one entry a step, separated by spaces.
+ *
+ *     id:seq                            succeeded, revision 1
+ *     id:seq{d|s|r|f}                   degraded, skipped, reused, failed
+ *     id:seq….revision                  where it is not 1
+ *     id:seqw                           waiting
+ *     id:seqo@attempt,startedAt         running ("open")
+ *     id:seqt@attempt,startedAt,retryAt to be tried again
+ *
+ * A run of 10,000 finished steps stays far below the limit of a document (1 MiB), which a map with a member for every
+ * field would not. Keys are percent-encoded but for brackets: nothing an item key holds can be taken for a separator.
+ */
+import { Map as PersistentMap } from 'immutable';
+import type { StepOutcome, StepState } from '../../core/state.ts';
+
+export type Steps = PersistentMap<string, StepState>;
+
+const LETTERS: { readonly [K in StepOutcome]: string } = {
+  succeeded: '',
+  degraded: 'd',
+  skipped: 's',
+  reused: 'r',
+  failed: 'f',
+};
+const OUTCOMES = new Map(
+  Object.entries(LETTERS).map(([outcome, letter]) => [letter, outcome as StepOutcome]),
+);
+
+const ENTRY = /^([^:]+):(\d+)([a-z]?)(?:\.(\d+))?(?:@(-?\d+),(-?\d+)(?:,(-?\d+))?)?$/;
+
+export function encodeSteps(steps: Steps): string {
+  const entries: string[] = [];
+  for (const [key, step] of steps) entries.push(`${encodeStepKey(key)}:${encodeState(step)}`);
+  return entries.join(' ');
+}
+
+/** @throws Error naming the entry that is none */
+export function decodeSteps(text: string): Steps {
+  if (text === '') return PersistentMap();
+  return PersistentMap<string, StepState>().withMutations((steps) => {
+    for (const entry of text.split(' ')) {
+      const [, key, ...parts] = ENTRY.exec(entry) ?? [];
+      const state = key === undefined ? undefined : decodeState(parts);
+      if (key === undefined || !state) throw new Error(`'${entry}' is not the entry of a step`);
+      steps.set(decodeURIComponent(key), state);
+    }
+  });
+}
+
+function encodeStepKey(key: string): string {
+  return encodeURIComponent(key).replaceAll('%5B', '[').replaceAll('%5D', ']');
+}
+
+function encodeState(step: StepState): string {
+  const revision = step.revision === 1 ? '' : `.${step.revision}`;
+  switch (step.phase) {
+    case 'done':
+      return `${step.seq}${LETTERS[step.outcome]}${revision}`;
+    case 'waiting':
+      return `${step.seq}w${revision}`;
+    case 'running':
+      return `${step.seq}o${revision}@${step.attempt},${step.startedAt}`;
+    case 'retrying':
+      return `${step.seq}t${revision}@${step.attempt},${step.startedAt},${step.retryAt}`;
+  }
+}
+
+function decodeState([seqText, letter, revisionText, ...times]: (string | undefined)[]):
+  | StepState
+  | undefined {
+  const seq = Number(seqText);
+  const revision = Number(revisionText ?? 1);
+  const [attempt, startedAt, retryAt] = times.map((time) => (time === undefined ? undefined : Number(time)));
+  const outcome = OUTCOMES.get(letter ?? '');
+  if (outcome !== undefined)
+    return attempt === undefined ? { phase: 'done', seq, revision, outcome } : undefined;
+  if (letter === 'w') return attempt === undefined ? { phase: 'waiting', seq, revision } : undefined;
+  if (attempt === undefined || startedAt === undefined) return undefined;
+  if (letter === 'o' && retryAt === undefined) return { phase: 'running', seq, revision, attempt, startedAt };
+  if (letter === 't' && retryAt !== undefined) {
+    return { phase: 'retrying', seq, revision, attempt, startedAt, retryAt };
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** Idempotency records in Firestore, alone or within the commit that starts a run. */
+import { type DocumentReference, FieldValue, type Firestore, type WriteBatch } from '@google-cloud/firestore';
+import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
+import type { Version } from '../ports/run-store.ts';
+import { call, isStale, isTaken } from './call.ts';
+import { recordCodec } from './codec/access.ts';
+import type { Members } from './codec/kinds.ts';
+import { Paths } from './paths.ts';
+import { lastUpdateTime, versionOf } from './version.ts';
+
+export class FirestoreIdempotencyStore implements IdempotencyStore {
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#paths = new Paths(db, prefix);
+  }
+
+  async read(key: string): Promise<StoredRecord | undefined> {
+    const document = this.#paths.idempotencyRecord(key);
+    const found = await call('read of an idempotency record', () => document.get());
+    const data = found.data();
+    if (!data || !found.updateTime) return undefined;
+    return {
+      record: recordCodec.decode(data, `idempotency record ${key}`),
+      version: versionOf(found.updateTime),
+    };
+  }
+
+  async create(record: IdempotencyRecord): ReturnType<IdempotencyStore['create']> {
+    const document = this.#paths.idempotencyRecord(record.key);
+    try {
+      const { writeTime } = await call('creation of an idempotency record', () =>
+        document.create(recordCodec.encode(record)),
+      );
+      return { kind: 'created', version: versionOf(writeTime) };
+    } catch (error) {
+      if (isTaken(error)) return { kind: 'exists' };
+      throw error;
+    }
+  }
+
+  async replace(record: IdempotencyRecord, seen: Version): ReturnType<IdempotencyStore['replace']> {
+    const document = this.#paths.idempotencyRecord(record.key);
+    try {
+      const { writeTime } = await call('replacement of an idempotency record', () =>
+        document.update(wholeRecord(record), lastUpdateTime(seen)),
+      );
+      return { kind: 'replaced', version: versionOf(writeTime) };
+    } catch (error) {
+      if (isStale(error)) return { kind: 'stale' };
+      throw error;
+    }
+  }
+}
+
+/** Adds a record that must not be there to a commit. */
+export function createRecord(
+  batch: WriteBatch,
+  document: DocumentReference,
+  record: IdempotencyRecord,
+): void {
+  batch.create(document, recordCodec.encode(record));
+}
+
+export interface RecordReplacement {
+  readonly document: DocumentReference;
+  readonly record: IdempotencyRecord;
+  readonly seen: Version;
+}
+
+/** Adds to a commit that a record takes the place of the version last seen. */
+export function replaceRecord(batch: WriteBatch, { document, record, seen }: RecordReplacement): void {
+  batch.update(document, wholeRecord(record), lastUpdateTime(seen));
+}
+
+/** An update that leaves nothing of the record before: only updates can carry the precondition of a version. */
+function wholeRecord(record: IdempotencyRecord): Members {
+  const members = recordCodec.encode(record);
+  return Object.fromEntries(recordCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
+}

@@ -1,0 +1,191 @@
+/**
+ * Runs and journals in Firestore: the writes and the reads of one run. Each commit is one atomic request whose
+ * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in run-lists.ts.
+ *
+ * Must not: decide anything about a run, retry, or read before it writes.
+ */
+import { FieldPath, type Firestore, type WriteBatch } from '@google-cloud/firestore';
+import type { RunEvent } from '../core/events.ts';
+import { seqId } from '../core/ids.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import { fold } from '../core/reduce/index.ts';
+import type { RunState } from '../core/state.ts';
+import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
+import type {
+  CommitResult,
+  DueRun,
+  JournalCommit,
+  LoadedRun,
+  Page,
+  PageRequest,
+  RunFilter,
+  RunStore,
+  SnapshotTouch,
+  StartCommit,
+  TouchResult,
+} from '../ports/run-store.ts';
+import { call, isStale, isTaken } from './call.ts';
+import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
+import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
+import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
+import { Paths } from './paths.ts';
+import { RunLists } from './run-lists.ts';
+import { lastUpdateTime, versionOf } from './version.ts';
+
+/** Events of a tail read at once: what a drive appends between two snapshots is rarely more. */
+const TAIL_PAGE = 300;
+/** Checkpoints read at once; with 256 KiB of output each, an answer stays below 32 MiB. */
+const CHECKPOINT_PAGE = 100;
+
+export class FirestoreRunStore implements RunStore {
+  readonly #db: Firestore;
+  readonly #paths: Paths;
+  readonly #lists: RunLists;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#db = db;
+    this.#paths = new Paths(db, prefix);
+    this.#lists = new RunLists(this.#paths);
+  }
+
+  async start(commit: StartCommit): Promise<CommitResult> {
+    assertSoundStart(commit);
+    const { state, events, checkpoints, records } = commit;
+    const run = this.#paths.run(state.id);
+    const batch = this.#db.batch().create(run, encodeNewSnapshot(state));
+    for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    for (const checkpoint of checkpoints) {
+      batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
+    }
+    for (const { record, replaces } of records) {
+      const document = this.#paths.idempotencyRecord(record.key);
+      if (replaces === undefined) createRecord(batch, document, record);
+      else replaceRecord(batch, { document, record, seen: replaces });
+    }
+    const replacing = records.some(({ replaces }) => replaces !== undefined);
+    return send(batch, {
+      what: `start of run ${state.id}`,
+      snapshotAt: 0,
+      isRefusal: (error) => isTaken(error) || (replacing && isStale(error)),
+    });
+  }
+
+  async commit(commit: JournalCommit): Promise<CommitResult> {
+    assertSoundCommit(commit);
+    const { runId, events, checkpoints, steps, snapshot, soft } = commit;
+    const run = this.#paths.run(runId);
+    const batch = this.#db.batch();
+    if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
+    for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    for (const checkpoint of checkpoints) {
+      batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
+    }
+    for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
+    return send(batch, {
+      what: `commit of run ${runId}`,
+      ...(snapshot ? { snapshotAt: 0 } : {}),
+      isRefusal: isTaken,
+    });
+  }
+
+  async touch(touch: SnapshotTouch): Promise<TouchResult> {
+    assertSoundTouch(touch);
+    const run = this.#paths.run(touch.runId);
+    try {
+      const { writeTime } = await call(`touch of run ${touch.runId}`, () =>
+        run.update(encodeSnapshotUpdate(touch), lastUpdateTime(touch.seen)),
+      );
+      return { kind: 'touched', snapshotVersion: versionOf(writeTime) };
+    } catch (error) {
+      if (isStale(error)) return { kind: 'stale' };
+      throw error;
+    }
+  }
+
+  async load(runId: string): Promise<LoadedRun | undefined> {
+    const found = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
+    const document = found.data();
+    if (!document || !found.updateTime) return undefined;
+    const what = `run ${runId}`;
+    const snapshot = decodeSnapshot(document, what);
+    return {
+      // Without a lease the snapshot never lags (J4), so there is no tail to ask for.
+      state: snapshot.lease ? await this.#foldTail(snapshot) : snapshot,
+      soft: decodeSoft(document, what),
+      snapshotHead: snapshot.head,
+      snapshotVersion: versionOf(found.updateTime),
+      readAt: found.readTime.toMillis(),
+    };
+  }
+
+  async readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]> {
+    const events = this.#paths.events(this.#paths.run(runId));
+    const ordered = events.orderBy(FieldPath.documentId());
+    const wanted = afterSeq > 0 ? ordered.startAfter(seqId(afterSeq)) : ordered;
+    const { docs } = await call(`read of the journal of run ${runId}`, () => wanted.limit(limit).get());
+    return docs.map((found) => eventCodec.decode(found.data(), `event ${found.id} of run ${runId}`));
+  }
+
+  async readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]> {
+    const run = this.#paths.run(runId);
+    const checkpoints: Checkpoint[] = [];
+    for (let from = 0; from < seqs.length; from += CHECKPOINT_PAGE) {
+      const wanted = seqs.slice(from, from + CHECKPOINT_PAGE).map((seq) => this.#paths.checkpoint(run, seq));
+      const found = await call(`read of checkpoints of run ${runId}`, () => this.#db.getAll(...wanted));
+      for (const document of found) {
+        const data = document.data();
+        if (!data) throw new Error(`run ${runId} has no checkpoint ${Number(document.id)}`);
+        checkpoints.push(checkpointCodec.decode(data, `checkpoint ${document.id} of run ${runId}`));
+      }
+    }
+    return checkpoints;
+  }
+
+  dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
+    return this.#lists.dueRuns(now, limit);
+  }
+
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
+    return this.#lists.listRuns(filter, page);
+  }
+
+  listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
+    return this.#lists.listEvents(runId, page);
+  }
+
+  listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
+    return this.#lists.listSteps(runId, page);
+  }
+
+  listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
+    return this.#lists.listCheckpoints(runId, page);
+  }
+
+  async #foldTail(snapshot: RunState): Promise<RunState> {
+    let state = snapshot;
+    for (;;) {
+      const tail = await this.readEvents(state.id, state.head, TAIL_PAGE);
+      if (tail.length > 0) state = fold(state.id, tail, state);
+      if (tail.length < TAIL_PAGE) return state;
+    }
+  }
+}
+
+interface Sending {
+  readonly what: string;
+  /** Place of the snapshot among the writes, if it is one of them. */
+  readonly snapshotAt?: number;
+  /** Whether the error says that nothing was applied because something was there already. */
+  readonly isRefusal: (error: unknown) => boolean;
+}
+
+async function send(batch: WriteBatch, { what, snapshotAt, isRefusal }: Sending): Promise<CommitResult> {
+  try {
+    const written = await call(what, () => batch.commit());
+    const snapshot = snapshotAt === undefined ? undefined : written[snapshotAt];
+    return { kind: 'committed', ...(snapshot ? { snapshotVersion: versionOf(snapshot.writeTime) } : {}) };
+  } catch (error) {
+    if (isRefusal(error)) return { kind: 'exists' };
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The one place that names collections. For each: who writes it, who reads it, who deletes it. Run ids and keys are
+ * encoded on their way into a path, so that no text from outside can reach another document.
+ */
+import type { CollectionReference, DocumentReference, Firestore } from '@google-cloud/firestore';
+import { seqId } from '../core/ids.ts';
+import { encodeKey } from '../core/keys.ts';
+
+/** Collections that begin with it belong to one installation. */
+export const DEFAULT_COLLECTION_PREFIX = 'gwi_';
+
+export class Paths {
+  readonly #db: Firestore;
+  readonly #prefix: string;
+
+  constructor(db: Firestore, prefix: string = DEFAULT_COLLECTION_PREFIX) {
+    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(prefix)) throw new Error(`'${prefix}' is not a collection prefix`);
+    this.#db = db;
+    this.#prefix = prefix;
+  }
+
+  /** Snapshots. Written by starts, journal commits and touches; read by everybody; deleted by retention. */
+  runs(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}runs`);
+  }
+
+  run(runId: string): DocumentReference {
+    return this.runs().doc(encodeKey(runId));
+  }
+
+  /** The journal. Created by starts and journal commits, never changed; read by folds and lists; deleted with the run. */
+  events(run: DocumentReference): CollectionReference {
+    return run.collection('events');
+  }
+
+  event(run: DocumentReference, seq: number): DocumentReference {
+    return this.events(run).doc(seqId(seq));
+  }
+
+  /** Created beside the event of their seq, never changed; read by steps that need an output; deleted with the run. */
+  checkpoints(run: DocumentReference): CollectionReference {
+    return run.collection('checkpoints');
+  }
+
+  checkpoint(run: DocumentReference, seq: number): DocumentReference {
+    return this.checkpoints(run).doc(seqId(seq));
+  }
+
+  /** Set by journal commits, derived from the journal; read by lists only; deleted with the run. */
+  steps(run: DocumentReference): CollectionReference {
+    return run.collection('steps');
+  }
+
+  step(run: DocumentReference, key: string): DocumentReference {
+    return this.steps(run).doc(encodeKey(key));
+  }
+
+  /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
+  idempotencyRecord(key: string): DocumentReference {
+    return this.#db.collection(`${this.#prefix}idempotency`).doc(encodeKey(key));
+  }
+
+  /** Written by who issues API keys (command line, local cloud); read on every API call; deleted by hand. */
+  client(clientId: string): DocumentReference {
+    return this.#db.collection(`${this.#prefix}clients`).doc(encodeKey(clientId));
+  }
+}

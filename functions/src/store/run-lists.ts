@@ -1,0 +1,123 @@
+/**
+ * Every list and scan over runs and what lies under them. Each query here has its index in `firestore.indexes.json`;
+ * each is bounded by its caller's limit.
+ */
+import {
+  type DocumentData,
+  type DocumentReference,
+  FieldPath,
+  type Query,
+  type QueryDocumentSnapshot,
+  Timestamp,
+} from '@google-cloud/firestore';
+import type { RunEvent } from '../core/events.ts';
+import { SHARD_COUNT } from '../core/ids.ts';
+import type { Checkpoint, StepRecord } from '../core/records.ts';
+import type { RunState } from '../core/state.ts';
+import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
+import type { DueRun, Page, PageRequest, RunFilter } from '../ports/run-store.ts';
+import { call } from './call.ts';
+import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
+import { decodeSnapshot } from './codec/snapshot.ts';
+import type { Paths } from './paths.ts';
+import { versionOf } from './version.ts';
+
+/** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
+const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+
+/** How one list is read: the rest is the same for all. */
+interface Listing<T> {
+  readonly list: ListName;
+  readonly ordered: Query;
+  readonly startAfter: (position: Position) => readonly unknown[];
+  readonly decode: (document: DocumentData, id: string) => T;
+  readonly positionOf: (item: T, id: string) => Position;
+}
+
+export class RunLists {
+  readonly #paths: Paths;
+
+  constructor(paths: Paths) {
+    this.#paths = paths;
+  }
+
+  async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
+    const due = this.#paths
+      .runs()
+      .where('shard', 'in', SHARDS)
+      .where('wakeAt', '<=', Timestamp.fromMillis(now))
+      .orderBy('wakeAt')
+      .limit(limit)
+      .select('wakeAt');
+    const { docs } = await call('scan of due runs', () => due.get());
+    return docs.map(dueRunOf);
+  }
+
+  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
+    let runs: Query = this.#paths.runs();
+    for (const [name, value] of Object.entries(filter)) {
+      if (value !== undefined) runs = runs.where(name, '==', value);
+    }
+    return readPage(page, {
+      list: 'runs',
+      ordered: runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
+      startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
+      decode: (document, id) => decodeSnapshot(document, `run ${id}`),
+      positionOf: (run, id) => [run.createdAt, id],
+    });
+  }
+
+  async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
+    return readPage(page, {
+      list: 'events',
+      ordered: this.#paths.events(this.#run(runId)).orderBy('seq', 'desc'),
+      startAfter: ([seq]) => [seq],
+      decode: (document, id) => eventCodec.decode(document, `event ${id} of run ${runId}`),
+      positionOf: (event) => [event.seq, ''],
+    });
+  }
+
+  async listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
+    return readPage(page, {
+      list: 'steps',
+      ordered: this.#paths.steps(this.#run(runId)).orderBy(FieldPath.documentId()),
+      startAfter: ([, id]) => [id],
+      decode: (document, id) => stepCodec.decode(document, `step ${id} of run ${runId}`),
+      positionOf: (_step, id) => [0, id],
+    });
+  }
+
+  async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
+    return readPage(page, {
+      list: 'checkpoints',
+      ordered: this.#paths.checkpoints(this.#run(runId)).orderBy('seq', 'desc'),
+      startAfter: ([seq]) => [seq],
+      decode: (document, id) => checkpointCodec.decode(document, `checkpoint ${id} of run ${runId}`),
+      positionOf: (checkpoint) => [checkpoint.seq, ''],
+    });
+  }
+
+  #run(runId: string): DocumentReference {
+    return this.#paths.run(runId);
+  }
+}
+
+async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
+  const { list, ordered, startAfter, decode, positionOf } = listing;
+  const from = cursor === undefined ? ordered : ordered.startAfter(...startAfter(decodeCursor(list, cursor)));
+  // One more than asked for tells whether there is another page.
+  const { docs } = await call(`list of ${list}`, () => from.limit(limit + 1).get());
+  const items = docs.slice(0, limit).map((found) => decode(found.data(), found.id));
+  const last = items.at(-1);
+  const lastId = docs[items.length - 1]?.id;
+  if (docs.length <= limit || last === undefined || lastId === undefined) return { items };
+  return { items, next: encodeCursor(list, positionOf(last, lastId)) };
+}
+
+function dueRunOf(found: QueryDocumentSnapshot): DueRun {
+  return {
+    runId: found.id,
+    wakeAt: (found.get('wakeAt') as Timestamp).toMillis(),
+    snapshotVersion: versionOf(found.updateTime),
+  };
+}

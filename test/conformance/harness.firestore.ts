@@ -1,0 +1,49 @@
+/**
+ * The Firestore adapters through the real client library against the local server. Each set of stores is a project of
+ * its own, so tests share a server but no document.
+ */
+import { Firestore } from '@google-cloud/firestore';
+import { FirestoreClientStore } from '../../functions/src/store/firestore-client-store.ts';
+import { FirestoreIdempotencyStore } from '../../functions/src/store/firestore-idempotency-store.ts';
+import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../local/firestore/server.ts';
+import type { Harness } from './harness.ts';
+import { T0 } from './run-fixture.ts';
+
+export interface FirestoreHarness extends Harness {
+  /** The client of the stores made last, for what only documents can show. */
+  db(): Firestore;
+}
+
+export function firestoreHarness(): FirestoreHarness {
+  let server: FirestoreServer | undefined;
+  let time = T0;
+  const clients: Firestore[] = [];
+  return {
+    async make() {
+      server ??= await startFirestoreServer({ storage: { kind: 'memory' }, clock: () => time });
+      // The client asks for no credentials only if it is told in this way.
+      process.env.FIRESTORE_EMULATOR_HOST = server.host;
+      const db = new Firestore({ projectId: `conformance-${clients.length}` });
+      clients.push(db);
+      return {
+        runs: new FirestoreRunStore(db),
+        idempotency: new FirestoreIdempotencyStore(db),
+        clients: new FirestoreClientStore(db),
+        passTime: (ms) => {
+          time += ms;
+        },
+        now: () => time,
+      };
+    },
+    db() {
+      const db = clients.at(-1);
+      if (!db) throw new Error('no stores were made yet');
+      return db;
+    },
+    async close() {
+      await Promise.all(clients.map((client) => client.terminate()));
+      await server?.stop();
+    },
+  };
+}

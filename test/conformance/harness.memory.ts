@@ -1,0 +1,27 @@
+/** The memory adapters under a clock that only moves when told to. */
+import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
+import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
+import { MemoryRunStore } from '../../functions/src/memory/memory-run-store.ts';
+import type { Harness } from './harness.ts';
+import { T0 } from './run-fixture.ts';
+
+export function memoryHarness(): Harness {
+  return {
+    async make() {
+      let time = T0;
+      const now = () => time;
+      const db = new MemoryDatabase({ now });
+      return {
+        runs: new MemoryRunStore(db),
+        idempotency: new MemoryIdempotencyStore(db),
+        clients: new MemoryClientStore(db),
+        passTime: (ms) => {
+          time += ms;
+        },
+        now,
+      };
+    },
+    async close() {},
+  };
+}

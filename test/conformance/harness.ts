@@ -1,0 +1,21 @@
+/** How a suite gets the adapters it examines, and what it may know beside their ports. */
+import type { ClientRegistry } from '../../functions/src/ports/client-store.ts';
+import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
+import type { RunStore } from '../../functions/src/ports/run-store.ts';
+
+export interface Stores {
+  readonly runs: RunStore;
+  readonly idempotency: IdempotencyStore;
+  readonly clients: ClientRegistry;
+  /** Moves the store's own time on, ms. */
+  passTime(ms: number): void;
+  /** The store's own time, epoch ms. */
+  now(): number;
+}
+
+export interface Harness {
+  /** Empty stores over one database. */
+  make(): Promise<Stores>;
+  /** Ends what `make` started. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,4 @@
+import { firestoreHarness } from './harness.firestore.ts';
+import { runStoreConformance } from './run-store.suite.ts';
+
+runStoreConformance('Firestore run store', firestoreHarness());
