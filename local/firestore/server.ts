@@ -3,6 +3,7 @@
  * to unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Meter } from './meter.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
 import { implementation } from './service/grpc-adapter.ts';
 import { Session } from './service/session.ts';
@@ -20,6 +21,7 @@ export interface FirestoreServerOptions {
 export interface FirestoreServer {
   /** `127.0.0.1:port` */
   readonly host: string;
+  readonly meter: Meter;
   /** Deletes all documents, of one project or of all. */
   reset(projectId?: string): void;
   stop(): Promise<void>;
@@ -32,18 +34,21 @@ const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {
   const storage = openSqliteStorage(options.storage.kind === 'sqlite' ? options.storage.file : undefined);
-  const session = new Session({ storage, clock: options.clock ?? Date.now });
+  const clock = options.clock ?? Date.now;
+  const session = new Session({ storage, clock });
+  const meter = new Meter(clock);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
   });
   const service = firestoreService();
-  server.addService(service, implementation(service, { session }));
+  server.addService(service, implementation(service, { session, meter }));
   const port = await bind(server, options.port ?? 0);
   const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
   return {
     host: `127.0.0.1:${port}`,
+    meter,
     reset: (projectId) => session.databases.clear(projectId),
     stop: async () => {
       clearInterval(sweeper);

@@ -34,7 +34,7 @@ export function loadProtocol(
 /**
  * The grpc-js definition of one service: method names as in the protocol (`RunQuery`), messages decoded.
  * `plainAnswers`: the server answers in the protocol's own terms (numbers for enums, bytes for bytes), so nothing is
- * converted before encoding.
+ * converted before encoding; an answer that is bytes already is sent as it is.
  */
 export function serviceDefinition(
   root: protobuf.Root,
@@ -61,7 +61,7 @@ export function serviceDefinition(
 }
 
 function encoder(type: protobuf.Type, plain: boolean): (value: object) => Buffer {
-  if (plain) return (value) => type.encode(value).finish() as Buffer;
+  if (plain) return (value) => (Buffer.isBuffer(value) ? value : (type.encode(value).finish() as Buffer));
   return (value) => Buffer.from(type.encode(type.fromObject(value)).finish());
 }
 

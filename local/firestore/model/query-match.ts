@@ -17,7 +17,8 @@ export function fieldValue(candidate: Candidate, field: readonly string[]): Valu
 }
 
 /** Filter and existence of every ordered field. The scope, cursors, offset and limit are not looked at. */
-export function matches(query: Pick<Query, 'filter' | 'orders'>, candidate: Candidate): boolean {
+export function matches(query: Pick<Query, 'filter' | 'orders' | 'required'>, candidate: Candidate): boolean {
+  for (const field of query.required) if (fieldValue(candidate, field) === undefined) return false;
   for (const order of query.orders) if (fieldValue(candidate, order.field) === undefined) return false;
   return query.filter === undefined || matchesFilter(query.filter, candidate);
 }

@@ -62,6 +62,8 @@ export interface Query {
   readonly offset: number;
   /** Undefined: no limit. */
   readonly limit: number | undefined;
+  /** Fields a document must have although nothing filters or orders by them: those of an aggregation. */
+  readonly required: readonly FieldPath[];
   /** Undefined: whole documents. */
   readonly select: readonly FieldPath[] | undefined;
 }

@@ -27,37 +27,48 @@ const CORRECTION_BIAS = 0x8000;
 export function writeValueKey(out: ByteWriter, value: Value): void {
   switch (value.kind) {
     case 'null':
-      return out.u8(MARK.null);
+      out.u8(MARK.null);
+      break;
     case 'boolean':
       out.u8(MARK.boolean);
-      return out.u8(value.value ? 1 : 0);
+      out.u8(value.value ? 1 : 0);
+      break;
     case 'integer':
-      return writeInteger(out, value.value);
+      writeInteger(out, value.value);
+      break;
     case 'double':
-      return writeDouble(out, value.value);
+      writeDouble(out, value.value);
+      break;
     case 'timestamp':
       out.u8(MARK.timestamp);
       out.orderedDouble(value.seconds);
-      return out.orderedDouble(value.nanos);
+      out.orderedDouble(value.nanos);
+      break;
     case 'string':
       out.u8(MARK.string);
-      return out.terminatedText(value.value);
+      out.terminatedText(value.value);
+      break;
     case 'bytes':
       out.u8(MARK.bytes);
-      return out.terminatedBytes(value.value);
+      out.terminatedBytes(value.value);
+      break;
     case 'reference':
       out.u8(MARK.reference);
       for (const segment of value.value.split('/')) writeSegmentKey(out, segment);
-      return out.u8(0);
+      out.u8(0);
+      break;
     case 'geo':
       out.u8(MARK.geo);
       out.orderedDouble(value.latitude);
-      return out.orderedDouble(value.longitude);
+      out.orderedDouble(value.longitude);
+      break;
     case 'array':
       out.u8(MARK.array);
-      return writeList(out, value.values);
+      writeList(out, value.values);
+      break;
     case 'map':
-      return writeMap(out, value.fields);
+      writeMap(out, value.fields);
+      break;
   }
 }
 
@@ -96,7 +107,10 @@ function writeInteger(out: ByteWriter, value: bigint): void {
 }
 
 function writeDouble(out: ByteWriter, value: number): void {
-  if (Number.isNaN(value)) return out.u8(MARK.nan);
+  if (Number.isNaN(value)) {
+    out.u8(MARK.nan);
+    return;
+  }
   out.u8(MARK.number);
   out.orderedDouble(value);
   out.u16(CORRECTION_BIAS);
@@ -112,7 +126,8 @@ function writeMap(out: ByteWriter, fields: ReadonlyMap<string, Value>): void {
   if (vector) {
     out.u8(MARK.vector);
     out.orderedDouble(vector.length);
-    return writeList(out, vector);
+    writeList(out, vector);
+    return;
   }
   out.u8(MARK.map);
   for (const key of sortedKeys(fields)) {

@@ -2,10 +2,12 @@
  * What a call handler is, apart from gRPC: it takes a decoded request and returns its answer, or the messages of its
  * answer. Handlers throw `StatusError` for the caller.
  */
+import type { Meter } from '../meter.ts';
 import type { Session } from './session.ts';
 
 export interface CallContext {
   readonly session: Session;
+  readonly meter: Meter;
 }
 
 /** The decoded request; each handler states the part of it that it reads. */

@@ -5,7 +5,7 @@
 import { documentKey } from '../model/document-key.ts';
 import { MAX_DOCUMENT_BYTES } from '../model/limits.ts';
 import { invalid } from '../model/status.ts';
-import type { Value } from '../model/value.ts';
+import type { Fields, Value } from '../model/value.ts';
 import { applyWrite, type Version, type Write } from '../model/write.ts';
 import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
 import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
@@ -13,11 +13,15 @@ import type { WriteIntent } from './lock-table.ts';
 
 export interface WriteOutcome {
   readonly name: string;
-  /** Microseconds since 1970; undefined for a delete. */
+  /** Microseconds since 1970, like `updateTime`; undefined for a delete. */
+  readonly createTime: number | undefined;
   readonly updateTime: number | undefined;
   readonly transformResults: readonly Value[];
   readonly kind: 'set' | 'delete';
+  /** Bytes stored by this write; 0 when it changed nothing. */
   readonly bytes: number;
+  /** The document after the write, or before it when it was deleted. */
+  readonly fields: Fields | undefined;
 }
 
 /** A commit decided but not yet applied. */
@@ -104,6 +108,7 @@ export class Database {
 }
 
 function decide(draft: Draft, write: Write, time: number): WriteOutcome {
+  const fieldsBefore = draft.next?.fields;
   const { next, changed, transformResults } = applyWrite(draft.next, write, time);
   let bytes = 0;
   if (changed) {
@@ -121,7 +126,10 @@ function decide(draft: Draft, write: Write, time: number): WriteOutcome {
       }
     }
   }
-  return { name: write.name, updateTime: next?.updateTime, transformResults, kind: write.kind, bytes };
+  const { name, kind } = write;
+  const fields = next?.fields ?? fieldsBefore;
+  const { createTime, updateTime } = next ?? { createTime: undefined, updateTime: undefined };
+  return { name, kind, createTime, updateTime, transformResults, bytes, fields };
 }
 
 function toIntent(name: string, draft: Draft): WriteIntent {

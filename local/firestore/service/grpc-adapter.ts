@@ -7,12 +7,21 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { Code, StatusError } from '../model/status.ts';
+import { runAggregationQuery } from './aggregate-calls.ts';
 import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
+import { createDocument, deleteDocument, getDocument, updateDocument } from './document-calls.ts';
+import { listCollectionIds, listDocuments } from './list-calls.ts';
 import { batchGet, runQuery } from './read-calls.ts';
 import { batchWrite, beginTransaction, commit, rollback } from './write-calls.ts';
 
 // A handler states what it reads of its request; the protocol decides what the request is.
 const UNARY: Record<string, UnaryHandler<never>> = {
+  GetDocument: getDocument,
+  ListDocuments: listDocuments,
+  ListCollectionIds: listCollectionIds,
+  CreateDocument: createDocument,
+  UpdateDocument: updateDocument,
+  DeleteDocument: deleteDocument,
   Commit: commit,
   BatchWrite: batchWrite,
   BeginTransaction: beginTransaction,
@@ -21,6 +30,7 @@ const UNARY: Record<string, UnaryHandler<never>> = {
 const STREAM: Record<string, StreamHandler<never>> = {
   BatchGetDocuments: batchGet,
   RunQuery: runQuery,
+  RunAggregationQuery: runAggregationQuery,
 };
 
 export function implementation(
@@ -31,15 +41,16 @@ export function implementation(
   for (const [name, method] of Object.entries(service)) {
     const unary = UNARY[name];
     const stream = STREAM[name];
-    if (unary) calls[name] = serveUnary(unary as UnaryHandler<unknown>, context);
-    else if (stream) calls[name] = serveStream(stream as StreamHandler<unknown>, context);
+    if (unary) calls[name] = serveUnary(name, unary as UnaryHandler<unknown>, context);
+    else if (stream) calls[name] = serveStream(name, stream as StreamHandler<unknown>, context);
     else calls[name] = method.responseStream ? refuseStream(name) : refuseUnary(name);
   }
   return calls;
 }
 
-function serveUnary(handler: UnaryHandler<unknown>, context: CallContext) {
+function serveUnary(name: string, handler: UnaryHandler<unknown>, context: CallContext) {
   return async (call: ServerUnaryCall<unknown, object>, callback: sendUnaryData<object>) => {
+    context.meter.call(name);
     try {
       callback(null, await handler(call.request, context));
     } catch (error) {
@@ -48,8 +59,9 @@ function serveUnary(handler: UnaryHandler<unknown>, context: CallContext) {
   };
 }
 
-function serveStream(handler: StreamHandler<unknown>, context: CallContext) {
+function serveStream(name: string, handler: StreamHandler<unknown>, context: CallContext) {
   return async (call: ServerWritableStream<unknown, object>) => {
+    context.meter.call(name);
     try {
       for (const message of await handler(call.request, context)) call.write(message);
       call.end();

@@ -1,12 +1,15 @@
 /** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
+
+import type { Meter } from '../meter.ts';
 import { parseDatabase } from '../model/resource-name.ts';
 import { invalid, StatusError } from '../model/status.ts';
 import { toTimestamp } from '../wire/time.ts';
 import { encodeValue } from '../wire/value-codec.ts';
 import { decodeWrite, type WireWrite } from '../wire/write-codec.ts';
+import { runOf } from './attribution.ts';
 import type { CallContext } from './call.ts';
 import { transactionMode, type WireTransactionOptions } from './consistency.ts';
-import type { WriteOutcome } from './database.ts';
+import type { CommitPlan, WriteOutcome } from './database.ts';
 
 interface CommitRequest {
   readonly database: string;
@@ -14,16 +17,24 @@ interface CommitRequest {
   readonly transaction: Uint8Array;
 }
 
-export async function commit(request: CommitRequest, { session }: CallContext): Promise<object> {
+export async function commit(request: CommitRequest, { session, meter }: CallContext): Promise<object> {
   const database = session.databases.get(parseDatabase(request.database));
   const { transaction: id } = request;
   const transaction = id.length > 0 ? session.transactions.get(id, database.name) : undefined;
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
   const plan = await session.commit(database, writes, transaction);
+  meterCommit('Commit', plan, meter);
   return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: toTimestamp(plan.time) };
 }
 
-export function encodeOutcome(outcome: WriteOutcome): object {
+export function meterCommit(call: string, plan: CommitPlan, meter: Meter): void {
+  meter.commit(
+    call,
+    plan.outcomes.map(({ name, kind, bytes, fields }) => ({ name, kind, bytes, runId: runOf(name, fields) })),
+  );
+}
+
+function encodeOutcome(outcome: WriteOutcome): object {
   return {
     updateTime: outcome.updateTime === undefined ? undefined : toTimestamp(outcome.updateTime),
     transformResults: outcome.transformResults.map(encodeValue),
@@ -33,7 +44,7 @@ export function encodeOutcome(outcome: WriteOutcome): object {
 /** Each write on its own: applied or refused without regard to the others. */
 export async function batchWrite(
   request: { database: string; writes: readonly WireWrite[] },
-  { session }: CallContext,
+  { session, meter }: CallContext,
 ): Promise<object> {
   const database = session.databases.get(parseDatabase(request.database));
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
@@ -43,6 +54,7 @@ export async function batchWrite(
     writes.map(async (write) => {
       try {
         const plan = await session.commit(database, [write], undefined);
+        meterCommit('BatchWrite', plan, meter);
         return { result: encodeOutcome(plan.outcomes[0] as WriteOutcome), status: { code: 0 } };
       } catch (error) {
         if (!(error instanceof StatusError)) throw error;

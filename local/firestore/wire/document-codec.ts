@@ -63,6 +63,8 @@ export function encodeDocument(body: Uint8Array, createTime: number, updateTime:
   return out.subarray(0, at);
 }
 
+/** Tag of `string_value` in a Value. */
+const STRING_TAG = 138;
 /** Tag, length, two tags, 10 bytes of seconds (negative), 5 bytes of nanos. */
 const MAX_TIME_BYTES = 19;
 
@@ -89,4 +91,23 @@ function writeVarint(out: Buffer, start: number, value: number): number {
   }
   out[at++] = rest;
   return at;
+}
+
+/** The text in one top-level field, without decoding the others. Undefined when it is absent or no text. */
+export function readTextField(body: Uint8Array, field: string): string | undefined {
+  const reader = new ProtoReader(body);
+  while (reader.at < reader.bytes.length) {
+    const tag = reader.varint();
+    if (tag !== 18) {
+      reader.skip(tag & 7);
+      continue;
+    }
+    const end = reader.end();
+    if (reader.varint() === 10 && reader.text() === field && reader.varint() === 18) {
+      reader.end();
+      return reader.varint() === STRING_TAG ? reader.text() : undefined;
+    }
+    reader.at = end;
+  }
+  return undefined;
 }

@@ -73,6 +73,7 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
     endAt: decodeCursor(wire.endAt),
     offset: wire.offset ?? 0,
     limit: wire.limit ? (wire.limit.value ?? 0) : undefined,
+    required: [],
     select: wire.select ? decodeSelect(wire.select.fields ?? []) : undefined,
   });
 }

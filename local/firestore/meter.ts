@@ -1,0 +1,221 @@
+/**
+ * Counts what production would bill: document reads, writes and deletes, by call, collection id, document and run, and
+ * how often a document is written. Counts only; decides nothing. Bounded: past a cap the oldest row is dropped and
+ * `dropped` says so, totals stay exact.
+ */
+
+/** Plain numbers, JSON-able. */
+export interface Usage {
+  reads: number;
+  writes: number;
+  deletes: number;
+}
+
+export interface RunUsage extends Usage {
+  /** Commits that touched the run. */
+  commits: number;
+  /** Stored bytes of the documents those commits wrote, names included. */
+  bytes: number;
+  maxCommitBytes: number;
+}
+
+export interface DocumentUsage extends Usage {
+  /** The largest number of writes within any 10 seconds. */
+  maxWritesIn10s: number;
+}
+
+export interface MeterSnapshot {
+  readonly total: Usage & { commits: number; bytes: number; maxCommitBytes: number };
+  readonly byCall: Record<string, Usage & { calls: number }>;
+  readonly byCollection: Record<string, Usage>;
+  readonly byDocument: Record<string, DocumentUsage>;
+  readonly byRun: Record<string, RunUsage>;
+  readonly dropped: { documents: number; runs: number; collections: number };
+}
+
+export interface MeteredWrite {
+  readonly name: string;
+  readonly kind: 'set' | 'delete';
+  readonly bytes: number;
+  readonly runId: string | undefined;
+}
+
+const WINDOW_MS = 10_000;
+/** About 200 bytes a row: 10 MB at most. */
+const MAX_DOCUMENTS = 50_000;
+const MAX_RUNS = 20_000;
+const MAX_COLLECTIONS = 1_000;
+
+interface DocumentRow extends DocumentUsage {
+  /** Milliseconds of the writes of the last window, oldest first. */
+  readonly recent: number[];
+}
+
+export class Meter {
+  readonly #clock: () => number;
+  #total = { ...zero(), commits: 0, bytes: 0, maxCommitBytes: 0 };
+  readonly #calls = new Map<string, Usage & { calls: number }>();
+  readonly #collections = new BoundedRows<Usage>(MAX_COLLECTIONS, zero);
+  readonly #documents = new BoundedRows<DocumentRow>(MAX_DOCUMENTS, newDocument);
+  readonly #runs = new BoundedRows<RunUsage>(MAX_RUNS, newRun);
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  call(call: string): void {
+    this.#call(call).calls++;
+  }
+
+  /** One document read, found or missing. */
+  read(call: string, name: string, runId: string | undefined): void {
+    this.#collections.at(collectionId(name)).reads++;
+    this.#documents.at(name).reads++;
+    if (runId !== undefined) this.#runs.at(runId).reads++;
+    this.#count(call, 'reads', 1);
+  }
+
+  /** Reads of no particular document: an empty query, documents skipped by an offset, index entries. */
+  otherReads(call: string, collection: string | undefined, count: number): void {
+    if (count === 0) return;
+    if (collection !== undefined) this.#collections.at(collection).reads += count;
+    this.#count(call, 'reads', count);
+  }
+
+  commit(call: string, writes: readonly MeteredWrite[]): void {
+    const now = this.#clock();
+    const bytesByRun = new Map<string, number>();
+    let bytes = 0;
+    for (const write of writes) {
+      const what = write.kind === 'set' ? 'writes' : 'deletes';
+      bytes += write.bytes;
+      this.#count(call, what, 1);
+      this.#collections.at(collectionId(write.name))[what]++;
+      const document = this.#documents.at(write.name);
+      document[what]++;
+      noteWrite(document, now);
+      if (write.runId === undefined) continue;
+      this.#runs.at(write.runId)[what]++;
+      bytesByRun.set(write.runId, (bytesByRun.get(write.runId) ?? 0) + write.bytes);
+    }
+    addCommit(this.#total, bytes);
+    for (const [runId, runBytes] of bytesByRun) addCommit(this.#runs.at(runId), runBytes);
+  }
+
+  run(runId: string): RunUsage | undefined {
+    const row = this.#runs.peek(runId);
+    return row && { ...row };
+  }
+
+  document(name: string): DocumentUsage | undefined {
+    const row = this.#documents.peek(name);
+    return row && withoutTimes(row);
+  }
+
+  snapshot(): MeterSnapshot {
+    return {
+      total: { ...this.#total },
+      byCall: Object.fromEntries([...this.#calls].map(([call, usage]) => [call, { ...usage }])),
+      byCollection: this.#collections.toJSON((row) => ({ ...row })),
+      byDocument: this.#documents.toJSON(withoutTimes),
+      byRun: this.#runs.toJSON((row) => ({ ...row })),
+      dropped: {
+        documents: this.#documents.dropped,
+        runs: this.#runs.dropped,
+        collections: this.#collections.dropped,
+      },
+    };
+  }
+
+  reset(): void {
+    this.#total = { ...zero(), commits: 0, bytes: 0, maxCommitBytes: 0 };
+    this.#calls.clear();
+    for (const rows of [this.#collections, this.#documents, this.#runs]) rows.clear();
+  }
+
+  #count(call: string, what: keyof Usage, count: number): void {
+    this.#total[what] += count;
+    this.#call(call)[what] += count;
+  }
+
+  #call(call: string): Usage & { calls: number } {
+    let usage = this.#calls.get(call);
+    if (!usage) {
+      usage = { ...zero(), calls: 0 };
+      this.#calls.set(call, usage);
+    }
+    return usage;
+  }
+}
+
+/** Rows made on first use; the oldest goes when there are too many. */
+class BoundedRows<Row> {
+  dropped = 0;
+  readonly #cap: number;
+  readonly #make: () => Row;
+  readonly #rows = new Map<string, Row>();
+
+  constructor(cap: number, make: () => Row) {
+    this.#cap = cap;
+    this.#make = make;
+  }
+
+  at(key: string): Row {
+    const known = this.#rows.get(key);
+    if (known) return known;
+    if (this.#rows.size >= this.#cap) {
+      this.#rows.delete(this.#rows.keys().next().value as string);
+      this.dropped++;
+    }
+    const row = this.#make();
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  peek(key: string): Row | undefined {
+    return this.#rows.get(key);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.dropped = 0;
+  }
+
+  toJSON<T>(view: (row: Row) => T): Record<string, T> {
+    return Object.fromEntries([...this.#rows].map(([key, row]) => [key, view(row)]));
+  }
+}
+
+function zero(): Usage {
+  return { reads: 0, writes: 0, deletes: 0 };
+}
+
+function newDocument(): DocumentRow {
+  return { ...zero(), maxWritesIn10s: 0, recent: [] };
+}
+
+function newRun(): RunUsage {
+  return { ...zero(), commits: 0, bytes: 0, maxCommitBytes: 0 };
+}
+
+function addCommit(row: { commits: number; bytes: number; maxCommitBytes: number }, bytes: number): void {
+  row.commits++;
+  row.bytes += bytes;
+  row.maxCommitBytes = Math.max(row.maxCommitBytes, bytes);
+}
+
+function noteWrite(row: DocumentRow, now: number): void {
+  while (row.recent.length > 0 && now - (row.recent[0] as number) >= WINDOW_MS) row.recent.shift();
+  row.recent.push(now);
+  row.maxWritesIn10s = Math.max(row.maxWritesIn10s, row.recent.length);
+}
+
+function withoutTimes({ reads, writes, deletes, maxWritesIn10s }: DocumentRow): DocumentUsage {
+  return { reads, writes, deletes, maxWritesIn10s };
+}
+
+function collectionId(name: string): string {
+  const end = name.lastIndexOf('/');
+  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
+}

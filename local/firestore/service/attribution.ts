@@ -1,0 +1,21 @@
+/** Which run a document belongs to, for the meter only: nothing else in this server knows of runs. */
+import type { Fields } from '../model/value.ts';
+import { readTextField } from '../wire/document-codec.ts';
+
+const RUN_PATH = /\/documents\/[^/]*runs\/([^/]+)/;
+const RUN_FIELD = 'runId';
+
+/** By path: the root document of a collection whose id ends in `runs`. Otherwise the document's own `runId`. */
+export function runOf(name: string, fields: Fields | undefined): string | undefined {
+  const byPath = RUN_PATH.exec(name);
+  if (byPath) return byPath[1];
+  const value = fields?.get(RUN_FIELD);
+  return value?.kind === 'string' ? value.value : undefined;
+}
+
+/** The same for a stored body, which is only looked into when the path does not tell. */
+export function runOfBody(name: string, body: Uint8Array | undefined): string | undefined {
+  const byPath = RUN_PATH.exec(name);
+  if (byPath) return byPath[1];
+  return body && readTextField(body, RUN_FIELD);
+}

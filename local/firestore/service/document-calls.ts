@@ -1,0 +1,128 @@
+/** The single-document calls: Get, Create, Update, Delete. Each is a commit or a batch get of one. */
+import { randomInt } from 'node:crypto';
+import { project } from '../model/field-path.ts';
+import { checkCollectionId, parseDocument, parseParent } from '../model/resource-name.ts';
+import { Code, StatusError } from '../model/status.ts';
+import type { Write } from '../model/write.ts';
+import { decodeDocument, encodeBody, encodeDocument } from '../wire/document-codec.ts';
+import {
+  decodeMask,
+  decodePrecondition,
+  decodeWrite,
+  type WireMask,
+  type WirePrecondition,
+} from '../wire/write-codec.ts';
+import { runOfBody } from './attribution.ts';
+import type { CallContext } from './call.ts';
+import { select, type WireConsistency } from './consistency.ts';
+import { encodeFound } from './read-calls.ts';
+import { meterCommit } from './write-calls.ts';
+
+interface GetDocumentRequest extends WireConsistency {
+  readonly name: string;
+  readonly mask?: WireMask | null;
+}
+
+export async function getDocument(
+  request: GetDocumentRequest,
+  { session, meter }: CallContext,
+): Promise<object> {
+  const { name } = request;
+  const resource = parseDocument(name);
+  const database = session.databases.get(resource.database);
+  const mask = request.mask ? decodeMask(request.mask) : undefined;
+  const { transaction } = select(session, database.name, request);
+  const stored = await session.read(transaction, [name], () => database.get(resource.segments));
+  meter.read('GetDocument', name, runOfBody(name, stored?.body));
+  await session.storage.durable();
+  if (!stored) throw new StatusError(Code.NOT_FOUND, `Document "${name}" not found.`);
+  return encoded(encodeFound(stored, mask));
+}
+
+interface CreateDocumentRequest {
+  readonly parent: string;
+  readonly collectionId: string;
+  readonly documentId: string;
+  readonly document: Uint8Array;
+  readonly mask?: WireMask | null;
+}
+
+export async function createDocument(request: CreateDocumentRequest, context: CallContext): Promise<object> {
+  const parent = parseParent(request.parent);
+  checkCollectionId(request.collectionId);
+  const name = `${request.parent}/${request.collectionId}/${request.documentId || automaticId()}`;
+  const { fields } = decodeDocument(request.document);
+  const resource = parseDocument(name, parent.database);
+  const precondition = { kind: 'exists', exists: false } as const;
+  const write: Write = {
+    kind: 'set',
+    name,
+    resource,
+    fields,
+    mask: undefined,
+    transforms: [],
+    precondition,
+    body: undefined,
+  };
+  return commitOne('CreateDocument', write, request.mask, context);
+}
+
+interface UpdateDocumentRequest {
+  readonly document: Uint8Array;
+  readonly updateMask?: WireMask | null;
+  readonly mask?: WireMask | null;
+  readonly currentDocument?: WirePrecondition | null;
+}
+
+export function updateDocument(request: UpdateDocumentRequest, context: CallContext): Promise<object> {
+  const { database } = parseDocument(decodeDocument(request.document).name);
+  const { document: update, updateMask, currentDocument } = request;
+  const write = decodeWrite(
+    { operation: 'update', update, updateMask: updateMask ?? null, currentDocument: currentDocument ?? null },
+    database,
+  );
+  return commitOne('UpdateDocument', write, request.mask, context);
+}
+
+interface DeleteDocumentRequest {
+  readonly name: string;
+  readonly currentDocument?: WirePrecondition | null;
+}
+
+export async function deleteDocument(request: DeleteDocumentRequest, context: CallContext): Promise<object> {
+  const resource = parseDocument(request.name);
+  const precondition = decodePrecondition(request.currentDocument);
+  const database = context.session.databases.get(resource.database);
+  const write: Write = { kind: 'delete', name: request.name, resource, precondition };
+  meterCommit('DeleteDocument', await context.session.commit(database, [write], undefined), context.meter);
+  return {};
+}
+
+async function commitOne(
+  call: string,
+  write: Write,
+  mask: WireMask | null | undefined,
+  context: CallContext,
+): Promise<object> {
+  const database = context.session.databases.get(write.resource.database);
+  const plan = await context.session.commit(database, [write], undefined);
+  meterCommit(call, plan, context.meter);
+  const [outcome] = plan.outcomes;
+  const { fields = new Map(), createTime = plan.time, updateTime = plan.time } = outcome ?? {};
+  const shown = mask ? project(fields, decodeMask(mask)) : fields;
+  return encoded(encodeDocument(encodeBody(write.name, shown), createTime, updateTime));
+}
+
+/** These calls answer with a document that is encoded already. */
+function encoded(bytes: Buffer): object {
+  return bytes;
+}
+
+const ID_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const ID_LENGTH = 20;
+
+function automaticId(): string {
+  let id = '';
+  while (id.length < ID_LENGTH) id += ID_ALPHABET[randomInt(ID_ALPHABET.length)];
+  return id;
+}
