@@ -54,14 +54,17 @@ export const stepReducers: Reducers<StepEvent> = {
 };
 
 function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
-  return (state: RunState, event: RunEvent<T>) => {
-    const { seq, data } = event as RunEvent<SettledType>;
+  return (state: RunState, anyEvent: RunEvent<T>) => {
+    const event = anyEvent as RunEvent<SettledType>;
+    const { seq, data } = event;
     const key = stepKey(data);
     return {
       ...put(state, key, { phase: 'done', seq, revision: data.revision, outcome }),
       inFlight: state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
-      // A failed step leaves no checkpoint: nothing may ever be resumed from it.
-      ...(outcome === 'failed' ? {} : { checkpointHead: seq, interruptions: 0 }),
+      // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run.
+      ...(event.type === 'step_failed'
+        ? { error: state.error ?? event.data.error }
+        : { checkpointHead: seq, interruptions: 0 }),
     };
   };
 }

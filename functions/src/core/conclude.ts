@@ -1,0 +1,44 @@
+/**
+ * The terminal reducer of a drive: given what is under way and what is left, it says once whether the drive waits,
+ * closes the run, or lets go of it. Pure, and total: every combination has one answer.
+ */
+
+export interface DriveFacts {
+  /** Bodies that are running and may still end with a result. */
+  readonly active: number;
+  /** Appends that are not yet known to be durable. */
+  readonly unacknowledged: number;
+  /** Steps that have not ended, in the whole graph. */
+  readonly unsettled: number;
+  /** Steps that could start but were not started: their timeout does not fit the budget. */
+  readonly held: number;
+  /** Retries that are waited for in process. */
+  readonly awaitedRetries: number;
+  /** When the earliest retry is due, awaited or not; epoch ms. */
+  readonly earliestRetryAt: number | undefined;
+  /** A step failed for good. */
+  readonly failed: boolean;
+  /** Why nothing new may be started. */
+  readonly stop: 'cancel' | 'budget' | 'shutdown' | undefined;
+}
+
+export type Conclusion =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'release'; readonly reason: 'budget' | 'shutdown' | 'retry'; readonly dueAt?: number };
+
+export function conclude(facts: DriveFacts): Conclusion {
+  if (facts.active > 0) return { kind: 'wait' };
+  if (facts.stop === 'cancel') return { kind: 'cancel' };
+  if (facts.failed) return { kind: 'fail' };
+  if (facts.unsettled === 0) return { kind: 'complete' };
+  if (facts.stop) return { kind: 'release', reason: facts.stop };
+  if (facts.unacknowledged > 0 || facts.awaitedRetries > 0) return { kind: 'wait' };
+  if (facts.held > 0) return { kind: 'release', reason: 'budget' };
+  if (facts.earliestRetryAt !== undefined) {
+    return { kind: 'release', reason: 'retry', dueAt: facts.earliestRetryAt };
+  }
+  throw new Error(`${facts.unsettled} steps have not ended, and nothing can make them`);
+}

@@ -1,0 +1,45 @@
+/** The workflows this deployment can run, each in all its versions. */
+import { CairnError } from '../../core/errors.ts';
+import type { Workflow } from './types.ts';
+
+export class WorkflowRegistry {
+  readonly #versions = new Map<string, Map<number, Workflow>>();
+
+  /** @throws CairnError INVALID_INPUT if a type and version stand twice */
+  constructor(workflows: readonly Workflow[]) {
+    for (const workflow of workflows) {
+      const versions = this.#versions.get(workflow.type) ?? new Map<number, Workflow>();
+      if (versions.has(workflow.planVersion)) {
+        throw new CairnError('INVALID_INPUT', `workflow '${workflow.type}' has version ${workflow.planVersion} twice`);
+      }
+      versions.set(workflow.planVersion, workflow);
+      this.#versions.set(workflow.type, versions);
+    }
+  }
+
+  /** The version a run is pinned to, if it is deployed. */
+  pinned(type: string, planVersion: number): Workflow | undefined {
+    return this.#versions.get(type)?.get(planVersion);
+  }
+
+  /** The newest version of a type: what a new run gets. */
+  newest(type: string): Workflow | undefined {
+    const versions = this.#versions.get(type);
+    return versions?.get(Math.max(...versions.keys()));
+  }
+
+  types(): string[] {
+    return [...this.#versions.keys()].sort();
+  }
+
+  /** Newest versions that want this GitHub event. */
+  githubListeners(event: string, action: string | undefined): Workflow[] {
+    return this.types().flatMap((type) => {
+      const workflow = this.newest(type);
+      const wanted = workflow?.github.some(
+        (on) => on.event === event && (!on.actions || (action !== undefined && on.actions.includes(action))),
+      );
+      return workflow && wanted ? [workflow] : [];
+    });
+  }
+}

@@ -1,0 +1,91 @@
+/** Turns an author's definition into the workflow the engine runs; everything wrong with it is said here, at load. */
+import { parseDuration } from '../../core/duration.ts';
+import { CairnError } from '../../core/errors.ts';
+import { buildGraph } from '../../core/graph.ts';
+import { retryPolicy } from '../../core/retry.ts';
+import { PRODUCTION_SETTINGS } from '../settings.ts';
+import type { Handle, Needs, StepDefinition, StepFactory, StepOptions, Workflow, WorkflowOptions } from './types.ts';
+
+const TYPE_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const MAX_TYPE_LENGTH = 100;
+/** Names a body's context has of its own; a need must not hide one. */
+const RESERVED = new Set(['input', 'runId', 'stepId', 'attempt', 'revision', 'signal', 'log', 'feedback', 'item', 'index', 'perform', 'memo', 'heartbeat']);
+
+/**
+ * Defines a workflow. Call it at module level: the graph is built once, at load, and must not depend on I/O.
+ *
+ * @throws CairnError INVALID_INPUT naming the step and the reason
+ */
+export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow {
+  const { type, planVersion } = options;
+  if (!TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
+    throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
+  }
+  if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
+    throw invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
+  }
+  const steps: StepDefinition[] = [];
+  const factory = ((id: string, ...rest: readonly unknown[]): Handle<unknown> => {
+    const [given, body] = rest.length === 1 ? [{}, rest[0]] : rest;
+    steps.push(stepDefinition(type, id, given as StepOptions<unknown, Needs, unknown>, body));
+    return { id };
+  }) as StepFactory<Input>;
+  const returned = options.steps(factory);
+  if (steps.length === 0) throw invalid(type, 'steps', 'a workflow needs at least one step');
+
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const result = handleIds(returned);
+  for (const [name, id] of Object.entries(result)) {
+    if (!byId.has(id)) throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
+  }
+  const graph = buildGraph(
+    steps.map((step) => ({ id: step.id, needs: [...new Set(Object.values(step.needs))], ifSkipped: step.ifSkipped })),
+  );
+  const github = options.on?.github ?? [];
+  return {
+    type,
+    planVersion,
+    input: options.input,
+    github: Array.isArray(github) ? github : [github],
+    graph,
+    steps: byId,
+    result,
+  };
+}
+
+function stepDefinition(
+  type: string,
+  id: string,
+  options: StepOptions<unknown, Needs, unknown>,
+  body: unknown,
+): StepDefinition {
+  if (typeof body !== 'function') throw invalid(type, id, `step '${id}' has no body`);
+  const needs = handleIds(options.needs ?? {});
+  for (const name of Object.keys(needs)) {
+    if (RESERVED.has(name)) throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
+  }
+  const timeoutMs = parseDuration(options.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${id}.timeout`);
+  if (timeoutMs > PRODUCTION_SETTINGS.budgetMs) {
+    throw invalid(type, id, `step '${id}': a timeout of ${timeoutMs} ms does not fit one drive (${PRODUCTION_SETTINGS.budgetMs} ms)`);
+  }
+  return {
+    id,
+    needs,
+    ifSkipped: options.ifSkipped ?? 'skip',
+    retry: retryPolicy(options.retry),
+    timeoutMs,
+    idempotent: options.idempotent ?? true,
+    resumable: options.resumable ?? true,
+    body: body as StepDefinition['body'],
+    ...(options.when ? { when: options.when as NonNullable<StepDefinition['when']> } : {}),
+    ...(options.output ? { output: options.output } : {}),
+  };
+}
+
+function handleIds(handles: Readonly<Record<string, Handle<unknown>>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(handles).map(([name, handle]) => [name, handle.id]));
+}
+
+function invalid(type: string, field: string, message: string): CairnError {
+  return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field });
+}

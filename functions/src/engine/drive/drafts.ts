@@ -1,0 +1,101 @@
+/** The events a drive writes. Pure: everything they say is handed in. */
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/events.ts';
+import { sha256Hex } from '../../core/hash.ts';
+import { cut, SUMMARY_CHARS } from '../../core/records.ts';
+import type { RunState } from '../../core/state.ts';
+import { assertFits, storedValue } from '../../core/values.ts';
+import type { StepDefinition } from '../define/types.ts';
+import type { Output } from './outputs.ts';
+
+/** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
+export const NO_OUTPUT: Output = { text: 'null', hash: sha256Hex('null') };
+
+export interface Ending {
+  readonly step: StepDefinition;
+  readonly execution: StepExecution;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+export function started(execution: StepExecution): EventDraft {
+  return { type: 'step_started', initiator: 'system', data: execution };
+}
+
+export function succeeded(ending: Ending, output: Output): EventDraft {
+  return {
+    type: 'step_succeeded',
+    initiator: 'system',
+    data: { ...settled(ending, output), outputsSummary: cut(output.text, SUMMARY_CHARS) },
+    outputText: output.text,
+  };
+}
+
+export function skipped(ending: Ending, reason: string): EventDraft {
+  return {
+    type: 'step_skipped',
+    initiator: 'system',
+    data: { ...settled(ending, NO_OUTPUT), outputsSummary: cut(reason, SUMMARY_CHARS), reason },
+    outputText: NO_OUTPUT.text,
+  };
+}
+
+export function failed(ending: Ending, error: RecordedError): EventDraft {
+  return {
+    type: 'step_failed',
+    initiator: 'system',
+    data: { ...settled(ending, NO_OUTPUT), outputsSummary: '', error },
+  };
+}
+
+export function retryScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
+  return { type: 'step_retry_scheduled', initiator: 'system', data: { ...execution, retryAt, error } };
+}
+
+/**
+ * The end of a run that did all it had to: its result, from the outputs of the steps the workflow returned. Outputs
+ * that each fit but are too large together fail the run.
+ */
+export function completed(state: RunState, result: Readonly<Record<string, string>>, outputOf: (id: string) => Output | undefined): EventDraft {
+  const names = Object.keys(result).sort();
+  const members = names.map((name) => `${JSON.stringify(name)}:${(outputOf(result[name] ?? '') ?? NO_OUTPUT).text}`);
+  const text = `{${members.join(',')}}`;
+  try {
+    assertFits(text, 'the result of the run');
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    return runFailed({ code: error.code, message: error.message, retryable: false });
+  }
+  return {
+    type: 'run_completed',
+    initiator: 'system',
+    data: { result: storedValue(text, state.head + 1) },
+    outputText: text,
+  };
+}
+
+export function runFailed(error: RecordedError): EventDraft {
+  return { type: 'run_failed', initiator: 'system', data: { error } };
+}
+
+export function runCancelled({ cancellation }: RunState): EventDraft {
+  return {
+    type: 'run_cancelled',
+    initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
+    ...(cancellation?.actor === undefined ? {} : { actor: cancellation.actor }),
+    data: {
+      stopKind: cancellation?.stopKind ?? 'system',
+      ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
+    },
+  };
+}
+
+function settled({ step, execution, now }: Ending, output: Output): Omit<StepSettled, 'outputsSummary'> {
+  return {
+    ...execution,
+    outputHash: output.hash,
+    resumable: step.resumable,
+    idempotent: step.idempotent,
+    durationMs: Math.max(0, now - execution.startedAt),
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * One dispatch of the queue: takes the run if nobody else has it, moves it as far as it goes, and leaves it so that
+ * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
+ */
+import { type ClaimVerdict, claimVerdict } from '../../core/claim.ts';
+import type { EventDraft } from '../../core/events.ts';
+import { stepInDoubt } from '../../core/recovery.ts';
+import { isOver, type RunState } from '../../core/state.ts';
+import { taskName } from '../../core/task-name.ts';
+import { PARKED_MS, wakeAt } from '../../core/wake.ts';
+import { RunJournal } from '../../journal/run-journal.ts';
+import type { LoadedRun } from '../../ports/run-store.ts';
+import type { DriveReason } from '../../ports/task-queue.ts';
+import type { Workflow } from '../define/types.ts';
+import { deployedFor } from '../deployed.ts';
+import type { EngineDeps } from '../deps.ts';
+import { recoverRun } from '../recover-run.ts';
+import { runInput } from '../run-input.ts';
+import { DriveSession } from './session.ts';
+
+/** How a dispatch ended; for logs and tests. */
+export type DriveEnd =
+  | 'missing'
+  | 'over'
+  | 'leased'
+  | 'early'
+  | 'waiting'
+  | 'recovered'
+  | 'contended'
+  | 'closed'
+  | 'released'
+  | 'lease_lost';
+
+/** A task that comes back is looked at this much after the lease should be free. */
+const LEASE_MARGIN_MS = 1_000;
+/** How often a drive looks again at a run that changed under its eyes before it leaves it to another task. */
+const MAX_LOOKS = 5;
+
+/**
+ * Never throws for what a run or its workflow did. Throws `OutcomeUnknown` and `NewerSchemaError`, on which the task
+ * must be tried again.
+ */
+export async function drive(deps: EngineDeps, task: { readonly runId: string }): Promise<DriveEnd> {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const loaded = await deps.store.load(task.runId);
+    if (!loaded) {
+      deps.log.warn('drive_without_run', { runId: task.runId });
+      return 'missing';
+    }
+    const end = await act(deps, loaded);
+    if (end !== 'look_again') return end;
+  }
+  await deps.queue.enqueue({ runId: task.runId, reason: 'continue' });
+  return 'contended';
+}
+
+async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'look_again'> {
+  const { settings, clock, queue } = deps;
+  const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
+  const runId = loaded.state.id;
+  switch (verdict.kind) {
+    case 'over':
+      return 'over';
+    case 'leased': {
+      // Named by the epoch: however many tasks find the run taken, one comes back for it.
+      const at = clock.now() + (verdict.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
+      const name = taskName(runId, loaded.state.epoch, verdict.freeAt);
+      await queue.enqueue({ runId, reason: 'lease_expiry', at, name });
+      return 'leased';
+    }
+    case 'early':
+      // Unnamed: the task at hand may itself carry the name of this due time.
+      await queue.enqueue({ runId, reason: 'early', at: verdict.at });
+      return 'early';
+    case 'orphaned':
+    case 'interrupted': {
+      const { kind } = await recoverRun(deps, loaded);
+      return kind === 'resumed' || kind === 'moved_on' ? 'look_again' : 'recovered';
+    }
+    case 'waiting':
+      if (!verdict.parked || !deployedFor(deps.registry, loaded.state).available) return 'waiting';
+      return claimAndGo(deps, loaded);
+    case 'claim':
+      return claimAndGo(deps, loaded);
+  }
+}
+
+async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'look_again'> {
+  const { clock, random, settings, registry, log } = deps;
+  const budgetEndsAt = clock.now() + settings.budgetMs;
+  const owner = random.token();
+  const journal = new RunJournal(deps, loaded, { ...settings, owner });
+  const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
+  if (events.length === 0) return 'look_again';
+  log.debug('run_transition', { runId: state.id, from: loaded.state.status, to: state.status, initiator: 'system' });
+  if (state.lease?.owner !== owner) return isOver(state) ? 'closed' : 'waiting';
+
+  const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
+  const input = await runInput(deps.store, state);
+  const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt }).run();
+  if (end.kind === 'released') await goOnLater(deps, journal.state, end.dueAt);
+  if (end.kind === 'closed') logEnd(deps, journal.state);
+  return end.kind;
+}
+
+/** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
+function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDraft[] {
+  const { clock, settings, registry } = deps;
+  const now = clock.now();
+  if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs }))) return [];
+  const deployed = deployedFor(registry, state);
+  const parked = state.status === 'waiting_external' || state.status === 'awaiting_approval';
+  if (parked && !deployed.available) return [];
+  const drafts: EventDraft[] = [];
+  if (parked) drafts.push({ type: 'run_resumed', initiator: 'system', data: { reason: 'what it was parked for is here' } });
+  const claim = { owner, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
+  drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
+  if (state.status === 'pending') drafts.push({ type: 'run_started', initiator: 'system', data: {} });
+  if (!deployed.available) {
+    const data = { status: 'waiting_external' as const, reason: 'PLAN_VERSION_UNAVAILABLE', until: now + PARKED_MS };
+    return [...drafts, { type: 'run_suspended', initiator: 'system', data }];
+  }
+  const error = stepInDoubt(state, deployed);
+  return error ? [...drafts, { type: 'run_failed', initiator: 'system', data: { error } }] : drafts;
+}
+
+function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {
+  if (state.lease) return false;
+  return verdict.kind === 'claim' || (verdict.kind === 'waiting' && verdict.parked);
+}
+
+/** The enqueue follows the acknowledgement of its commit; if it is lost, the scan finds the run by `wakeAt`. */
+async function goOnLater({ queue }: EngineDeps, state: RunState, dueAt: number | undefined): Promise<void> {
+  const reason: DriveReason = dueAt === undefined ? 'continue' : 'retry';
+  const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
+  await queue.enqueue({ runId: state.id, reason, name, ...(dueAt === undefined ? {} : { at: dueAt }) });
+}
+
+function logEnd({ log }: EngineDeps, state: RunState): void {
+  const { id: runId, tenantId, type, status, durationMs } = state;
+  log.info('run_completed', { runId, tenantId, type, status, durationMs });
+}

@@ -1,0 +1,318 @@
+/**
+ * Moves one claimed run as far as it goes: starts what is ready, records how it ends, and closes the run or lets go of
+ * it. Works on the folded state and the graph only; history is never read again, so the cost of a step does not
+ * depend on how many came before.
+ */
+import { type Conclusion, conclude } from '../../core/conclude.ts';
+import type { EventDraft, RecordedError, StepExecution } from '../../core/events.ts';
+import { type NodeState, ReadyTracker } from '../../core/ready.ts';
+import { nextRetry } from '../../core/retry.ts';
+import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import type { CancelTimer } from '../../ports/clock.ts';
+import type { StepDefinition, Workflow } from '../define/types.ts';
+import type { EngineDeps } from '../deps.ts';
+import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
+import * as drafts from './drafts.ts';
+import { type Output, Outputs } from './outputs.ts';
+import { nodeState } from './progress.ts';
+import { bodyContext, mayEnter, nextExecution, refOf } from './step-inputs.ts';
+import { keepVitalSigns } from './vital-signs.ts';
+
+export type SessionEnd =
+  | { readonly kind: 'closed' }
+  /** `dueAt` (epoch ms) is when the next drive has something to do; absent: at once. */
+  | { readonly kind: 'released'; readonly dueAt?: number }
+  | { readonly kind: 'lease_lost' };
+
+export interface SessionParams {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  /** The run's input, parsed and frozen. */
+  readonly input: unknown;
+  /** Epoch ms by which the drive must have let go. */
+  readonly budgetEndsAt: number;
+}
+
+/** `left`: it was told to stop and did not end in time, or ended without a result. */
+interface Running {
+  readonly execution: StepExecution;
+  readonly abort: AbortController;
+  left: boolean;
+}
+
+export class DriveSession {
+  readonly #deps: EngineDeps;
+  readonly #params: SessionParams;
+  readonly #tracker: ReadyTracker;
+  readonly #outputs: Outputs;
+  readonly #running = new Map<string, Running>();
+  /** Steps between two attempts: when they are due. */
+  readonly #resting = new Map<string, number>();
+  readonly #timers = new Set<CancelTimer>();
+  readonly #end = Promise.withResolvers<SessionEnd>();
+  #unsettled: number;
+  #unacknowledged = 0;
+  #awaitedRetries = 0;
+  #stop: 'cancel' | 'budget' | 'shutdown' | undefined;
+  #failure: RecordedError | undefined;
+  #startedAny = false;
+  #over = false;
+
+  constructor(params: SessionParams) {
+    this.#params = params;
+    this.#deps = params.deps;
+    const { graph, steps } = params.workflow;
+    const { state } = params.journal;
+    this.#tracker = new ReadyTracker(graph, (id) => nodeState(state, id));
+    const unsettled = graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
+    this.#unsettled = unsettled.length;
+    this.#outputs = new Outputs(params.workflow, unsettled);
+    this.#failure = state.error;
+    for (const id of steps.keys()) {
+      const step = state.steps.get(id);
+      if (step?.phase === 'retrying') this.#resting.set(id, step.retryAt);
+    }
+  }
+
+  /** Resolves when this drive has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
+  async run(): Promise<SessionEnd> {
+    const { clock, shutdown, settings, store } = this.#deps;
+    const { journal, budgetEndsAt } = this.#params;
+    const endVitalSigns = keepVitalSigns({
+      journal,
+      clock,
+      settings,
+      busy: () => this.#running.size > 0,
+      onNews: () => this.#advance(),
+      onFailure: (error) => this.#fail(error),
+    });
+    const onShutdown = () => this.#halt('shutdown');
+    shutdown.addEventListener('abort', onShutdown, { once: true });
+    try {
+      await this.#outputs.load(store, journal.state);
+      this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
+      for (const [id, at] of this.#resting) this.#rest(id, at);
+      if (shutdown.aborted) this.#halt('shutdown');
+      this.#advance();
+      return await this.#end.promise;
+    } finally {
+      this.#over = true;
+      endVitalSigns();
+      shutdown.removeEventListener('abort', onShutdown);
+      for (const cancel of this.#timers) cancel();
+    }
+  }
+
+  /** Starts what may start, and ends the drive if nothing is left to wait for. */
+  #advance(): void {
+    if (this.#over) return;
+    if (this.#params.journal.state.cancellation) this.#halt('cancel');
+    if (!this.#stop && !this.#failure) {
+      this.#skipDependents();
+      const room = this.#deps.settings.concurrentSteps - this.#running.size;
+      for (const id of this.#tracker.ready(room)) if (this.#fitsBudget(id)) this.#start(id);
+    }
+    this.#concludeIfDone();
+  }
+
+  #start(id: string): void {
+    const step = this.#step(id);
+    const { state } = this.#params.journal;
+    const execution = nextExecution(state, step, this.#outputs, this.#deps.clock.now());
+    const running: Running = { execution, abort: new AbortController(), left: false };
+    this.#startedAny = true;
+    this.#running.set(id, running);
+    this.#tracker.settle(id, 'open');
+    this.#guard(this.#execute(step, running));
+  }
+
+  async #execute(step: StepDefinition, running: Running): Promise<void> {
+    const { execution, abort } = running;
+    const context = bodyContext({
+      deps: this.#deps,
+      runId: this.#runId,
+      step,
+      execution,
+      input: this.#params.input,
+      outputs: this.#outputs,
+      signal: abort.signal,
+    });
+    const entry = mayEnter(step, context);
+    if (entry.kind === 'skip') return this.#settle(step, running, { kind: 'skipped' });
+    if (entry.kind === 'failed') {
+      const { cause } = entry;
+      return this.#settle(step, running, { kind: 'failed', cause, error: recorded(step.id, cause) });
+    }
+    // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
+    if (!step.idempotent) await this.#append(drafts.started(execution));
+    await this.#settle(step, running, await runAttempt({ step, context, abort, clock: this.#deps.clock }));
+  }
+
+  /** Records how an attempt ended. What ends after the drive has let go is dropped; the next drive will see to it. */
+  async #settle(step: StepDefinition, running: Running, result: AttemptResult | { kind: 'skipped' }): Promise<void> {
+    if (this.#over || running.left) return;
+    if (result.kind === 'unfinished') {
+      running.left = true;
+      return this.#concludeIfDone();
+    }
+    this.#running.delete(step.id);
+    const ending: drafts.Ending = { step, execution: running.execution, now: this.#deps.clock.now() };
+    if (result.kind === 'succeeded') {
+      await this.#record(step, drafts.succeeded(ending, result.output), 'done', result.output);
+    } else if (result.kind === 'skipped') {
+      await this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', drafts.NO_OUTPUT);
+    } else {
+      await this.#settleFailure(ending, result);
+    }
+  }
+
+  async #settleFailure(ending: drafts.Ending, { cause, error }: Extract<AttemptResult, { kind: 'failed' }>): Promise<void> {
+    const { step, execution, now } = ending;
+    const { attempt } = execution;
+    const next = nextRetry({ policy: step.retry, attempt, random: this.#deps.random.unit(), now, error: cause });
+    const { code, message } = error;
+    this.#deps.log.warn('step_attempt_failed', { runId: this.#runId, stepId: step.id, attempt, code, message, next: next.kind });
+    if (next.kind === 'give_up') {
+      this.#failure ??= error;
+      return this.#record(step, drafts.failed(ending, error), 'failed', drafts.NO_OUTPUT);
+    }
+    this.#resting.set(step.id, next.at);
+    await this.#append(drafts.retryScheduled(execution, next.at, error));
+    this.#rest(step.id, next.at);
+    this.#advance();
+  }
+
+  /** Appends the fact. If it was the last one, the end of the run is queued behind it and shares its commit. */
+  async #record(step: StepDefinition, fact: EventDraft, state: NodeState, output: Output): Promise<void> {
+    this.#outputs.put(step.id, output);
+    this.#outputs.release(step);
+    this.#unsettled -= 1;
+    const durable = this.#append(fact);
+    this.#concludeIfDone();
+    await durable;
+    this.#tracker.settle(step.id, state);
+    this.#advance();
+  }
+
+  /** What needs a skipped step is skipped too. That follows from what is durable, so nothing waits for its commit. */
+  #skipDependents(): void {
+    for (let wave = this.#tracker.skippable(); wave.length > 0; wave = this.#tracker.skippable()) {
+      for (const id of wave) {
+        const step = this.#step(id);
+        const now = this.#deps.clock.now();
+        const execution = nextExecution(this.#params.journal.state, step, this.#outputs, now);
+        const fact = drafts.skipped({ step, execution, now }, 'a step it needs was skipped');
+        this.#tracker.settle(id, 'skipped');
+        this.#guard(this.#record(step, fact, 'skipped', drafts.NO_OUTPUT));
+      }
+    }
+  }
+
+  /** Waits for a retry in process if it is due soon; a later one is left to a later drive. */
+  #rest(id: string, at: number): void {
+    const { clock, settings } = this.#deps;
+    this.#tracker.settle(id, 'open');
+    const delayMs = Math.max(0, at - clock.now());
+    if (delayMs > settings.shortRetryMs) return;
+    this.#awaitedRetries += 1;
+    this.#after(delayMs, () => {
+      this.#awaitedRetries -= 1;
+      this.#resting.delete(id);
+      this.#tracker.settle(id, 'pending');
+      this.#advance();
+    });
+  }
+
+  /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
+  #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
+    if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
+    this.#stop = why;
+    for (const { abort } of this.#running.values()) abort.abort(new StepAborted(why));
+    this.#after(this.#deps.settings.graceMs, () => {
+      for (const running of this.#running.values()) running.left = true;
+      this.#concludeIfDone();
+    });
+    this.#concludeIfDone();
+  }
+
+  #concludeIfDone(): void {
+    if (this.#over) return;
+    const conclusion = conclude({
+      active: [...this.#running.values()].filter((running) => !running.left).length,
+      unacknowledged: this.#unacknowledged,
+      unsettled: this.#unsettled,
+      held: this.#tracker.ready(1).length,
+      awaitedRetries: this.#awaitedRetries,
+      earliestRetryAt: this.#resting.size > 0 ? Math.min(...this.#resting.values()) : undefined,
+      failed: this.#failure !== undefined,
+      stop: this.#stop,
+    });
+    if (conclusion.kind === 'wait') return;
+    this.#over = true;
+    this.#guard(this.#carryOut(conclusion));
+  }
+
+  async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
+    const { journal, workflow } = this.#params;
+    if (conclusion.kind === 'release') {
+      const { reason, dueAt } = conclusion;
+      const due = dueAt === undefined ? {} : { dueAt };
+      const inFlight = [...this.#running.values()].map(({ execution }) => refOf(execution));
+      await journal.append(() => [{ type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due } }]);
+      return this.#end.resolve({ kind: 'released', ...due });
+    }
+    await journal.append((state) => [
+      state.cancellation || conclusion.kind === 'cancel'
+        ? drafts.runCancelled(state)
+        : conclusion.kind === 'fail' && this.#failure
+          ? drafts.runFailed(this.#failure)
+          : drafts.completed(state, workflow.result, (id) => this.#outputs.get(id)),
+    ]);
+    this.#end.resolve({ kind: 'closed' });
+  }
+
+  async #append(draft: EventDraft): Promise<void> {
+    this.#unacknowledged += 1;
+    try {
+      await this.#params.journal.append(() => [draft]);
+    } finally {
+      this.#unacknowledged -= 1;
+    }
+  }
+
+  #guard(work: Promise<void>): void {
+    work.catch((error) => this.#fail(error));
+  }
+
+  #fail(error: unknown): void {
+    this.#over = true;
+    for (const { abort } of this.#running.values()) abort.abort(new StepAborted('lease_lost'));
+    if (error instanceof LeaseLost) this.#end.resolve({ kind: 'lease_lost' });
+    else this.#end.reject(error);
+  }
+
+  #after(delayMs: number, fire: () => void): void {
+    const cancel = this.#deps.clock.timer(delayMs, () => {
+      this.#timers.delete(cancel);
+      fire();
+    });
+    this.#timers.add(cancel);
+  }
+
+  /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
+  #fitsBudget(id: string): boolean {
+    if (!this.#startedAny) return true;
+    return this.#deps.clock.now() + this.#step(id).timeoutMs <= this.#params.budgetEndsAt;
+  }
+
+  #step(id: string): StepDefinition {
+    const step = this.#params.workflow.steps.get(id);
+    if (!step) throw new Error(`workflow '${this.#params.workflow.type}' has no step '${id}'`);
+    return step;
+  }
+
+  get #runId(): string {
+    return this.#params.journal.state.id;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What a drive does by the clock while it works: writes a snapshot that lags (J4), gives signs of life, and looks
+ * for events of others when it has nothing to commit itself.
+ */
+import type { RunJournal } from '../../journal/run-journal.ts';
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
+import type { EngineSettings } from '../settings.ts';
+
+export interface VitalSignsParams {
+  readonly journal: RunJournal;
+  readonly clock: Clock;
+  readonly settings: EngineSettings;
+  /** Whether steps are under way, so that a cancel would have somebody to reach. */
+  readonly busy: () => boolean;
+  /** Called after news may have been folded. */
+  readonly onNews: () => void;
+  /** The journal gave up: the lease is lost or the outcome of a commit unknown. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Starts the beat; the returned function ends it. */
+export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
+  const { journal, clock, settings } = params;
+  let lastPollAt = clock.now();
+  let ended = false;
+  let cancel = clock.timer(untilNextBeat(), () => void beat());
+  return () => {
+    ended = true;
+    cancel();
+  };
+
+  async function beat(): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!ended) params.onFailure(error);
+      return;
+    }
+    if (!ended) cancel = clock.timer(untilNextBeat(), () => void beat());
+  }
+
+  async function act(): Promise<void> {
+    const now = clock.now();
+    const silence = now - journal.lastSnapshotAt;
+    if ((journal.lagging && silence >= settings.flushMs) || silence >= settings.heartbeatMs) {
+      await journal.touch();
+    } else if (params.busy() && now - Math.max(journal.lastCommitAt, lastPollAt) >= settings.pollMs) {
+      lastPollAt = now;
+      await journal.refresh();
+    } else return;
+    if (!ended) params.onNews();
+  }
+
+  function untilNextBeat(): number {
+    const heartbeatDue = journal.lastSnapshotAt + settings.heartbeatMs;
+    return Math.max(1, Math.min(settings.flushMs, heartbeatDue - clock.now()));
+  }
+}

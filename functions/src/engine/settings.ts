@@ -1,0 +1,42 @@
+/** Times and bounds of the engine. All durations in ms. The local cloud uses shorter ones, and says so. */
+export interface EngineSettings {
+  /** A drive that has given no sign of life for this long is dead. */
+  readonly leaseMs: number;
+  /** Longest time between two signs of life. */
+  readonly heartbeatMs: number;
+  /** Shortest time between two coalesced snapshot writes: about one a second is what a document bears. */
+  readonly flushMs: number;
+  /** How long one drive goes on before it hands over; 80 % of the function's timeout. */
+  readonly budgetMs: number;
+  /** How long steps get to end after an abort. */
+  readonly graceMs: number;
+  /** A retry due within this time is waited for in process; a later one frees the instance. */
+  readonly shortRetryMs: number;
+  /** With steps running and nothing committed for so long, the drive looks for events of others (a cancel). */
+  readonly pollMs: number;
+  /** How long a drive fights for the outcome of one commit. */
+  readonly patienceMs: number;
+  /** Steps of one run under way at once. */
+  readonly concurrentSteps: number;
+  /** Timeout of a step that declares none. */
+  readonly stepTimeoutMs: number;
+}
+
+export const PRODUCTION_SETTINGS: EngineSettings = {
+  leaseMs: 5 * 60_000,
+  heartbeatMs: 30_000,
+  flushMs: 1_250,
+  budgetMs: 432_000,
+  graceMs: 8_000,
+  shortRetryMs: 5_000,
+  pollMs: 4_000,
+  patienceMs: 60_000,
+  concurrentSteps: 64,
+  stepTimeoutMs: 60_000,
+};
+
+/**
+ * For one machine, where a dead worker should be noticed while somebody looks on. The heartbeat is a little over the
+ * second, so that with claim and release no snapshot is written more than ten times in ten seconds.
+ */
+export const LOCAL_SETTINGS: EngineSettings = { ...PRODUCTION_SETTINGS, leaseMs: 5_000, heartbeatMs: 1_500, pollMs: 2_000 };
