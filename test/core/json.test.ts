@@ -72,9 +72,11 @@ describe('canonical JSON', () => {
 function sorted(value: Json): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  return Object.entries(value)
+  const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, member]) => ({ key, member: sorted(member as Json) }));
+  // Wrapped, so that an empty object does not look like an empty array.
+  return { members };
 }
 
 describe('the text of a user value', () => {
