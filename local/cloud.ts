@@ -83,6 +83,13 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
 
+  const [firestore, tasks] = await Promise.all([
+    startFirestore({ dir, clock, outside: outside.FIRESTORE_EMULATOR_HOST, stack }),
+    outside.CAIRN_TASKS_HOST
+      ? undefined
+      : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
+  ]);
+  // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startFunctionsHost({
     module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
     workers: options.workers ?? 1,
@@ -92,12 +99,6 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     log,
   });
   stack.defer(() => host.stop());
-  const [firestore, tasks] = await Promise.all([
-    startFirestore({ dir, clock, outside: outside.FIRESTORE_EMULATOR_HOST, stack }),
-    outside.CAIRN_TASKS_HOST
-      ? undefined
-      : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
-  ]);
   const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
 
   const secrets: Record<string, string> = {};

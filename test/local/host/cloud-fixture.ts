@@ -1,0 +1,102 @@
+/** A local cloud in this process over the fixture functions, and what a test asks of it. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
+import { type LocalCloud, type LocalCloudOptions, startLocalCloud } from '../../../local/cloud.ts';
+
+// Otherwise the client looks for Google's metadata server on the network.
+process.env.METADATA_SERVER_DETECTION = 'none';
+
+export const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
+export const FUNCTIONS = join(FIXTURES, 'functions.ts');
+
+export interface TraceLine {
+  readonly event: string;
+  readonly pid: number;
+  readonly [detail: string]: unknown;
+}
+
+export interface CloudFixture {
+  readonly cloud: LocalCloud;
+  readonly log: string[];
+  /** What functions noted so far. */
+  trace(event?: string): TraceLine[];
+  stop(): Promise<void>;
+}
+
+export async function startFixture(options: Partial<LocalCloudOptions> = {}): Promise<CloudFixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-host-'));
+  const traceFile = join(folder, 'trace');
+  const log: string[] = [];
+  const cloud = await startLocalCloud({
+    data: 'memory',
+    functionsModule: FUNCTIONS,
+    firebaseJson: join(FIXTURES, 'firebase.json'),
+    log: (line) => log.push(line),
+    ...options,
+    env: { FIXTURE_TRACE: traceFile, ...options.env },
+  });
+  return {
+    cloud,
+    log,
+    trace: (event) => readTrace(traceFile).filter((line) => event === undefined || line.event === event),
+    async stop() {
+      await cloud.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function readTrace(file: string): TraceLine[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return [];
+  }
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as TraceLine);
+}
+
+export function tasksClient(host: string): CloudTasksClient {
+  const [apiEndpoint = '', port = ''] = host.split(':');
+  const sslCreds = credentials.createInsecure();
+  return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds, projectId: 'demo-cairn' });
+}
+
+/** A task for the fixture's `work` function, as a queue adapter would make it. */
+export function workTask(functionsUrl: string, data: object): object {
+  return {
+    httpRequest: {
+      url: `${functionsUrl}/work`,
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ data })),
+      oidcToken: { serviceAccountEmail: 'drive@demo-cairn.iam.gserviceaccount.com' },
+    },
+  };
+}
+
+export const WORK_QUEUE = 'projects/demo-cairn/locations/us-central1/queues/work';
+
+/** Looks again every few milliseconds until `condition` holds; fails after eight seconds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + 8_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
