@@ -80,10 +80,10 @@ function sorted(value: Json): unknown {
 }
 
 describe('the text of a user value', () => {
-  test('a value that JSON carries unchanged comes back equal', () => {
+  test('a JSON value comes back as JSON itself gives it back', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        expect(JSON.parse(toJsonText(value, 'output'))).toEqual(value);
+        expect(JSON.parse(toJsonText(value, 'output'))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
   });
