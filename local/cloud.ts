@@ -62,6 +62,8 @@ export interface LocalCloud {
 
 export const DEFAULT_PROJECT = 'demo-cairn';
 export const DEFAULT_TICK_S = 5;
+/** What Cloud Run leaves an instance after SIGTERM. */
+const GRACE_MS = 10_000;
 const REGION = 'us-central1';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -142,7 +144,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     serve: host.serve,
     welcome: () => welcomePage({ gateway: gateway.url, apiKey, githubSecret: secrets.github }),
   });
-  stack.defer(() => gateway.stop());
+  stack.defer(() => gateway.stop(0));
   const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
   const control = await startControlPort({
     port: 0,
@@ -181,8 +183,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     stop() {
       scheduler.stop();
       tasks?.quiesce();
-      gateway.close();
-      stopping ??= stack.disposeAsync();
+      stopping ??= Promise.all([gateway.stop(GRACE_MS), host.stop()]).then(() => stack.disposeAsync());
       return stopping;
     },
   };

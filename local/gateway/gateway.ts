@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { drainable } from '../http/drain.ts';
 import type { Rewrite } from './rewrites.ts';
 
 export interface GatewayOptions {
@@ -18,10 +19,8 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly url: string;
-  /** Takes no new connections and ends idle ones; requests being served are finished. */
-  close(): void;
-  /** Cuts what is left. */
-  stop(): Promise<void>;
+  /** Takes no new connections, lets requests in hand finish and cuts them after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
 }
 
 /** @throws the listen error, `EADDRINUSE` if the port is taken. */
@@ -42,14 +41,7 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
   await listen(server, port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.close();
-      server.closeIdleConnections();
-    },
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop: drainable(server),
   };
 }
 

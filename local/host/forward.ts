@@ -4,6 +4,7 @@
  */
 import {
   Agent,
+  type ClientRequest,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   request,
@@ -58,12 +59,12 @@ export class Forwarder {
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const lease = await this.#lease(spec, gone.signal);
-    if (lease instanceof NoWorkerError) {
-      plainAnswer(response, lease.status, lease.message);
+    const head = { path, method: incoming.method ?? 'GET', headers };
+    const outgoing = await this.#connect(spec, head, gone.signal);
+    if (outgoing instanceof NoWorkerError) {
+      plainAnswer(response, outgoing.status, outgoing.message);
       return;
     }
-    const outgoing = this.#send(spec, lease, { path, method: incoming.method ?? 'GET', headers });
     const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
       plainAnswer(response, 504, 'upstream request timeout');
       outgoing.destroy();
@@ -85,15 +86,16 @@ export class Forwarder {
 
   /** One attempt of a task; settles when the function's answer is complete. */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
-    const lease = await this.#lease(spec, task.signal);
-    if (lease instanceof NoWorkerError)
-      return { kind: 'answered', status: lease.status, retryAfter: undefined };
+    const head = {
+      path,
+      method: task.method,
+      headers: { ...task.headers, 'content-length': task.body.length },
+    };
+    const outgoing = await this.#connect(spec, head, task.signal);
+    if (outgoing instanceof NoWorkerError) {
+      return { kind: 'answered', status: outgoing.status, retryAfter: undefined };
+    }
     return new Promise((resolve) => {
-      const outgoing = this.#send(spec, lease, {
-        path,
-        method: task.method,
-        headers: { ...task.headers, 'content-length': task.body.length },
-      });
       const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
       const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
         settle({ kind: 'answered', status: 504, retryAfter: undefined });
@@ -120,16 +122,32 @@ export class Forwarder {
     this.#agent.destroy();
   }
 
-  /** A request that gives its place back when it is over, however it ends. */
-  #send(
-    { name }: FunctionSpec,
-    lease: Lease,
-    { path, method, headers }: { path: string; method: string; headers: OutgoingHttpHeaders },
-  ) {
-    const target = { agent: this.#agent, host: '127.0.0.1', port: lease.port };
-    const outgoing = request({ ...target, path: `/${name}${path}`, method, headers });
-    outgoing.once('close', () => lease.release());
-    return outgoing;
+  /**
+   * A request connected to a worker, nothing sent yet; it gives its place back when it is over, however it ends. A
+   * worker that refuses the connection has died a moment ago: nothing was delivered, so another one is asked.
+   */
+  async #connect(
+    spec: FunctionSpec,
+    head: RequestHead,
+    signal: AbortSignal,
+  ): Promise<ClientRequest | NoWorkerError> {
+    for (;;) {
+      const lease = await this.#lease(spec, signal);
+      if (lease instanceof NoWorkerError) return lease;
+      const outgoing = request({
+        agent: this.#agent,
+        host: '127.0.0.1',
+        port: lease.port,
+        path: `/${spec.name}${head.path}`,
+        method: head.method,
+        headers: head.headers,
+      });
+      outgoing.once('close', lease.release);
+      const failure = await connectionFailure(outgoing);
+      if (failure === undefined) return outgoing;
+      if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
+      lease.refused();
+    }
   }
 
   async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<Lease | NoWorkerError> {
@@ -140,6 +158,23 @@ export class Forwarder {
       throw error;
     }
   }
+}
+
+interface RequestHead {
+  readonly path: string;
+  readonly method: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** Undefined once the connection stands; an error after that is for the listeners of the request. */
+function connectionFailure(outgoing: ClientRequest): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    outgoing.once('error', resolve);
+    outgoing.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => resolve(undefined));
+      else resolve(undefined);
+    });
+  });
 }
 
 export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {

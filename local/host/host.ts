@@ -38,7 +38,7 @@ export interface FunctionsHost {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
   /** Answers the request by this function, which sees the request's own path. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the workers in peace, then the front. */
+  /** Ends the workers in peace, then the front. May be called more than once. */
   stop(): Promise<void>;
 }
 
@@ -46,6 +46,8 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   const { module, workers, region, clock, output, log } = options;
   const functions = new Map<string, FunctionSpec>();
   let running: { readonly pool: WorkerPool; readonly forwarder: Forwarder } | undefined;
+
+  let stopping: Promise<void> | undefined;
 
   function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
     const spec = functions.get(name);
@@ -104,11 +106,14 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       return running.forwarder.dispatch(spec, rest, request);
     },
     serve: (name, request, response) => answer(name, request.url ?? '/', request, response),
-    async stop() {
-      front.close();
-      await running?.pool.stop();
-      running?.forwarder.close();
-      front.closeAllConnections();
+    stop() {
+      stopping ??= (async () => {
+        front.close();
+        await running?.pool.stop();
+        running?.forwarder.close();
+        front.closeAllConnections();
+      })();
+      return stopping;
     },
   };
 }

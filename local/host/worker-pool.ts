@@ -17,6 +17,8 @@ export interface PoolOptions extends WorkerOptions {
 export interface Lease {
   readonly port: number;
   release(): void;
+  /** The worker does not accept connections: it has ended, though the news of that is still on its way. */
+  refused(): void;
 }
 
 /** Why a request got no place. */
@@ -163,6 +165,7 @@ export class WorkerPool {
         worker.count(name, -1);
         if (this.#waiters.size > 0) this.#serveWaiters();
       },
+      refused: () => worker.retire(),
     };
   }
 }

@@ -82,6 +82,12 @@ export class WorkerProcess {
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
   }
 
+  /** Takes no further request. A process that refuses connections but lives is of no use: it is ended. */
+  retire(): void {
+    this.#port = undefined;
+    this.#child.kill('SIGKILL');
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -5,6 +5,7 @@
 import { enableCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { drainable } from '../http/drain.ts';
 import { functionsOf, type Handler } from './function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
@@ -15,17 +16,14 @@ const { functionsServer } = await import('./request-app.ts');
 const GRACE_MS = 10_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers);
+const drain = drainable(server);
 
 const tell = (message: FromWorker) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
 process.on('SIGINT', () => {});
-process.on('SIGTERM', () => {
-  server.close(() => process.exit(0));
-  server.closeIdleConnections();
-  setTimeout(() => process.exit(0), GRACE_MS).unref();
-});
+process.on('SIGTERM', () => void drain(GRACE_MS).then(() => process.exit(0)));
 process.on('message', (message: ToWorker) => {
   const work = message.kind === 'load' ? load(message) : serve(message.env);
   work.catch((error: unknown) => {
