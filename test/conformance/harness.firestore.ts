@@ -22,7 +22,8 @@ export function firestoreHarness(): FirestoreHarness {
   return {
     async make() {
       server ??= await startFirestoreServer({ storage: { kind: 'memory' }, clock: () => time });
-      // The client asks for no credentials only if it is told in this way.
+      // The client asks for no credentials, and looks for none on the network, only if it is told in this way.
+      process.env.METADATA_SERVER_DETECTION = 'none';
       process.env.FIRESTORE_EMULATOR_HOST = server.host;
       const db = new Firestore({ projectId: `conformance-${clients.length}` });
       clients.push(db);

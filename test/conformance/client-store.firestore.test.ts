@@ -1,0 +1,4 @@
+import { clientStoreConformance } from './client-store.suite.ts';
+import { firestoreHarness } from './harness.firestore.ts';
+
+clientStoreConformance('Firestore client store', firestoreHarness());

@@ -1,0 +1,4 @@
+import { firestoreHarness } from './harness.firestore.ts';
+import { idempotencyStoreConformance } from './idempotency-store.suite.ts';
+
+idempotencyStoreConformance('Firestore idempotency store', firestoreHarness());

@@ -1,0 +1,162 @@
+import type { CloudTasksClient } from '@google-cloud/tasks';
+import { describe, expect, test } from '@jest/globals';
+import type { Clock } from '../../functions/src/ports/clock.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import {
+  CloudTasksQueue,
+  type CreateTaskRequest,
+  type TasksClient,
+} from '../../functions/src/queue/cloud-tasks-queue.ts';
+import { T0 } from './run-fixture.ts';
+import { taskQueueConformance } from './task-queue.suite.ts';
+
+const PARENT = 'projects/p/locations/l/queues/drive';
+
+/** Timers fire at once; how long each should have been is written down. */
+class InstantClock implements Clock {
+  readonly delays: number[] = [];
+  now(): number {
+    return T0;
+  }
+  timer(delayMs: number, fire: () => void): () => void {
+    this.delays.push(delayMs);
+    queueMicrotask(fire);
+    return () => {};
+  }
+}
+
+function statusError(code: number | string): Error {
+  return Object.assign(new Error(`status ${code}`), { code });
+}
+
+/** Accepts tasks as the service does: a name is refused while it is remembered. `failures` come first. */
+class FakeTasksClient implements TasksClient {
+  readonly requests: CreateTaskRequest[] = [];
+  readonly accepted: CreateTaskRequest[] = [];
+  readonly names = new Set<string>();
+  readonly failures: Error[] = [];
+  async createTask(request: CreateTaskRequest): Promise<unknown> {
+    this.requests.push(request);
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+    const { name } = request.task;
+    if (name !== undefined && this.names.has(name)) throw statusError(6);
+    if (name !== undefined) this.names.add(name);
+    this.accepted.push(request);
+    return [request.task];
+  }
+}
+
+function make() {
+  const client = new FakeTasksClient();
+  const clock = new InstantClock();
+  const queue = new CloudTasksQueue({
+    client,
+    clock,
+    random: { unit: () => 0.5, token: () => '', runId: () => '' },
+    project: 'p',
+    location: 'l',
+    queue: 'drive',
+    targetUrl: 'https://drive.example.test/',
+    serviceAccountEmail: 'drive@p.iam.gserviceaccount.com',
+  });
+  return { client, clock, queue };
+}
+
+taskQueueConformance('Cloud Tasks queue', () => {
+  const { client, queue } = make();
+  return {
+    queue,
+    deliverFirst: () => {
+      client.accepted.shift();
+    },
+    waiting: () =>
+      client.accepted.map(({ task }) => ({
+        ...JSON.parse(task.httpRequest.body.toString()).data,
+        ...(task.scheduleTime
+          ? { at: task.scheduleTime.seconds * 1_000 + task.scheduleTime.nanos / 1e6 }
+          : {}),
+        ...(task.name ? { name: task.name.slice(`${PARENT}/tasks/`.length) } : {}),
+      })),
+  };
+});
+
+describe('Cloud Tasks queue: the request', () => {
+  test('the client of the library fits', () => {
+    const accepts = (client: CloudTasksClient): TasksClient => client;
+    expect(accepts).toBeInstanceOf(Function);
+  });
+
+  test('is a signed POST in the form of task queue functions', async () => {
+    const { client, queue } = make();
+    await queue.enqueue({ runId: 'run_1', reason: 'retry', at: T0 + 1_500, name: 'n' });
+    expect(client.requests).toEqual([
+      {
+        parent: PARENT,
+        task: {
+          name: `${PARENT}/tasks/n`,
+          scheduleTime: { seconds: Math.floor((T0 + 1_500) / 1_000), nanos: 623_000_000 },
+          httpRequest: {
+            httpMethod: 'POST',
+            url: 'https://drive.example.test/',
+            headers: { 'Content-Type': 'application/json' },
+            body: Buffer.from('{"data":{"runId":"run_1","reason":"retry"}}'),
+            oidcToken: { serviceAccountEmail: 'drive@p.iam.gserviceaccount.com' },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('is never due later than the service takes', async () => {
+    const { client, queue } = make();
+    await queue.enqueue({ runId: 'run_1', reason: 'retry', at: T0 + 90 * 86_400_000 });
+    const seconds = client.requests[0]?.task.scheduleTime?.seconds ?? 0;
+    expect(seconds * 1_000 - T0).toBeLessThan(30 * 86_400_000);
+    expect(seconds * 1_000 - T0).toBeGreaterThan(29 * 86_400_000);
+  });
+
+  test('with a name that the service would refuse is not sent', async () => {
+    const { client, queue } = make();
+    await expect(queue.enqueue({ runId: 'run_1', reason: 'retry', name: 'a/b' })).rejects.toThrow(
+      /task name/,
+    );
+    expect(client.requests).toEqual([]);
+  });
+});
+
+describe('Cloud Tasks queue: failures', () => {
+  test.each([1, 2, 4, 8, 10, 13, 14, 'ECONNRESET'])(
+    'after status %s the same request is sent again',
+    async (code) => {
+      const { client, clock, queue } = make();
+      client.failures.push(statusError(code), statusError(code));
+      await queue.enqueue({ runId: 'run_1', reason: 'start' });
+      expect(client.accepted).toHaveLength(1);
+      expect(client.requests[2]).toEqual(client.requests[0]);
+      expect(clock.delays).toEqual([50, 100]);
+    },
+  );
+
+  test('a named task whose first answer was lost is done', async () => {
+    const { client, queue } = make();
+    client.names.add(`${PARENT}/tasks/n`);
+    client.failures.push(statusError(14));
+    await queue.enqueue({ runId: 'run_1', reason: 'start', name: 'n' });
+    expect(client.requests).toHaveLength(2);
+  });
+
+  test('an outcome that stays unknown is said to be unknown', async () => {
+    const { client, queue } = make();
+    client.failures.push(...Array.from({ length: 9 }, () => statusError(14)));
+    await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toThrow(OutcomeUnknown);
+    expect(client.requests).toHaveLength(4);
+  });
+
+  test.each([3, 5, 6, 7, 16])('status %s for an unnamed task is final', async (code) => {
+    const { client, queue } = make();
+    client.failures.push(statusError(code));
+    await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toThrow(`status ${code}`);
+    expect(client.requests).toHaveLength(1);
+  });
+});
