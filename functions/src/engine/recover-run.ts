@@ -28,7 +28,8 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   if (verdict.kind === 'orphaned') {
     const { lastHeartbeatAt } = verdict;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, lastHeartbeatAt));
-    if (events.length > 0) log.warn('orphan_detected', { runId: loaded.state.id, lastHeartbeat: lastHeartbeatAt });
+    if (events.length > 0)
+      log.warn('orphan_detected', { runId: loaded.state.id, lastHeartbeat: lastHeartbeatAt });
   }
   const { state, events } = await journal.append((current) => recoveryDrafts(deps, current, clock.now()));
   const [event] = events;
@@ -53,9 +54,17 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
       return [{ type: 'run_failed', initiator: 'system', data: { error: verdict.error } }];
     case 'park': {
       const { status, reason } = verdict;
-      return [{ type: 'run_suspended', initiator: 'system', data: { status, reason, until: now + PARKED_MS } }];
+      return [
+        { type: 'run_suspended', initiator: 'system', data: { status, reason, until: now + PARKED_MS } },
+      ];
     }
     case 'resume':
-      return [{ type: 'run_resumed', initiator: 'system', data: { reason: 'orphan recovered from its last checkpoint' } }];
+      return [
+        {
+          type: 'run_resumed',
+          initiator: 'system',
+          data: { reason: 'orphan recovered from its last checkpoint' },
+        },
+      ];
   }
 }

@@ -39,4 +39,9 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
  * For one machine, where a dead worker should be noticed while somebody looks on. The heartbeat is a little over the
  * second, so that with claim and release no snapshot is written more than ten times in ten seconds.
  */
-export const LOCAL_SETTINGS: EngineSettings = { ...PRODUCTION_SETTINGS, leaseMs: 5_000, heartbeatMs: 1_500, pollMs: 2_000 };
+export const LOCAL_SETTINGS: EngineSettings = {
+  ...PRODUCTION_SETTINGS,
+  leaseMs: 5_000,
+  heartbeatMs: 1_500,
+  pollMs: 2_000,
+};

@@ -94,7 +94,11 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
     if (verdict.kind === 'ours') return created(deps, request, draft);
     if (verdict.kind === 'in_flight') return verdict;
     if (verdict.kind === 'replayed') {
-      deps.log.info('idempotency_hit', { key: request.key, cachedRunId: verdict.runId, source: request.source });
+      deps.log.info('idempotency_hit', {
+        key: request.key,
+        cachedRunId: verdict.runId,
+        source: request.source,
+      });
       if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
       return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
     }
@@ -158,7 +162,9 @@ function validated(workflow: Workflow, input: unknown): unknown {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = ['input', ...(issue?.path ?? [])].map(String).join('.');
-  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, { field });
+  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, {
+    field,
+  });
 }
 
 /** Both records of a start, or one, or none; `replace` holds versions of expired ones they take the place of. */
@@ -219,6 +225,8 @@ function judge({ clock }: StartDeps, request: StartRequest, draft: Draft, stored
   const { runId } = draft.response;
   const { primary, secondary } = stored;
   if (primary?.record.runId === runId || secondary?.record.runId === runId) return { kind: 'ours' };
+  // Without a key nothing but an earlier sending of our own can have been in the way: run ids do not repeat.
+  if (request.key === undefined && request.secondaryKey === undefined) return { kind: 'ours' };
   const now = clock.now();
   if (primary) {
     const decision = decideExisting(primary.record, { ...request, now });
@@ -227,7 +235,10 @@ function judge({ clock }: StartDeps, request: StartRequest, draft: Draft, stored
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusal(decision.kind);
   }
   if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
-  return { kind: 'again', replace: { ...optional('primary', primary?.version), ...optional('secondary', secondary?.version) } };
+  return {
+    kind: 'again',
+    replace: { ...optional('primary', primary?.version), ...optional('secondary', secondary?.version) },
+  };
 }
 
 function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, now: number): boolean {
@@ -236,11 +247,18 @@ function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, no
 
 function replayOf(record: IdempotencyRecord, pointHere: boolean): Verdict {
   if (record.runId === undefined || record.response === undefined) return { kind: 'in_flight' };
-  return { kind: 'replayed', runId: record.runId, response: record.response as StartResponse, pointHere, record };
+  return {
+    kind: 'replayed',
+    runId: record.runId,
+    response: record.response as StartResponse,
+    pointHere,
+    record,
+  };
 }
 
 function refusal(kind: 'conflict' | 'exhausted' | 'foreign_tenant'): CairnError {
-  if (kind === 'exhausted') return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
+  if (kind === 'exhausted')
+    return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
   // The same words for another tenant's record: nobody learns that it exists.
   return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
     field: 'Idempotency-Key',
@@ -248,11 +266,22 @@ function refusal(kind: 'conflict' | 'exhausted' | 'foreign_tenant'): CairnError 
 }
 
 /** Without it, a redelivery after the five seconds would be a second run for one delivery. */
-async function pointPrimaryAt({ records, clock, log }: StartDeps, request: StartRequest, hit: IdempotencyRecord): Promise<void> {
+async function pointPrimaryAt(
+  { records, clock, log }: StartDeps,
+  request: StartRequest,
+  hit: IdempotencyRecord,
+): Promise<void> {
   if (request.key === undefined) return;
   const now = clock.now();
   const { requestHash } = request;
-  const record = { ...hit, key: request.key, requestHash, createdAt: now, updatedAt: now, expiresAt: now + COMPLETED_TTL_MS };
+  const record = {
+    ...hit,
+    key: request.key,
+    requestHash,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + COMPLETED_TTL_MS,
+  };
   const { kind } = await records.create(record);
   if (kind === 'exists') log.debug('idempotency_record_kept', { key: request.key });
 }
@@ -271,13 +300,19 @@ async function created(deps: StartDeps, request: StartRequest, { response }: Dra
   try {
     await deps.queue.enqueue({ runId, reason: 'start' });
   } catch (error) {
-    deps.log.error('enqueue_failed', { runId, error: error instanceof Error ? error.message : String(error) });
+    deps.log.error('enqueue_failed', {
+      runId,
+      error: error instanceof Error ? error.message : String(error),
+    });
   }
   return { kind: 'created', runId, response };
 }
 
 /** The same bytes again until it is known whether they were applied (J8); safe, for everything in them is created. */
-async function sendUntilKnown({ store, clock, random }: StartDeps, commit: StartCommit): ReturnType<RunStore['start']> {
+async function sendUntilKnown(
+  { store, clock, random }: StartDeps,
+  commit: StartCommit,
+): ReturnType<RunStore['start']> {
   for (let send = 1; ; send += 1) {
     try {
       return await store.start(commit);

@@ -10,7 +10,10 @@ export class WorkflowRegistry {
     for (const workflow of workflows) {
       const versions = this.#versions.get(workflow.type) ?? new Map<number, Workflow>();
       if (versions.has(workflow.planVersion)) {
-        throw new CairnError('INVALID_INPUT', `workflow '${workflow.type}' has version ${workflow.planVersion} twice`);
+        throw new CairnError(
+          'INVALID_INPUT',
+          `workflow '${workflow.type}' has version ${workflow.planVersion} twice`,
+        );
       }
       versions.set(workflow.planVersion, workflow);
       this.#versions.set(workflow.type, versions);

@@ -4,12 +4,34 @@ import { CairnError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { retryPolicy } from '../../core/retry.ts';
 import { PRODUCTION_SETTINGS } from '../settings.ts';
-import type { Handle, Needs, StepDefinition, StepFactory, StepOptions, Workflow, WorkflowOptions } from './types.ts';
+import type {
+  Handle,
+  Needs,
+  StepDefinition,
+  StepFactory,
+  StepOptions,
+  Workflow,
+  WorkflowOptions,
+} from './types.ts';
 
 const TYPE_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const MAX_TYPE_LENGTH = 100;
 /** Names a body's context has of its own; a need must not hide one. */
-const RESERVED = new Set(['input', 'runId', 'stepId', 'attempt', 'revision', 'signal', 'log', 'feedback', 'item', 'index', 'perform', 'memo', 'heartbeat']);
+const RESERVED = new Set([
+  'input',
+  'runId',
+  'stepId',
+  'attempt',
+  'revision',
+  'signal',
+  'log',
+  'feedback',
+  'item',
+  'index',
+  'perform',
+  'memo',
+  'heartbeat',
+]);
 
 /**
  * Defines a workflow. Call it at module level: the graph is built once, at load, and must not depend on I/O.
@@ -39,7 +61,11 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
     if (!byId.has(id)) throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
   }
   const graph = buildGraph(
-    steps.map((step) => ({ id: step.id, needs: [...new Set(Object.values(step.needs))], ifSkipped: step.ifSkipped })),
+    steps.map((step) => ({
+      id: step.id,
+      needs: [...new Set(Object.values(step.needs))],
+      ifSkipped: step.ifSkipped,
+    })),
   );
   const github = options.on?.github ?? [];
   return {
@@ -62,11 +88,16 @@ function stepDefinition(
   if (typeof body !== 'function') throw invalid(type, id, `step '${id}' has no body`);
   const needs = handleIds(options.needs ?? {});
   for (const name of Object.keys(needs)) {
-    if (RESERVED.has(name)) throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
+    if (RESERVED.has(name))
+      throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
   }
   const timeoutMs = parseDuration(options.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${id}.timeout`);
   if (timeoutMs > PRODUCTION_SETTINGS.budgetMs) {
-    throw invalid(type, id, `step '${id}': a timeout of ${timeoutMs} ms does not fit one drive (${PRODUCTION_SETTINGS.budgetMs} ms)`);
+    throw invalid(
+      type,
+      id,
+      `step '${id}': a timeout of ${timeoutMs} ms does not fit one drive (${PRODUCTION_SETTINGS.budgetMs} ms)`,
+    );
   }
   return {
     id,

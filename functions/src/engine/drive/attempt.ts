@@ -72,7 +72,9 @@ function checked(step: StepDefinition, value: unknown): unknown {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue && issue.path.length > 0 ? ` at '${issue.path.join('.')}'` : '';
-  throw new Fatal(`the output of step '${step.id}' does not match its schema${where}: ${issue?.message ?? 'invalid'}`);
+  throw new Fatal(
+    `the output of step '${step.id}' does not match its schema${where}: ${issue?.message ?? 'invalid'}`,
+  );
 }
 
 /** Errors of ours about the output are as final as `Fatal`: the same body would return the same again. */
@@ -95,7 +97,8 @@ function timedOut(step: StepDefinition): AttemptResult {
 export function recorded(stepId: string, cause: unknown): RecordedError {
   const code = cause instanceof CairnError ? cause.code : 'STEP_FAILED';
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
-  if (!(cause instanceof Error)) return { code, message: cut(describe(cause), TRACE_CHARS), stepId, retryable };
+  if (!(cause instanceof Error))
+    return { code, message: cut(describe(cause), TRACE_CHARS), stepId, retryable };
   return {
     code,
     message: cut(cause.message.toWellFormed(), TRACE_CHARS),

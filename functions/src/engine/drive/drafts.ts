@@ -56,9 +56,15 @@ export function retryScheduled(execution: StepExecution, retryAt: number, error:
  * The end of a run that did all it had to: its result, from the outputs of the steps the workflow returned. Outputs
  * that each fit but are too large together fail the run.
  */
-export function completed(state: RunState, result: Readonly<Record<string, string>>, outputOf: (id: string) => Output | undefined): EventDraft {
+export function completed(
+  state: RunState,
+  result: Readonly<Record<string, string>>,
+  outputOf: (id: string) => Output | undefined,
+): EventDraft {
   const names = Object.keys(result).sort();
-  const members = names.map((name) => `${JSON.stringify(name)}:${(outputOf(result[name] ?? '') ?? NO_OUTPUT).text}`);
+  const members = names.map(
+    (name) => `${JSON.stringify(name)}:${(outputOf(result[name] ?? '') ?? NO_OUTPUT).text}`,
+  );
   const text = `{${members.join(',')}}`;
   try {
     assertFits(text, 'the result of the run');

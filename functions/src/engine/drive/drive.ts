@@ -92,7 +92,12 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   const journal = new RunJournal(deps, loaded, { ...settings, owner });
   const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
   if (events.length === 0) return 'look_again';
-  log.debug('run_transition', { runId: state.id, from: loaded.state.status, to: state.status, initiator: 'system' });
+  log.debug('run_transition', {
+    runId: state.id,
+    from: loaded.state.status,
+    to: state.status,
+    initiator: 'system',
+  });
   if (state.lease?.owner !== owner) return isOver(state) ? 'closed' : 'waiting';
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
@@ -107,17 +112,27 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
 function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDraft[] {
   const { clock, settings, registry } = deps;
   const now = clock.now();
-  if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs }))) return [];
+  if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
+    return [];
   const deployed = deployedFor(registry, state);
   const parked = state.status === 'waiting_external' || state.status === 'awaiting_approval';
   if (parked && !deployed.available) return [];
   const drafts: EventDraft[] = [];
-  if (parked) drafts.push({ type: 'run_resumed', initiator: 'system', data: { reason: 'what it was parked for is here' } });
+  if (parked)
+    drafts.push({
+      type: 'run_resumed',
+      initiator: 'system',
+      data: { reason: 'what it was parked for is here' },
+    });
   const claim = { owner, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
   if (state.status === 'pending') drafts.push({ type: 'run_started', initiator: 'system', data: {} });
   if (!deployed.available) {
-    const data = { status: 'waiting_external' as const, reason: 'PLAN_VERSION_UNAVAILABLE', until: now + PARKED_MS };
+    const data = {
+      status: 'waiting_external' as const,
+      reason: 'PLAN_VERSION_UNAVAILABLE',
+      until: now + PARKED_MS,
+    };
     return [...drafts, { type: 'run_suspended', initiator: 'system', data }];
   }
   const error = stepInDoubt(state, deployed);

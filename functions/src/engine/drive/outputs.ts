@@ -36,7 +36,10 @@ export class Outputs {
     }
     for (let i = 0; i < missing.length; i += READ_CHUNK) {
       const chunk = missing.slice(i, i + READ_CHUNK);
-      const checkpoints = await store.readCheckpoints(state.id, chunk.map(({ seq }) => seq));
+      const checkpoints = await store.readCheckpoints(
+        state.id,
+        chunk.map(({ seq }) => seq),
+      );
       chunk.forEach(({ id, seq }, j) => {
         const found = checkpoints[j];
         if (found?.outputText === undefined || found.outputHash === undefined) {

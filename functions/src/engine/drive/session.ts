@@ -52,6 +52,7 @@ export class DriveSession {
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   #unsettled: number;
+  /** Facts on their way into the journal, counted until what follows from them can start. */
   #unacknowledged = 0;
   #awaitedRetries = 0;
   #stop: 'cancel' | 'budget' | 'shutdown' | undefined;
@@ -150,7 +151,11 @@ export class DriveSession {
   }
 
   /** Records how an attempt ended. What ends after the drive has let go is dropped; the next drive will see to it. */
-  async #settle(step: StepDefinition, running: Running, result: AttemptResult | { kind: 'skipped' }): Promise<void> {
+  async #settle(
+    step: StepDefinition,
+    running: Running,
+    result: AttemptResult | { kind: 'skipped' },
+  ): Promise<void> {
     if (this.#over || running.left) return;
     if (result.kind === 'unfinished') {
       running.left = true;
@@ -161,25 +166,48 @@ export class DriveSession {
     if (result.kind === 'succeeded') {
       await this.#record(step, drafts.succeeded(ending, result.output), 'done', result.output);
     } else if (result.kind === 'skipped') {
-      await this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', drafts.NO_OUTPUT);
+      await this.#record(
+        step,
+        drafts.skipped(ending, 'its condition was false'),
+        'skipped',
+        drafts.NO_OUTPUT,
+      );
     } else {
       await this.#settleFailure(ending, result);
     }
   }
 
-  async #settleFailure(ending: drafts.Ending, { cause, error }: Extract<AttemptResult, { kind: 'failed' }>): Promise<void> {
+  async #settleFailure(
+    ending: drafts.Ending,
+    { cause, error }: Extract<AttemptResult, { kind: 'failed' }>,
+  ): Promise<void> {
     const { step, execution, now } = ending;
     const { attempt } = execution;
-    const next = nextRetry({ policy: step.retry, attempt, random: this.#deps.random.unit(), now, error: cause });
+    const next = nextRetry({
+      policy: step.retry,
+      attempt,
+      random: this.#deps.random.unit(),
+      now,
+      error: cause,
+    });
     const { code, message } = error;
-    this.#deps.log.warn('step_attempt_failed', { runId: this.#runId, stepId: step.id, attempt, code, message, next: next.kind });
+    this.#deps.log.warn('step_attempt_failed', {
+      runId: this.#runId,
+      stepId: step.id,
+      attempt,
+      code,
+      message,
+      next: next.kind,
+    });
     if (next.kind === 'give_up') {
       this.#failure ??= error;
       return this.#record(step, drafts.failed(ending, error), 'failed', drafts.NO_OUTPUT);
     }
     this.#resting.set(step.id, next.at);
+    this.#unacknowledged += 1;
     await this.#append(drafts.retryScheduled(execution, next.at, error));
     this.#rest(step.id, next.at);
+    this.#unacknowledged -= 1;
     this.#advance();
   }
 
@@ -188,10 +216,12 @@ export class DriveSession {
     this.#outputs.put(step.id, output);
     this.#outputs.release(step);
     this.#unsettled -= 1;
+    this.#unacknowledged += 1;
     const durable = this.#append(fact);
     this.#concludeIfDone();
     await durable;
     this.#tracker.settle(step.id, state);
+    this.#unacknowledged -= 1;
     this.#advance();
   }
 
@@ -259,7 +289,9 @@ export class DriveSession {
       const { reason, dueAt } = conclusion;
       const due = dueAt === undefined ? {} : { dueAt };
       const inFlight = [...this.#running.values()].map(({ execution }) => refOf(execution));
-      await journal.append(() => [{ type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due } }]);
+      await journal.append(() => [
+        { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due } },
+      ]);
       return this.#end.resolve({ kind: 'released', ...due });
     }
     await journal.append((state) => [
@@ -272,13 +304,8 @@ export class DriveSession {
     this.#end.resolve({ kind: 'closed' });
   }
 
-  async #append(draft: EventDraft): Promise<void> {
-    this.#unacknowledged += 1;
-    try {
-      await this.#params.journal.append(() => [draft]);
-    } finally {
-      this.#unacknowledged -= 1;
-    }
+  async #append(fact: EventDraft): Promise<void> {
+    await this.#params.journal.append(() => [fact]);
   }
 
   #guard(work: Promise<void>): void {

@@ -9,7 +9,12 @@ import { NO_OUTPUT } from './drafts.ts';
 import type { Outputs } from './outputs.ts';
 
 /** The next execution of a step: attempts and first start are carried over from what the journal holds. */
-export function nextExecution(state: RunState, step: StepDefinition, outputs: Outputs, now: number): StepExecution {
+export function nextExecution(
+  state: RunState,
+  step: StepDefinition,
+  outputs: Outputs,
+  now: number,
+): StepExecution {
   const before = state.steps.get(step.id);
   const begun = before && (before.phase === 'running' || before.phase === 'retrying') ? before : undefined;
   const revision = before?.revision ?? 1;
