@@ -1,7 +1,7 @@
 /** What every task queue promises. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { DriveTask, TaskQueue } from '../../functions/src/ports/task-queue.ts';
-import { T0 } from './run-fixture.ts';
+import type { DriveTask, TaskQueue } from '../../../functions/src/ports/task-queue.ts';
+import { T0 } from '../support/run-fixture.ts';
 
 export interface QueueHarness {
   readonly queue: TaskQueue;

@@ -3,10 +3,10 @@
  * its own, so tests share a server but no document.
  */
 import { Firestore } from '@google-cloud/firestore';
-import { FirestoreClientStore } from '../../functions/src/store/firestore-client-store.ts';
-import { FirestoreIdempotencyStore } from '../../functions/src/store/firestore-idempotency-store.ts';
-import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../local/firestore/server.ts';
+import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
+import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
+import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 

@@ -1,8 +1,8 @@
 /** The memory adapters under a clock that only moves when told to. */
-import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
-import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
-import { MemoryRunStore } from '../../functions/src/memory/memory-run-store.ts';
+import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
+import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
+import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 

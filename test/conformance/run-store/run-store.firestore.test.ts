@@ -1,4 +1,4 @@
-import { firestoreHarness } from './harness.firestore.ts';
+import { firestoreHarness } from '../support/harness.firestore.ts';
 import { runStoreConformance } from './run-store.suite.ts';
 
 runStoreConformance('Firestore run store', firestoreHarness());

@@ -1,4 +1,4 @@
-import { memoryHarness } from './harness.memory.ts';
+import { memoryHarness } from '../support/harness.memory.ts';
 import { idempotencyStoreConformance } from './idempotency-store.suite.ts';
 
 idempotencyStoreConformance('memory idempotency store', memoryHarness());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryTaskQueue } from '../../functions/src/memory/memory-task-queue.ts';
+import { MemoryTaskQueue } from '../../../functions/src/memory/memory-task-queue.ts';
 import { taskQueueConformance } from './task-queue.suite.ts';
 
 taskQueueConformance('memory task queue', () => {

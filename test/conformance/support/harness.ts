@@ -1,7 +1,7 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
-import type { ClientRegistry } from '../../functions/src/ports/client-store.ts';
-import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
-import type { RunStore } from '../../functions/src/ports/run-store.ts';
+import type { ClientRegistry } from '../../../functions/src/ports/client-store.ts';
+import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
+import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 
 export interface Stores {
   readonly runs: RunStore;

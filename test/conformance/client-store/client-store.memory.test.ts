@@ -1,4 +1,4 @@
+import { memoryHarness } from '../support/harness.memory.ts';
 import { clientStoreConformance } from './client-store.suite.ts';
-import { memoryHarness } from './harness.memory.ts';
 
 clientStoreConformance('memory client store', memoryHarness());

@@ -1,4 +1,4 @@
-import { memoryHarness } from './harness.memory.ts';
+import { memoryHarness } from '../support/harness.memory.ts';
 import { runStoreConformance } from './run-store.suite.ts';
 
 runStoreConformance('memory run store', memoryHarness());

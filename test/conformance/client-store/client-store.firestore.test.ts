@@ -1,4 +1,4 @@
+import { firestoreHarness } from '../support/harness.firestore.ts';
 import { clientStoreConformance } from './client-store.suite.ts';
-import { firestoreHarness } from './harness.firestore.ts';
 
 clientStoreConformance('Firestore client store', firestoreHarness());

@@ -1,13 +1,13 @@
 import type { CloudTasksClient } from '@google-cloud/tasks';
 import { describe, expect, test } from '@jest/globals';
-import type { Clock } from '../../functions/src/ports/clock.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import type { Clock } from '../../../functions/src/ports/clock.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import {
   CloudTasksQueue,
   type CreateTaskRequest,
   type TasksClient,
-} from '../../functions/src/queue/cloud-tasks-queue.ts';
-import { T0 } from './run-fixture.ts';
+} from '../../../functions/src/queue/cloud-tasks-queue.ts';
+import { T0 } from '../support/run-fixture.ts';
 import { taskQueueConformance } from './task-queue.suite.ts';
 
 const PARENT = 'projects/p/locations/l/queues/drive';

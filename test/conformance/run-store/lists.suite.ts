@@ -1,0 +1,227 @@
+/** What every run store promises about lists, scans and reads by seq. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { RunIdentity } from '../../../functions/src/core/events.ts';
+import { checkpointOf } from '../../../functions/src/core/records.ts';
+import type { RunState } from '../../../functions/src/core/state.ts';
+import type { Page, PageRequest, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { Stores } from '../support/harness.ts';
+import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';
+
+/** More pages than any list of these tests has: a cursor that does not move on would turn for ever. */
+const MAX_PAGES = 50;
+
+export function listClaims(current: () => Stores): void {
+  let runs: RunStore;
+  beforeEach(() => {
+    runs = current().runs;
+  });
+
+  async function start(runId: string, at: number, identity: Partial<RunIdentity> = {}): Promise<RunState> {
+    const commit = beginning(runId, { at, identity });
+    expect(await runs.start(commit)).toMatchObject({ kind: 'committed' });
+    return commit.state;
+  }
+
+  /** A claimed run with as many finished steps as named, all in its journal and none in its snapshot. */
+  async function driven(runId: string, stepIds: readonly string[]): Promise<RunState> {
+    const state = await start(runId, T0);
+    const held = move(state, claim(state, T0 + 300_000), { snapshot: true });
+    await runs.commit(held.commit);
+    const done = move(
+      held.after,
+      stepIds.map((id) => succeeded(id, { outputText: JSON.stringify(id) })),
+    );
+    await runs.commit(done.commit);
+    return done.after;
+  }
+
+  describe('the list of runs', () => {
+    const list = (filter: Omit<RunFilter, 'tenantId'>, tenantId = 'acme') =>
+      all((page) => runs.listRuns({ tenantId, ...filter }, page), 2).then((found) =>
+        found.map(({ id }) => id),
+      );
+
+    test('is that of one tenant, the newest first, and complete over its pages', async () => {
+      const states = [
+        await start('run_b', T0 + 1),
+        await start('run_a', T0 + 1),
+        await start('run_old', T0),
+        await start('run_new', T0 + 2),
+        await start('run_c', T0 + 1),
+      ];
+      await start('run_foreign', T0 + 1, { tenantId: 'other' });
+      expect(await list({})).toEqual(['run_new', 'run_c', 'run_b', 'run_a', 'run_old']);
+      expect(await list({}, 'other')).toEqual(['run_foreign']);
+      const { items } = await runs.listRuns({ tenantId: 'acme' }, { limit: 10 });
+      expect(items.find(({ id }) => id === 'run_b')).toEqual(states[0]);
+    });
+
+    test('keeps its place when runs are added between two pages', async () => {
+      for (let i = 0; i < 4; i += 1) await start(`run_${i}`, T0 + i);
+      const first = await runs.listRuns({ tenantId: 'acme' }, { limit: 2 });
+      await start('run_9', T0 + 9);
+      const second = await runs.listRuns({ tenantId: 'acme' }, { limit: 2, ...cursorOf(first) });
+      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual([
+        'run_3',
+        'run_2',
+        'run_1',
+        'run_0',
+      ]);
+      expect(second).not.toHaveProperty('next');
+    });
+
+    test('obeys every filter, alone and together', async () => {
+      const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
+      const only = <K extends keyof typeof wanted>(key: K) => ({ [key]: wanted[key] });
+      await start('run_all', T0 + 9, wanted);
+      await start('run_type', T0 + 8, only('type'));
+      await start('run_repo', T0 + 7, only('repoId'));
+      await start('run_thread', T0 + 6, only('threadId'));
+      const cancelled = await start('run_cancelled', T0 + 5, wanted);
+      const { commit } = move(
+        cancelled,
+        [{ type: 'run_cancelled', data: { stopKind: 'user' }, initiator: 'user' }],
+        { at: T0 + 5, snapshot: true },
+      );
+      await runs.commit(commit);
+
+      expect(await list({ type: 'deploy' })).toEqual(['run_all', 'run_type', 'run_cancelled']);
+      expect(await list({ repoId: 'acme/app' })).toEqual(['run_all', 'run_repo', 'run_cancelled']);
+      expect(await list({ threadId: 'th' })).toEqual(['run_all', 'run_thread', 'run_cancelled']);
+      expect(await list({ status: 'cancelled' })).toEqual(['run_cancelled']);
+      expect(await list({ status: 'pending', repoId: 'acme/app' })).toEqual(['run_all', 'run_repo']);
+      expect(await list({ ...wanted, status: 'pending' })).toEqual(['run_all']);
+      expect(await list({ ...wanted, status: 'failed' })).toEqual([]);
+    });
+  });
+
+  describe('the lists under a run', () => {
+    test('events and checkpoints come newest first, steps by id, each complete over its pages', async () => {
+      const ids = ['b', 'a', 'c[x y]', 'c[/]', 'd'];
+      const state = await driven('run_1', ids);
+      const events = await all((page) => runs.listEvents('run_1', page), 3);
+      expect(events).toEqual([...(await runs.readEvents('run_1', 0, 99))].reverse());
+      expect(events).toHaveLength(state.head);
+
+      const checkpoints = await all((page) => runs.listCheckpoints('run_1', page), 2);
+      expect(checkpoints.map(({ seq }) => seq)).toEqual([8, 7, 6, 5, 4, 3]);
+      expect(checkpoints.map(({ outputText }) => outputText)).toEqual([
+        '"d"',
+        '"c[/]"',
+        '"c[x y]"',
+        '"a"',
+        '"b"',
+        undefined,
+      ]);
+
+      const steps = await all((page) => runs.listSteps('run_1', page), 2);
+      expect(new Set(steps.map(({ id }) => id))).toEqual(new Set(ids));
+      expect(steps.map(({ id }) => id).filter((id) => id.length === 1)).toEqual(['a', 'b', 'd']);
+    });
+
+    test('of a run that is not there are empty', async () => {
+      expect(await runs.listEvents('run_none', { limit: 3 })).toEqual({ items: [] });
+      expect(await runs.listSteps('run_none', { limit: 3 })).toEqual({ items: [] });
+      expect(await runs.listCheckpoints('run_none', { limit: 3 })).toEqual({ items: [] });
+    });
+
+    test('hold nothing of another run', async () => {
+      await driven('run_1', ['a']);
+      await driven('run_2', ['b', 'c']);
+      expect((await runs.listSteps('run_1', { limit: 9 })).items.map(({ id }) => id)).toEqual(['a']);
+      expect((await runs.listEvents('run_1', { limit: 9 })).items).toHaveLength(4);
+      expect((await runs.listCheckpoints('run_1', { limit: 9 })).items).toHaveLength(2);
+    });
+  });
+
+  describe('cursors', () => {
+    test('that no page of the list ended with are invalid input', async () => {
+      await driven('run_1', ['a', 'b', 'c']);
+      const foreign = (await runs.listEvents('run_1', { limit: 1 })).next ?? '';
+      const forged = [
+        '',
+        'x',
+        '%%',
+        text('null'),
+        text('["runs",1]'),
+        text('["runs",-1,"a"]'),
+        text('["runs",1e300,"a"]'),
+        text('["runs",1,"a/b"]'),
+        text('["steps",0,".."]'),
+        text('["runs",1,"a",2]'),
+      ];
+      for (const cursor of [foreign, ...forged]) {
+        const invalid = { code: 'INVALID_INPUT', field: 'cursor' };
+        await expect(runs.listRuns({ tenantId: 'acme' }, { limit: 1, cursor })).rejects.toMatchObject(
+          invalid,
+        );
+        await expect(runs.listSteps('run_1', { limit: 1, cursor })).rejects.toMatchObject(invalid);
+        if (cursor === foreign) continue;
+        await expect(runs.listEvents('run_1', { limit: 1, cursor })).rejects.toMatchObject(invalid);
+      }
+      await expect(runs.listCheckpoints('run_1', { limit: 1, cursor: foreign })).rejects.toMatchObject({
+        field: 'cursor',
+      });
+    });
+  });
+
+  describe('checkpoints by seq', () => {
+    test('come in the order asked for, more than one request holds included', async () => {
+      const state = await driven(
+        'run_1',
+        Array.from({ length: 90 }, (_, i) => `s${i}`),
+      );
+      const more = move(state, [...Array.from({ length: 60 }, (_, i) => succeeded(`t${i}`)), release()], {
+        snapshot: true,
+      });
+      await runs.commit(more.commit);
+      const seqs = Array.from({ length: 150 }, (_, i) => 153 - i);
+      expect((await runs.readCheckpoints('run_1', seqs)).map(({ seq }) => seq)).toEqual(seqs);
+      expect(await runs.readCheckpoints('run_1', [5])).toEqual(
+        (await runs.listCheckpoints('run_1', { limit: 200 })).items.filter(({ seq }) => seq === 5),
+      );
+      expect(await runs.readCheckpoints('run_1', [])).toEqual([]);
+    });
+
+    test('that are missing are an error that names them', async () => {
+      await driven('run_1', ['a']);
+      await expect(runs.readCheckpoints('run_1', [4, 9])).rejects.toThrow(/run_1 has no checkpoint 9/);
+      await expect(runs.readCheckpoints('run_none', [4])).rejects.toThrow(/run_none has no checkpoint 4/);
+    });
+
+    test('are never overwritten', async () => {
+      const state = await driven('run_1', ['a']);
+      const next = move(state, [succeeded('b')]);
+      const first = await runs.readCheckpoints('run_1', [state.head]);
+      const event = next.commit.events[0];
+      const usurper = event && checkpointOf(event, state, '"other"');
+      if (!usurper) throw new Error('no checkpoint');
+      const clash = { ...next.commit, checkpoints: [{ ...usurper, seq: state.head }] };
+      expect(await runs.commit(clash)).toEqual({ kind: 'exists' });
+      expect(await runs.readCheckpoints('run_1', [state.head])).toEqual(first);
+      expect((await runs.load('run_1'))?.state.head).toBe(state.head);
+    });
+  });
+}
+
+/** Every item of a list, page by page; each page but the last must be full. */
+async function all<T>(read: (page: PageRequest) => Promise<Page<T>>, limit: number): Promise<T[]> {
+  const items: T[] = [];
+  let page: Page<T> = await read({ limit });
+  for (let pages = 1; ; pages += 1) {
+    if (pages > MAX_PAGES) throw new Error('the list has no end');
+    items.push(...page.items);
+    if (page.next === undefined) return items;
+    expect(page.items).toHaveLength(limit);
+    page = await read({ limit, cursor: page.next });
+  }
+}
+
+function cursorOf(page: Page<unknown>): { cursor: string } {
+  if (page.next === undefined) throw new Error('the list has no next page');
+  return { cursor: page.next };
+}
+
+function text(json: string): string {
+  return Buffer.from(json).toString('base64url');
+}

@@ -1,0 +1,121 @@
+/** What every run store promises about loads: snapshot, tail, and versions it does not know. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { NewerSchemaError } from '../../../functions/src/core/events.ts';
+import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { Stores } from '../support/harness.ts';
+import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
+import { claimed, LEASE_MS, loaded } from './runs.ts';
+
+export function loadClaims(current: () => Stores): void {
+  let stores: Stores;
+  let runs: RunStore;
+  beforeEach(() => {
+    stores = current();
+    runs = stores.runs;
+  });
+
+  describe('load', () => {
+    test('of no run is undefined', async () => {
+      expect(await runs.load('run_none')).toBeUndefined();
+      expect(await runs.load('run_a/events/0000000001')).toBeUndefined();
+      expect(await runs.readEvents('run_none', 0, 10)).toEqual([]);
+    });
+
+    test('folds a tail of many pages', async () => {
+      let state = await claimed(runs, 'run_1');
+      for (let i = 0; i < 7; i += 1) {
+        const drafts = Array.from({ length: 95 }, (_, j) => succeeded(`s${i}-${j}`));
+        const { after, commit } = move(state, drafts);
+        await runs.commit(commit);
+        state = after;
+      }
+      expect((await loaded(runs, 'run_1')).state).toEqual(state);
+      const page = await runs.readEvents('run_1', 100, 50);
+      expect(page.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, i) => 101 + i));
+    });
+
+    test('brings back waits, inbox, failures and everything else a state can hold', async () => {
+      const start = beginning('run_1', {
+        identity: {
+          repoId: 'acme/app',
+          prId: '7',
+          prUrl: 'https://example.test/7',
+          idempotencyKey: 'github:1',
+          a2aCorrelationId: 'a2a',
+          resumedFrom: 'run_0',
+          source: { runId: 'run_0', checkpointId: '0000000003', mode: 'fork' },
+          parent: { runId: 'run_p', stepId: 'child' },
+          versions: { capabilities: 'v1', registryRef: 'r' },
+          input: { checkpoint: 1 },
+        },
+      });
+      await runs.start(start);
+      const wait = {
+        id: 'w',
+        kind: 'approval',
+        stepId: 'ask',
+        revision: 2,
+        openedAt: T0,
+        dueAt: T0 + 99,
+      } as const;
+      const one = move(
+        start.state,
+        [
+          ...claim(start.state, T0 + LEASE_MS),
+          { type: 'wait_opened', data: { wait }, initiator: 'system' },
+          {
+            type: 'signal_received',
+            data: { signalId: 's', name: 'n', payloadText: '[[1]]' },
+            initiator: 'user',
+            actor: 'u',
+          },
+          {
+            type: 'cancel_requested',
+            data: { stopKind: 'user', reason: 'enough' },
+            initiator: 'user',
+            actor: 'u',
+          },
+          { type: 'run_suspended', data: { status: 'awaiting_approval' }, initiator: 'system' },
+        ],
+        { snapshot: true },
+      );
+      await runs.commit(one.commit);
+      expect((await loaded(runs, 'run_1')).state).toEqual(one.after);
+
+      const error = { code: 'E', message: 'm', stepId: 'ask', retryable: false, trace: 't' };
+      const two = move(
+        one.after,
+        [
+          { type: 'compensation_failed', data: { stepId: 'ask', revision: 1, error }, initiator: 'system' },
+          { type: 'run_failed', data: { error }, initiator: 'system' },
+          { type: 'run_superseded', data: { by: 'run_2' }, initiator: 'user' },
+        ],
+        { snapshot: true },
+      );
+      await runs.commit(two.commit);
+      expect((await loaded(runs, 'run_1')).state).toEqual(two.after);
+      expect(await runs.readEvents('run_1', 0, 99)).toEqual([
+        ...start.events,
+        ...one.commit.events,
+        ...two.commit.events,
+      ]);
+    });
+
+    test('touches nothing that a newer version wrote', async () => {
+      const newer = beginning('run_new');
+      await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 2 } });
+      await expect(runs.load('run_new')).rejects.toThrow(NewerSchemaError);
+      await expect(runs.listRuns({ tenantId: 'acme' }, { limit: 5 })).rejects.toThrow(NewerSchemaError);
+
+      const state = await claimed(runs, 'run_1');
+      const { commit } = move(state, [succeeded('size')]);
+      await runs.commit({
+        ...commit,
+        events: commit.events.map((event) => ({ ...event, schemaVersion: 2 })),
+      });
+      await expect(runs.load('run_1')).rejects.toThrow(NewerSchemaError);
+      await expect(runs.readEvents('run_1', state.head, 5)).rejects.toThrow(NewerSchemaError);
+      await expect(runs.listEvents('run_1', { limit: 5 })).rejects.toThrow(NewerSchemaError);
+    });
+  });
+}

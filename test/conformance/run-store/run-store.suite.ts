@@ -1,0 +1,21 @@
+/** What every run store promises, part by part; each implementation runs all of it. */
+import { afterAll, beforeEach, describe } from '@jest/globals';
+import type { Harness, Stores } from '../support/harness.ts';
+import { commitClaims } from './commit.suite.ts';
+import { dueClaims } from './due.suite.ts';
+import { listClaims } from './lists.suite.ts';
+import { loadClaims } from './load.suite.ts';
+import { startClaims } from './start.suite.ts';
+import { touchClaims } from './touch.suite.ts';
+
+export function runStoreConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    beforeEach(async () => {
+      stores = await harness.make();
+    });
+    afterAll(() => harness.close());
+    for (const claims of [startClaims, commitClaims, loadClaims, touchClaims, dueClaims, listClaims])
+      claims(() => stores);
+  });
+}

@@ -1,0 +1,128 @@
+/** What every run store promises about snapshot writes without an event, and about `wakeAt`. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { wakeAt } from '../../../functions/src/core/wake.ts';
+import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { Stores } from '../support/harness.ts';
+import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';
+import { claimed, LEASE_MS, loaded } from './runs.ts';
+
+export function touchClaims(current: () => Stores): void {
+  let stores: Stores;
+  let runs: RunStore;
+  beforeEach(() => {
+    stores = current();
+    runs = stores.runs;
+  });
+
+  describe('touch', () => {
+    test('writes the snapshot of the version seen, without an event', async () => {
+      const state = await claimed(runs, 'run_1');
+      const { after, commit } = move(state, [succeeded('size')]);
+      await runs.commit(commit);
+      const seen = (await loaded(runs, 'run_1')).snapshotVersion;
+      const touched = await runs.touch({ runId: 'run_1', seen, snapshot: after });
+      const run = await loaded(runs, 'run_1');
+      expect(touched).toEqual({ kind: 'touched', snapshotVersion: run.snapshotVersion });
+      expect(run).toMatchObject({ state: after, snapshotHead: after.head });
+      expect(run.snapshotVersion).not.toBe(seen);
+    });
+
+    test('of another version than the one seen is stale and writes nothing', async () => {
+      const state = await claimed(runs, 'run_1');
+      const seen = (await loaded(runs, 'run_1')).snapshotVersion;
+      await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000 });
+      const now = await loaded(runs, 'run_1');
+      expect(await runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true } })).toEqual({
+        kind: 'stale',
+      });
+      expect(await runs.touch({ runId: 'run_none', seen, wakeAt: T0 })).toEqual({ kind: 'stale' });
+      const { after, commit } = move(state, [release()], { snapshot: true });
+      await runs.commit(commit);
+      expect(await runs.touch({ runId: 'run_1', seen: now.snapshotVersion, snapshot: state })).toEqual({
+        kind: 'stale',
+      });
+      expect((await loaded(runs, 'run_1')).state).toEqual(after);
+    });
+
+    test('stamps a heartbeat with the time of the store and keeps the rest of soft', async () => {
+      const state = await claimed(runs, 'run_1');
+      const first = await loaded(runs, 'run_1');
+      stores.passTime(30_000);
+      const at = stores.now();
+      await runs.touch({
+        runId: 'run_1',
+        seen: first.snapshotVersion,
+        soft: { heartbeat: true, leaseExtendedTo: T0 + 9_000_000 },
+      });
+      expect((await loaded(runs, 'run_1')).soft).toEqual({
+        lastHeartbeatAt: at,
+        leaseExtendedTo: T0 + 9_000_000,
+      });
+
+      stores.passTime(30_000);
+      const second = await loaded(runs, 'run_1');
+      expect(second.readAt).toBe(at + 30_000);
+      await runs.touch({ runId: 'run_1', seen: second.snapshotVersion, soft: { heartbeat: true } });
+      expect((await loaded(runs, 'run_1')).soft).toEqual({
+        lastHeartbeatAt: at + 30_000,
+        leaseExtendedTo: T0 + 9_000_000,
+      });
+
+      const { commit } = move(state, [succeeded('size')], { snapshot: true });
+      await runs.commit(commit);
+      expect((await loaded(runs, 'run_1')).soft).toEqual({
+        lastHeartbeatAt: at + 30_000,
+        leaseExtendedTo: T0 + 9_000_000,
+      });
+    });
+
+    test('that would write nothing is refused', async () => {
+      await claimed(runs, 'run_1');
+      const { snapshotVersion: seen } = await loaded(runs, 'run_1');
+      await expect(runs.touch({ runId: 'run_1', seen, soft: { heartbeat: false } })).rejects.toThrow(
+        /writes nothing/,
+      );
+    });
+  });
+
+  describe('wakeAt', () => {
+    const wakesOf = async () => (await runs.dueRuns(T0 + 1e12, 100)).map(({ wakeAt: at }) => at);
+
+    test('is what state and soft imply after every kind of write', async () => {
+      const start = beginning('run_1');
+      await runs.start(start);
+      expect(await wakesOf()).toEqual([wakeAt(start.state)]);
+
+      const held = move(start.state, claim(start.state, T0 + LEASE_MS), {
+        snapshot: true,
+        soft: { heartbeat: true, leaseExtendedTo: T0 + LEASE_MS + 7 },
+      });
+      await runs.commit(held.commit);
+      expect(await wakesOf()).toEqual([T0 + LEASE_MS + 7]);
+
+      const extended = await loaded(runs, 'run_1');
+      await runs.touch({
+        runId: 'run_1',
+        seen: extended.snapshotVersion,
+        soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 },
+      });
+      expect(await wakesOf()).toEqual([T0 + 999_999]);
+
+      const moved = await loaded(runs, 'run_1');
+      await runs.touch({ runId: 'run_1', seen: moved.snapshotVersion, wakeAt: T0 + 2_000_000 });
+      expect(await wakesOf()).toEqual([T0 + 2_000_000]);
+
+      const free = move(held.after, [release()], { snapshot: true });
+      await runs.commit(free.commit);
+      expect(await wakesOf()).toEqual([wakeAt(free.after)]);
+
+      const over = move(
+        free.after,
+        [{ type: 'run_completed', data: { result: { text: '1' } }, initiator: 'system' }],
+        { snapshot: true },
+      );
+      await runs.commit(over.commit);
+      expect(await wakesOf()).toEqual([]);
+    });
+  });
+}
