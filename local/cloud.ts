@@ -98,9 +98,11 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     region: REGION,
     clock,
     output: options.output ?? 2,
+    formerPorts: dev.functionsPorts,
     log,
   });
   stack.defer(() => host.stop());
+  dev.rememberFunctionsPort(host.port);
   const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
 
   const secrets: Record<string, string> = {};

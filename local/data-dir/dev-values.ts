@@ -1,6 +1,6 @@
 /**
  * Values a developer would otherwise have to make up: the API key's secret and a value for each secret the
- * functions declare. Kept in one file of the data directory, readable by its owner only, so that they stay the
+ * functions declare; and the ports the functions were reached at, since waiting tasks name them. Kept in one file of the data directory, readable by its owner only, so that they stay the
  * same from start to start. Without a file (memory mode) they live as long as the process.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -8,18 +8,25 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 interface Values {
   readonly apiSecret: string;
   readonly secrets: Record<string, string>;
+  functionsPorts: number[];
 }
 
 export interface DevValues {
   readonly apiSecret: string;
   /** The value of a secret, made on first use. */
   secret(name: string): string;
+  /** Where functions were reached, the latest last. */
+  readonly functionsPorts: readonly number[];
+  rememberFunctionsPort(port: number): void;
 }
+
+/** More former ports than this are forgotten: it takes as many starts that found their port taken. */
+const MAX_PORTS = 32;
 
 /** `freshSecret` makes 32 URL-safe characters. */
 export function openDevValues(file: string | undefined, freshSecret: () => string): DevValues {
   const known = file === undefined ? undefined : read(file);
-  const values: Values = known ?? { apiSecret: freshSecret(), secrets: {} };
+  const values: Values = known ?? { apiSecret: freshSecret(), secrets: {}, functionsPorts: [] };
   const save = () => {
     if (file !== undefined) write(file, values);
   };
@@ -33,6 +40,15 @@ export function openDevValues(file: string | undefined, freshSecret: () => strin
       values.secrets[name] = made;
       save();
       return made;
+    },
+    get functionsPorts() {
+      return values.functionsPorts;
+    },
+    rememberFunctionsPort(port) {
+      const { functionsPorts } = values;
+      if (functionsPorts.at(-1) === port) return;
+      values.functionsPorts = [...functionsPorts.filter((known) => known !== port), port].slice(-MAX_PORTS);
+      save();
     },
   };
 }
@@ -49,7 +65,11 @@ function read(file: string): Values | undefined {
   if (typeof values.apiSecret !== 'string' || typeof values.secrets !== 'object') {
     throw new Error(`${file} does not hold development values; remove it to have new ones made`);
   }
-  return { apiSecret: values.apiSecret, secrets: { ...values.secrets } };
+  return {
+    apiSecret: values.apiSecret,
+    secrets: { ...values.secrets },
+    functionsPorts: values.functionsPorts ?? [],
+  };
 }
 
 /** Written beside and renamed, so that a crash leaves the old values or the new ones. */

@@ -2,7 +2,7 @@
  * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
  * workers behind it, and the short way by which the task queue reaches them. Owns the table of functions.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
@@ -18,6 +18,11 @@ export interface HostOptions {
   readonly region: string;
   readonly clock: Clock;
   readonly output: number;
+  /**
+   * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that
+   * name any of them are meant for these functions.
+   */
+  readonly formerPorts: readonly number[];
   log(line: string): void;
 }
 
@@ -30,6 +35,7 @@ export interface StartWorkers {
 export interface FunctionsHost {
   /** Functions are at `{url}/{functionName}`. Known before any worker runs: workers are told of it. */
   readonly url: string;
+  readonly port: number;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   readonly workerPids: readonly number[];
   /** Resolves when all workers serve. */
@@ -67,14 +73,13 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     answer(name, rest, request, response);
   });
   front.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    front.once('error', reject);
-    front.listen(0, '127.0.0.1', resolve);
-  });
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const port = await listen(front, options.formerPorts.at(-1) ?? 0);
+  const url = urlOf(port);
+  const ownUrls = [...new Set([port, ...options.formerPorts])].map((own) => `${urlOf(own)}/`);
 
   return {
     url,
+    port,
     functions,
     get workerPids() {
       return running?.pool.pids ?? [];
@@ -99,8 +104,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       await pool.start();
     },
     async dispatch(request) {
-      if (running === undefined || !request.url.startsWith(`${url}/`)) return dispatchOverHttp(request);
-      const { name, rest } = splitPath(request.url.slice(url.length));
+      const own = ownUrls.find((base) => request.url.startsWith(base));
+      if (running === undefined || own === undefined) return dispatchOverHttp(request);
+      const { name, rest } = splitPath(request.url.slice(own.length - 1));
       const spec = functions.get(name);
       if (spec === undefined) return { kind: 'answered', status: 404, retryAfter: undefined };
       return running.forwarder.dispatch(spec, rest, request);
@@ -116,6 +122,24 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       return stopping;
     },
   };
+}
+
+const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+
+/** Listens on the wanted port or, if that is taken, on any. Returns which. */
+async function listen(server: Server, wanted: number): Promise<number> {
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(wanted, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve((server.address() as AddressInfo).port);
+      });
+    });
+  } catch (error) {
+    if (wanted === 0) throw error;
+    return listen(server, 0);
+  }
 }
 
 /** The caller's headers, with what a load balancer adds: who called, by which scheme. */

@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { isAlive, readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
+
+const processes: StartedProcess[] = [];
+function start(args: readonly string[], env?: Record<string, string>): StartedProcess {
+  const process = startProcess(args, env);
+  processes.push(process);
+  return process;
+}
+afterEach(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  await Promise.all(processes.map(({ ended }) => ended));
+  processes.length = 0;
+});
+
+describe('--json', () => {
+  test('prints one line when ready and nothing else; SIGTERM ends all of it with 0', async () => {
+    const started = start(['--json', '--data', 'memory', '--workers', '2', '--project', 'demo-other']);
+    const line = await started.ready;
+    expect(line).toEqual({
+      ready: true,
+      gateway: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      firestore: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      tasks: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      control: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      projectId: 'demo-other',
+      apiKey: expect.stringMatching(/^cairn_dev_[\w-]{32}$/),
+      secrets: { github: expect.stringMatching(/^[\w-]{32}$/) },
+      pids: { cloud: started.child.pid, workers: [expect.any(Number), expect.any(Number)] },
+    });
+    expect((await fetch(line.gateway)).status).toBe(200);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toEqual({ code: 0, signal: null });
+    expect(started.stdout().trim().split('\n')).toHaveLength(1);
+    expect(line.pids.workers.some(isAlive)).toBe(false);
+  });
+
+  test('any number run side by side', async () => {
+    const both = [start(['--json', '--data', freshFolder()]), start(['--json', '--data', freshFolder()])];
+    const [one, other] = await Promise.all(both.map(({ ready }) => ready));
+    expect(one?.gateway).not.toBe(other?.gateway);
+    expect(one?.apiKey).not.toBe(other?.apiKey);
+    for (const line of [one, other]) expect((await fetch(String(line?.gateway))).status).toBe(200);
+  });
+});
+
+describe('what cannot start says why', () => {
+  test('an unknown flag is exit 2 with the usage', async () => {
+    const started = start(['--jsn']);
+    expect(await started.ended).toMatchObject({ code: 2 });
+    expect(started.stderr()).toMatch(/Unknown option '--jsn'.*--data DIR/s);
+  });
+
+  test.each([
+    [['--port', '70000'], /--port must be a whole number/],
+    [['--workers', '0'], /--workers must be a whole number from 1/],
+    [['--tick', 'x'], /--tick must be/],
+    [['--project', 'No'], /--project must have/],
+  ])('%j is exit 2', async (args, message) => {
+    const started = start(args);
+    expect(await started.ended).toMatchObject({ code: 2 });
+    expect(started.stderr()).toMatch(message);
+  });
+
+  test('a port that is taken is exit 1 and named', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const port = String((holder.address() as AddressInfo).port);
+    const started = start(['--json', '--data', 'memory', '--port', port]);
+    expect(await started.ended).toMatchObject({ code: 1 });
+    expect(started.stderr()).toContain(`port ${port} is taken`);
+    expect(started.stdout()).toBe('');
+    holder.close();
+  });
+
+  test('data that another cloud uses is exit 1 and names its process', async () => {
+    const data = freshFolder();
+    const first = start(['--json', '--data', data]);
+    const { pids } = await first.ready;
+    const second = start(['--json', '--data', data]);
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.stderr()).toContain(`used by another local cloud (pid ${pids.cloud})`);
+  });
+});
+
+test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets and every task', async () => {
+  const data = freshFolder();
+  const trace = join(data, 'trace');
+  const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const before = await first.ready;
+  const client = tasksClient(before.tasks);
+  const functionsUrl = urlOfFunctions(data);
+  for (const [id, seconds] of [
+    ['in flight', 0],
+    ['waiting', 2],
+  ] as const) {
+    const scheduleTime = { seconds: Math.floor(Date.now() / 1000) + seconds };
+    const task = { ...workTask(functionsUrl, { id, once: 'slow' }), scheduleTime };
+    await client.createTask({ parent: WORK_QUEUE, task });
+  }
+  await until(() => readTrace(trace).some((line) => line.id === 'in flight'), 'the first task to start');
+  first.child.kill('SIGKILL');
+  await client.close();
+  await until(() => !before.pids.workers.some(isAlive), 'the workers to end');
+  expect(readTrace(trace).filter((line) => line.event === 'work-done')).toHaveLength(0);
+
+  const second = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const after = await second.ready;
+  expect(after.apiKey).toBe(before.apiKey);
+  expect(after.secrets).toEqual(before.secrets);
+  await until(() => readTrace(trace).filter((line) => line.event === 'work-done').length === 2, 'both tasks');
+  expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
+});
+
+/** Where tasks are sent to: functions read it from their environment, a test from the file that keeps it. */
+function urlOfFunctions(data: string): string {
+  const kept = JSON.parse(readFileSync(join(data, 'dev.json'), 'utf8')) as { functionsPorts: number[] };
+  return `http://127.0.0.1:${kept.functionsPorts.at(-1)}`;
+}
