@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ControlPort, startControlPort } from '../../../local/control/control.ts';
+import { controlRoutes } from '../../../local/control/routes.ts';
+import { movableClock } from '../../../local/time/clock.ts';
+
+const began = Date.UTC(2026, 0, 1);
+const calls: string[] = [];
+let port: ControlPort;
+
+beforeAll(async () => {
+  port = await startControlPort({
+    port: 0,
+    routes: controlRoutes({
+      clock: movableClock(() => began),
+      pids: () => ({ cloud: 1, workers: [2] }),
+      counts: () => ({ tasks: { created: 3 } }),
+      firestore: {
+        reset: (project) => calls.push(`reset ${project}`),
+        meter: {
+          snapshot: () => ({ total: { reads: 4 } }),
+          run: (runId) => (runId === 'a b' ? { writes: 5 } : undefined),
+          reset: () => calls.push('meter reset'),
+        },
+      },
+    }),
+  });
+});
+afterAll(() => port.stop());
+
+async function ask(method: string, path: string, body?: string) {
+  const answer = await fetch(`${port.url}${path}`, { method, ...(body !== undefined && { body }) });
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    json: (await answer.json()) as unknown,
+  };
+}
+
+describe('the control port', () => {
+  test.each([
+    ['GET', '/pids', { cloud: 1, workers: [2] }],
+    ['GET', '/meter', { firestore: { total: { reads: 4 } }, tasks: { created: 3 } }],
+    ['GET', '/meter/runs/a%20b', { writes: 5 }],
+    ['GET', '/clock', { now: '2026-01-01T00:00:00.000Z', offsetMs: 0 }],
+  ])('%s %s', async (method, path, json) => {
+    expect(await ask(method, path)).toEqual({ status: 200, type: 'application/json', json });
+  });
+
+  test('resets the meter and, by the emulator call, the documents of a project', async () => {
+    expect((await ask('POST', '/meter/reset')).status).toBe(200);
+    const path = '/emulator/v1/projects/demo-x/databases/(default)/documents';
+    expect((await ask('DELETE', path)).status).toBe(200);
+    expect(calls).toEqual(['meter reset', 'reset demo-x']);
+  });
+
+  test('moves the clock forward', async () => {
+    const moved = await ask('POST', '/clock/advance', '{"ms": 60000}');
+    expect(moved.json).toEqual({ now: '2026-01-01T00:01:00.000Z', offsetMs: 60_000 });
+  });
+
+  test.each([
+    ['GET', '/nothing', undefined, 404, /serves nothing at/],
+    ['POST', '/pids', undefined, 405, /takes GET/],
+    ['GET', '/meter/runs/unknown', undefined, 404, /nothing was metered/],
+    ['GET', '/meter/runs/%zz', undefined, 400, /cannot be decoded/],
+    ['POST', '/clock/advance', undefined, 400, /only moved forward/],
+    ['POST', '/clock/advance', '{"ms": -1}', 400, /only moved forward/],
+    ['POST', '/clock/advance', '{', 400, /not JSON/],
+    ['POST', '/clock/advance', 'x'.repeat(1024 * 1024 + 1), 413, /at most/],
+    ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /only database/],
+  ])('%s %s with %s is %i', async (method, path, body, status, detail) => {
+    const answer = await ask(method, path, body);
+    expect(answer).toMatchObject({ status, type: 'application/problem+json' });
+    expect((answer.json as { detail: string }).detail).toMatch(detail);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Gateway, startGateway } from '../../../local/gateway/gateway.ts';
+import { readRewrites } from '../../../local/gateway/rewrites.ts';
+import { commandsToTry, welcomePage } from '../../../local/gateway/welcome.ts';
+
+function rewrites(hosting: unknown) {
+  const file = join(mkdtempSync(join(tmpdir(), 'cairn-gateway-')), 'firebase.json');
+  writeFileSync(file, JSON.stringify({ hosting }));
+  return readRewrites(file);
+}
+
+describe('rewrites of firebase.json', () => {
+  const rules = rewrites({
+    rewrites: [
+      { source: '/v1/**', function: { functionId: 'api' } },
+      { source: '/webhooks/@(github|slack)', function: 'webhook' },
+      { regex: '^/r/[0-9]+$', function: 'numbers' },
+      { source: '/static/**', destination: '/index.html' },
+      { source: '/v1/late', function: 'never' },
+    ],
+  });
+  const functionFor = (path: string) => rules.find((rule) => rule.matches(path))?.functionName;
+
+  test.each([
+    ['/v1/runs', 'api'],
+    ['/v1/runs/a/events', 'api'],
+    ['/v1/late', 'api'],
+    ['/v1', undefined],
+    ['/v10', undefined],
+    ['/webhooks/github', 'webhook'],
+    ['/webhooks/gitlab', undefined],
+    ['/webhooks/github/x', undefined],
+    ['/r/12', 'numbers'],
+    ['/r/x', undefined],
+    ['/static/a', undefined],
+    ['/', undefined],
+  ])('%s is answered by %s', (path, name) => {
+    expect(functionFor(path)).toBe(name);
+  });
+
+  test('several sites are read in order; none is no rewrite', () => {
+    const sites = [
+      { rewrites: [{ source: '**', function: 'a' }] },
+      { rewrites: [{ source: '**', function: 'b' }] },
+    ];
+    expect(rewrites(sites).map((rule) => rule.functionName)).toEqual(['a', 'b']);
+    expect(rewrites(undefined)).toEqual([]);
+  });
+});
+
+describe('the port', () => {
+  let gateway: Gateway;
+  const served: string[] = [];
+  beforeAll(async () => {
+    gateway = await startGateway({
+      port: 0,
+      rewrites: rewrites({ rewrites: [{ source: '/v1/**', function: 'api' }] }),
+      serve(name, request, response) {
+        served.push(`${name} ${request.url} ${request.headers['x-forwarded-host']}`);
+        response.end('served');
+      },
+      welcome: () => 'welcome',
+    });
+  });
+  afterAll(() => gateway.stop(0));
+
+  test('gives a request to the function its path names, path untouched', async () => {
+    const answer = await fetch(`${gateway.url}/v1/runs%2Fa?q=1`);
+    expect(await answer.text()).toBe('served');
+    expect(served).toEqual([`api /v1/runs%2Fa?q=1 ${new URL(gateway.url).host}`]);
+  });
+
+  test('answers a path nobody serves with a problem document', async () => {
+    const answer = await fetch(`${gateway.url}/nothing`);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(await answer.json()).toMatchObject({ status: 404, detail: 'nothing is served at /nothing' });
+  });
+
+  test('refuses a path that cannot be decoded', async () => {
+    expect((await fetch(`${gateway.url}/%zz`)).status).toBe(400);
+  });
+
+  test('has a welcome page, for reading only', async () => {
+    expect(await (await fetch(gateway.url)).text()).toBe('welcome');
+    expect((await fetch(gateway.url, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('listens on loopback only', () => {
+    expect(new URL(gateway.url).hostname).toBe('127.0.0.1');
+  });
+});
+
+describe('the welcome', () => {
+  const welcome = { gateway: 'http://127.0.0.1:1', apiKey: 'cairn_dev_x', githubSecret: 's' };
+
+  test('has a signed delivery and the list of runs', () => {
+    const [deliver, list] = commandsToTry(welcome);
+    expect(deliver).toMatch(/webhooks\/github.*x-hub-signature-256: sha256=[0-9a-f]{64}/s);
+    expect(list).toContain("/v1/runs -H 'authorization: Bearer cairn_dev_x'");
+  });
+
+  test('quotes the commands as HTML', () => {
+    const page = welcomePage(welcome);
+    expect(page).toContain('curl -i http://127.0.0.1:1/webhooks/github');
+    expect(page).not.toMatch(/<pre>[^<]*'\{"action":"[^<]*<(?!\/pre)/);
+  });
+});
