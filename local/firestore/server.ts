@@ -2,10 +2,18 @@
  * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore`
  * to unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
  */
+import { readFileSync } from 'node:fs';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Meter } from './meter.ts';
+import {
+  AUTOMATIC_INDEXES,
+  type IndexConfig,
+  type IndexesFile,
+  readIndexConfig,
+} from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
 import { implementation } from './service/grpc-adapter.ts';
+import { reindex } from './service/reindex.ts';
 import { Session } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { firestoreService } from './wire/protocol.ts';
@@ -16,6 +24,8 @@ export interface FirestoreServerOptions {
   readonly port?: number;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
+  /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
+  readonly indexesFile?: string;
 }
 
 export interface FirestoreServer {
@@ -35,7 +45,9 @@ const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {
   const storage = openSqliteStorage(options.storage.kind === 'sqlite' ? options.storage.file : undefined);
   const clock = options.clock ?? Date.now;
-  const session = new Session({ storage, clock });
+  const indexes = options.indexesFile ? loadIndexes(options.indexesFile) : AUTOMATIC_INDEXES;
+  reindex(storage, indexes);
+  const session = new Session({ storage, clock, indexes });
   const meter = new Meter(clock);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -56,6 +68,10 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       storage.close();
     },
   };
+}
+
+function loadIndexes(file: string): IndexConfig {
+  return readIndexConfig(JSON.parse(readFileSync(file, 'utf8')) as IndexesFile);
 }
 
 function bind(server: Server, port: number): Promise<number> {

@@ -1,8 +1,8 @@
 /** RunAggregationQuery: count, sum and average over a query's results. */
 import { type FieldPath, parseFieldPath } from '../model/field-path.ts';
 import { MAX_AGGREGATIONS } from '../model/limits.ts';
-import type { Query } from '../model/query.ts';
-import { type Candidate, fieldValue } from '../model/query-match.ts';
+import { type Candidate, fieldValue } from '../model/query/match.ts';
+import type { Query } from '../model/query/query.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { NULL, type Value } from '../model/value.ts';
 import { decodeQuery, type WireQuery } from '../wire/query-codec.ts';

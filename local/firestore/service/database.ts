@@ -3,6 +3,8 @@
  * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
  */
 import { documentKey } from '../model/document-key.ts';
+import type { IndexConfig } from '../model/index/index-config.ts';
+import { entryDifference } from '../model/index/index-entries.ts';
 import { MAX_DOCUMENT_BYTES } from '../model/limits.ts';
 import { invalid } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
@@ -34,6 +36,7 @@ export interface CommitPlan {
 
 /** One document while a commit is being decided. */
 interface Draft {
+  readonly segments: readonly string[];
   readonly key: Buffer;
   readonly stored: StoredDocument | undefined;
   readonly before: Version | undefined;
@@ -42,17 +45,26 @@ interface Draft {
   changed: boolean;
 }
 
+export interface DatabaseOptions {
+  readonly storage: DocumentStorage;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly indexes: IndexConfig;
+}
+
 export class Database {
   readonly name: string;
   readonly number: number;
   readonly storage: DocumentStorage;
+  readonly indexes: IndexConfig;
   readonly #clock: () => number;
   #lastTime: number;
 
-  constructor(name: string, storage: DocumentStorage, clock: () => number) {
+  constructor(name: string, { storage, clock, indexes }: DatabaseOptions) {
     this.name = name;
     this.storage = storage;
     this.number = storage.databaseNumber(name);
+    this.indexes = indexes;
     this.#clock = clock;
     this.#lastTime = storage.lastCommitTime(this.number);
   }
@@ -79,14 +91,9 @@ export class Database {
       }
       return decide(draft, write, time);
     });
-    const intents: WriteIntent[] = [];
-    const mutations: Mutation[] = [];
-    for (const [name, draft] of drafts) {
-      if (!draft.changed) continue;
-      intents.push(toIntent(name, draft));
-      const mutation = toMutation(name, draft);
-      if (mutation) mutations.push(mutation);
-    }
+    const changed = [...drafts].filter(([, draft]) => draft.changed);
+    const intents = changed.map(([name, draft]) => toIntent(name, draft));
+    const mutations = changed.flatMap(([, draft]) => this.#mutation(draft));
     return { time, outcomes, intents, mutations };
   }
 
@@ -103,7 +110,18 @@ export class Database {
       createTime: stored.createTime,
       updateTime: stored.updateTime,
     };
-    return { key, stored, before, next: before, body: undefined, changed: false };
+    const { segments } = write.resource;
+    return { segments, key, stored, before, next: before, body: undefined, changed: false };
+  }
+
+  #mutation(draft: Draft): Mutation[] {
+    const { segments, key, stored, before, next, body } = draft;
+    if (!next && !stored) return [];
+    const document = { database: this.number, segments };
+    const entries = entryDifference(this.indexes, document, { before: before?.fields, after: next?.fields });
+    if (!next || !body) return stored ? [{ kind: 'remove', id: stored.id, entries }] : [];
+    const { createTime, updateTime } = next;
+    return [{ kind: 'put', id: stored?.id, key, body, createTime, updateTime, entries }];
   }
 }
 
@@ -140,15 +158,4 @@ function toIntent(name: string, draft: Draft): WriteIntent {
     before: draft.before && { name, fields: draft.before.fields },
     after: draft.next && { name, fields: draft.next.fields },
   };
-}
-
-const NO_ENTRIES = { added: [], removed: [] };
-
-function toMutation(_name: string, draft: Draft): Mutation | undefined {
-  if (draft.next && draft.body) {
-    const { createTime, updateTime } = draft.next;
-    const { key, body, stored } = draft;
-    return { kind: 'put', id: stored?.id, key, body, createTime, updateTime, entries: NO_ENTRIES };
-  }
-  return draft.stored && { kind: 'remove', id: draft.stored.id, entries: NO_ENTRIES };
 }

@@ -1,22 +1,19 @@
 /** The databases of one server, made on first use: projects and databases live side by side. */
 import { parseDatabase } from '../model/resource-name.ts';
-import type { DocumentStorage } from '../storage/document-storage.ts';
-import { Database } from './database.ts';
+import { Database, type DatabaseOptions } from './database.ts';
 
 export class Databases {
-  readonly #storage: DocumentStorage;
-  readonly #clock: () => number;
+  readonly #options: DatabaseOptions;
   readonly #open = new Map<string, Database>();
 
-  constructor(storage: DocumentStorage, clock: () => number) {
-    this.#storage = storage;
-    this.#clock = clock;
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
   }
 
   get(name: string): Database {
     let database = this.#open.get(name);
     if (!database) {
-      database = new Database(parseDatabase(name), this.#storage, this.#clock);
+      database = new Database(parseDatabase(name), this.#options);
       this.#open.set(name, database);
     }
     return database;
@@ -24,9 +21,10 @@ export class Databases {
 
   /** Deletes all documents: of one project, or of all. */
   clear(projectId?: string): void {
-    for (const name of this.#storage.databaseNames()) {
+    const { storage } = this.#options;
+    for (const name of storage.databaseNames()) {
       if (projectId === undefined || name.startsWith(`projects/${projectId}/`)) {
-        this.#storage.clear(this.get(name).number);
+        storage.clear(this.get(name).number);
       }
     }
   }

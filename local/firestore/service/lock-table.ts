@@ -6,7 +6,7 @@
  * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, and of a deadlock
  * the youngest member is refused.
  */
-import type { Candidate } from '../model/query-match.ts';
+import type { Candidate } from '../model/query/match.ts';
 import { Code, StatusError } from '../model/status.ts';
 
 /** A transaction, or one plain write. Smaller `age` is older. */

@@ -1,9 +1,9 @@
 /** Reads one query under a transaction's locks: what it returns and which range stays locked for it. */
-import type { Query } from '../model/query.ts';
-import { type Candidate, compareCandidates, matches, withinCursors } from '../model/query-match.ts';
-import { documentName } from '../model/resource-name.ts';
+
+import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
+import type { Query } from '../model/query/query.ts';
 import type { LockedRange } from './lock-table.ts';
-import { type Found, matching } from './query-runner.ts';
+import { type Found, inScope, runQueryPlan } from './query-runner.ts';
 import type { Consistency, Session } from './session.ts';
 
 export interface QueryRead {
@@ -22,9 +22,9 @@ export function readQuery(
 ): QueryRead | Promise<QueryRead> {
   const database = session.databases.get(query.scope.database);
   return session.query(consistency, wholeRange(query), () => {
-    const all = matching(session.storage, database.number, query);
-    const end = query.limit === undefined ? undefined : query.offset + query.limit;
-    const found = all.slice(query.offset, end);
+    const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
+    const all = runQueryPlan(database, query, count);
+    const found = all.slice(query.offset);
     const skipped = Math.min(query.offset, all.length);
     const result = { found, skipped, readTime: database.readTime() };
     return { result, range: rangeRead(query, found), found };
@@ -34,7 +34,10 @@ export function readQuery(
 /** Everything the query could return, whatever its limit. */
 function wholeRange(query: Query): LockedRange {
   const { collectionId } = query.scope;
-  return { collectionId, covers: (c) => inScope(query, c) && matches(query, c) && withinCursors(query, c) };
+  return {
+    collectionId,
+    covers: (c) => inScope(query.scope, c.name) && matches(query, c) && withinCursors(query, c),
+  };
 }
 
 /** What it did read: nothing beyond the last result when the limit was reached. */
@@ -43,12 +46,4 @@ function rangeRead(query: Query, found: readonly Found[]): LockedRange {
   const last = found.at(-1);
   if (query.limit === undefined || found.length < query.limit || !last) return whole;
   return { ...whole, covers: (c) => whole.covers(c) && compareCandidates(query.orders, c, last) <= 0 };
-}
-
-function inScope({ scope }: Query, candidate: Candidate): boolean {
-  const prefix = `${documentName({ database: scope.database, segments: scope.parent })}/`;
-  if (!candidate.name.startsWith(prefix)) return false;
-  const rest = candidate.name.slice(prefix.length).split('/');
-  if (!scope.allDescendants && rest.length !== 2) return false;
-  return scope.collectionId === undefined || rest.at(-2) === scope.collectionId;
 }

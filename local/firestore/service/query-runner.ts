@@ -1,47 +1,126 @@
-/** Runs a query against one database at one moment. Owns how candidates are found; matching is the model's. */
-
-import { collectionPrefix, levelPrefix } from '../model/document-key.ts';
-import type { Query, QueryScope } from '../model/query.ts';
-import { type Candidate, compareCandidates, matches, withinCursors } from '../model/query-match.ts';
-import type { DocumentStorage, StoredDocument } from '../storage/document-storage.ts';
-import { decodeDocument, decodeName } from '../wire/document-codec.ts';
+/** Runs a plan: pages through its sources, checks every document, merges in order. */
+import { levelPrefix } from '../model/document-key.ts';
+import { type Candidate, compareCandidates, matches, withinCursors } from '../model/query/match.ts';
+import { planQuery, type Source } from '../model/query/plan.ts';
+import type { Query, QueryScope } from '../model/query/query.ts';
+import type { StoredDocument } from '../storage/document-storage.ts';
+import { decodeDocument } from '../wire/document-codec.ts';
+import type { Database } from './database.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 
 export interface Found extends Candidate {
   readonly stored: StoredDocument;
 }
 
-/** The matching documents in order, after cursors, before offset and limit. */
-export function matching(storage: DocumentStorage, database: number, query: Query): Found[] {
+/** Rows fetched at first and at most in one go: a small limit reads little, a large result is fetched in few calls. */
+const FIRST_PAGE = 16;
+const LARGEST_PAGE = 512;
+/** Sorts before every key; after a key, it makes the next one. */
+const NEXT = Buffer.from([0]);
+
+/** The matching documents in order, after cursors, before offset; at most `count`. */
+export function runQueryPlan(database: Database, query: Query, count: number): Found[] {
+  const sources = planQuery(query, database.indexes, database.number).map((source) => {
+    const found = accepted(database, query, source);
+    return source.ordered ? found : sorted(query, found);
+  });
   const found: Found[] = [];
-  for (const stored of documentsIn(storage, database, query.scope)) {
-    const { name, fields } = decodeDocument(stored.body);
-    const candidate = { name, fields, stored };
-    if (matches(query, candidate) && withinCursors(query, candidate)) found.push(candidate);
+  for (const next of merged(query, sources)) {
+    if (found.length >= count) break;
+    found.push(next);
   }
-  return found.sort((a, b) => compareCandidates(query.orders, a, b));
+  return found;
 }
 
-function* documentsIn(
-  storage: DocumentStorage,
-  database: number,
-  scope: QueryScope,
-): Generator<StoredDocument> {
-  if (!scope.allDescendants) {
-    yield* documentsWithPrefix(
-      storage,
-      collectionPrefix(database, [...scope.parent, scope.collectionId as string]),
-    );
-    return;
+function* accepted(database: Database, query: Query, source: Source): Generator<Found> {
+  for (const stored of rows(database, query.scope, source)) {
+    const { name, fields } = decodeDocument(stored.body);
+    const candidate = { name, fields, stored };
+    if (inScope(query.scope, name) && matches(query, candidate) && withinCursors(query, candidate))
+      yield candidate;
   }
-  for (const level of levelsBelow(scope.parent)) {
-    for (const stored of documentsWithPrefix(storage, levelPrefix(database, level, scope.parent))) {
-      if (
-        scope.collectionId === undefined ||
-        decodeName(stored.body).split('/').at(-2) === scope.collectionId
-      ) {
-        yield stored;
-      }
+}
+
+function* rows(database: Database, scope: QueryScope, source: Source): Generator<StoredDocument> {
+  const { storage } = database;
+  switch (source.kind) {
+    case 'one': {
+      const stored = storage.get(source.key);
+      if (stored) yield stored;
+      return;
     }
+    case 'everything':
+      for (const level of levelsBelow(scope.parent)) {
+        yield* documentsWithPrefix(storage, levelPrefix(database.number, level, scope.parent));
+      }
+      return;
+    case 'documents':
+      yield* paged(source, (scan) => storage.scanDocuments(scan).map((d) => ({ at: d.key, document: d })));
+      return;
+    case 'entries':
+      yield* paged(source, (scan) =>
+        storage.scanEntries(scan).map((e) => ({ at: e.entry, document: e.document })),
+      );
+      return;
   }
+}
+
+interface PageRequest {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array | undefined;
+  readonly reverse: boolean;
+  readonly limit: number;
+}
+
+function* paged(
+  { bounds, reverse }: Source & { kind: 'documents' | 'entries' },
+  fetch: (request: PageRequest) => { at: Uint8Array; document: StoredDocument }[],
+): Generator<StoredDocument> {
+  let { from, to } = bounds;
+  for (let limit = FIRST_PAGE; ; limit = Math.min(limit * 2, LARGEST_PAGE)) {
+    const page = fetch({ from, to, reverse, limit });
+    for (const { document } of page) yield document;
+    const last = page.at(-1);
+    if (!last || page.length < limit) return;
+    if (reverse) to = last.at;
+    else from = Buffer.concat([last.at, NEXT]);
+  }
+}
+
+function sorted(query: Query, found: Iterable<Found>): Iterator<Found> {
+  return [...found].sort((a, b) => compareCandidates(query.orders, a, b)).values();
+}
+
+/** Merges sources that are each in order; a document that several disjunctions found comes once. */
+function* merged(query: Query, sources: readonly Iterator<Found>[]): Generator<Found> {
+  const heads = sources.map((source) => ({ source, head: source.next() })).filter(({ head }) => !head.done);
+  let last: string | undefined;
+  while (heads.length > 0) {
+    let least = 0;
+    for (let i = 1; i < heads.length; i++) {
+      if (compareCandidates(query.orders, headOf(heads, i), headOf(heads, least)) < 0) least = i;
+    }
+    const found = headOf(heads, least);
+    const entry = heads[least] as { source: Iterator<Found>; head: IteratorResult<Found> };
+    entry.head = entry.source.next();
+    if (entry.head.done) heads.splice(least, 1);
+    if (found.name !== last) yield found;
+    last = found.name;
+  }
+}
+
+function headOf(heads: readonly { head: IteratorResult<Found> }[], i: number): Found {
+  return heads[i]?.head.value as Found;
+}
+
+/** `projects/{p}/databases/{d}/documents` */
+const ROOT_SEGMENTS = 5;
+
+export function inScope(scope: QueryScope, name: string): boolean {
+  if (!name.startsWith(`${scope.database}/documents/`)) return false;
+  const segments = name.split('/').slice(ROOT_SEGMENTS);
+  const { parent, collectionId, allDescendants } = scope;
+  const deepEnough = allDescendants ? segments.length > parent.length : segments.length === parent.length + 2;
+  if (!deepEnough || !parent.every((s, i) => s === segments[i])) return false;
+  return collectionId === undefined || segments.at(-2) === collectionId;
 }

@@ -2,7 +2,7 @@
 
 import type { Meter } from '../meter.ts';
 import { type FieldPath, project } from '../model/field-path.ts';
-import type { Query } from '../model/query.ts';
+import type { Query } from '../model/query/query.ts';
 import { parseDatabase, parseDocument } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import type { StoredDocument } from '../storage/document-storage.ts';

@@ -2,11 +2,11 @@
  * What every call shares: databases, transactions and locks, and the three ways to touch documents (read, query,
  * commit) under the consistency the caller asked for. Owns the life of a transaction; knows no message of the wire.
  */
-import type { Candidate } from '../model/query-match.ts';
+import type { Candidate } from '../model/query/match.ts';
 import { invalid } from '../model/status.ts';
 import type { Write } from '../model/write.ts';
 import type { DocumentStorage } from '../storage/document-storage.ts';
-import type { CommitPlan, Database } from './database.ts';
+import type { CommitPlan, Database, DatabaseOptions } from './database.ts';
 import { Databases } from './databases.ts';
 import { type LockedRange, LockTable } from './lock-table.ts';
 import { type Transaction, type TransactionMode, Transactions } from './transactions.ts';
@@ -17,16 +17,20 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** What a read sees and holds. Absent: the newest commit, holding nothing. */
 export type Consistency = Transaction | undefined;
 
+export interface SessionOptions extends DatabaseOptions {
+  readonly lockTimeoutMs?: number | undefined;
+}
+
 export class Session {
   readonly storage: DocumentStorage;
   readonly databases: Databases;
   readonly transactions: Transactions;
   readonly locks: LockTable;
 
-  constructor(options: { storage: DocumentStorage; clock: () => number; lockTimeoutMs?: number }) {
+  constructor(options: SessionOptions) {
     const { storage, clock } = options;
     this.storage = storage;
-    this.databases = new Databases(storage, clock);
+    this.databases = new Databases(options);
     this.transactions = new Transactions(clock);
     this.locks = new LockTable({ clock, timeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS });
   }

@@ -66,7 +66,10 @@ export interface DocumentStorage {
   durable(): Promise<void> | undefined;
   /** Deletes all documents of a database. */
   clear(database: number): void;
-  setting(name: string): string | undefined;
-  saveSetting(name: string, value: string): void;
+  /**
+   * Makes the entries of every document anew unless that was done under the same `fingerprint` before. All or none:
+   * a crash on the way leaves the old entries.
+   */
+  indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void;
   close(): void;
 }

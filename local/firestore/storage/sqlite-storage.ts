@@ -26,6 +26,9 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, commit_time INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const DOCUMENT = 'd.id, d.key, d.body, d.create_time AS createTime, d.update_time AS updateTime';
+const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
+/** Setting that says by which configuration the entries were made. */
+const INDEXED_BY = 'indexed-by';
 const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 interface Row extends StoredDocument {
@@ -125,16 +128,17 @@ class SqliteStorage implements DocumentStorage {
     this.#db.exec('COMMIT');
   }
 
-  setting(name: string): string | undefined {
-    const row = this.#sql('SELECT value FROM settings WHERE name = ?').get(name);
-    return (row as { value: string } | undefined)?.value;
-  }
-
-  saveSetting(name: string, value: string): void {
-    this.#sql('INSERT INTO settings VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value').run(
-      name,
-      value,
-    );
+  indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void {
+    const row = this.#sql('SELECT value FROM settings WHERE name = ?').get(INDEXED_BY);
+    if ((row as { value: string } | undefined)?.value === fingerprint) return;
+    this.#commit();
+    this.#db.exec('BEGIN IMMEDIATE; DELETE FROM entries;');
+    const documents = this.#sql(`SELECT ${DOCUMENT} FROM documents d`).iterate();
+    for (const document of documents as IterableIterator<unknown> as IterableIterator<StoredDocument>) {
+      for (const entry of entriesOf(document)) this.#sql(INSERT_ENTRY).run(entry, document.id);
+    }
+    this.#sql('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(INDEXED_BY, fingerprint);
+    this.#db.exec('COMMIT');
   }
 
   close(): void {
@@ -159,7 +163,7 @@ class SqliteStorage implements DocumentStorage {
       const update = 'UPDATE documents SET body = ?, create_time = ?, update_time = ? WHERE id = ?';
       this.#sql(update).run(body, createTime, updateTime, id);
     }
-    for (const entry of added) this.#sql('INSERT INTO entries VALUES (?, ?)').run(entry, id);
+    for (const entry of added) this.#sql(INSERT_ENTRY).run(entry, id);
   }
 
   #begin(): void {

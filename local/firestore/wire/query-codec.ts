@@ -1,7 +1,7 @@
 /** `google.firestore.v1.StructuredQuery` to the model's query. */
 import { type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
-import type { CompareOp, Cursor, Filter, Order, Query } from '../model/query.ts';
-import { normaliseQuery } from '../model/query-normalise.ts';
+import { normaliseQuery } from '../model/query/normalise.ts';
+import type { CompareOp, Cursor, Filter, Order, Query } from '../model/query/query.ts';
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { NULL } from '../model/value.ts';

@@ -14,6 +14,9 @@ export interface Bench {
   stop(): Promise<void>;
 }
 
+/** The client looks for Google's metadata server unless told that there is none. */
+process.env.METADATA_SERVER_DETECTION = 'none';
+
 export const PROJECT = 'demo-cairn';
 
 export async function startBench(options: Partial<FirestoreServerOptions> = {}): Promise<Bench> {

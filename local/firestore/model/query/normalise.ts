@@ -2,12 +2,12 @@
  * Turns what a caller wrote into a complete query: implied orders added, rules checked. The rules are production's
  * (firebase.google.com/docs/firestore/query-data/queries#limitations). Pure.
  */
-import { type FieldPath, formatFieldPath, NAME_FIELD } from './field-path.ts';
-import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_FILTERS } from './limits.ts';
+import { type FieldPath, formatFieldPath, NAME_FIELD } from '../field-path.ts';
+import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_FILTERS } from '../limits.ts';
+import { invalid } from '../status.ts';
+import { compareUtf8 } from '../utf8.ts';
+import type { Value } from '../value.ts';
 import type { CompareOp, Comparison, Cursor, Filter, Order, Query } from './query.ts';
-import { invalid } from './status.ts';
-import { compareUtf8 } from './utf8.ts';
-import type { Value } from './value.ts';
 
 export type QueryRequest = Omit<Query, 'explicitOrders'>;
 

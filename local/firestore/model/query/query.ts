@@ -1,6 +1,6 @@
 /** What a query asks. Data only: planning and evaluation are elsewhere. */
-import type { FieldPath } from './field-path.ts';
-import type { Value } from './value.ts';
+import type { FieldPath } from '../field-path.ts';
+import type { Value } from '../value.ts';
 
 export type CompareOp =
   | '<'

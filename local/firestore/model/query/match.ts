@@ -1,8 +1,8 @@
 /** Whether a document matches a query and where it stands in the query's order. Pure; needs no index. */
-import { getField } from './field-path.ts';
+import { getField } from '../field-path.ts';
+import { compareValues, type Fields, typeRank, type Value } from '../value.ts';
+import { isNameField } from './normalise.ts';
 import type { Comparison, Cursor, Filter, Order, Query } from './query.ts';
-import { isNameField } from './query-normalise.ts';
-import { compareValues, type Fields, typeRank, type Value } from './value.ts';
 
 /** A document as queries see it. */
 export interface Candidate {

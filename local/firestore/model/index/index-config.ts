@@ -1,0 +1,165 @@
+/**
+ * Which indexes exist: automatic single-field ones, exemptions and composites, as `firestore.indexes.json` declares
+ * them. Reads the file's contents; opens no file. Pure.
+ */
+import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../field-path.ts';
+
+export type IndexKind = 'ascending' | 'descending' | 'contains';
+
+export interface IndexField {
+  readonly path: FieldPath;
+  readonly kind: IndexKind;
+}
+
+export interface CompositeIndex {
+  /** Its number in this configuration; part of the keys of its entries. */
+  readonly id: number;
+  readonly collectionId: string;
+  /** True: over all collections of this id; false: within one collection. */
+  readonly group: boolean;
+  /** Without `__name__`, which every index ends with. */
+  readonly fields: readonly IndexField[];
+  readonly nameDescending: boolean;
+}
+
+/** The single-field indexes of one field, in one scope. */
+export type SingleField = ReadonlySet<IndexKind>;
+
+export interface FieldIndexes {
+  readonly collection: SingleField;
+  readonly group: SingleField;
+}
+
+export interface IndexConfig {
+  /** True when queries without their index are refused, as production does. */
+  readonly enforced: boolean;
+  /** Equal for configurations with equal entries; stored entries are rebuilt when it changes. */
+  readonly fingerprint: string;
+  composites(collectionId: string): readonly CompositeIndex[];
+  field(collectionId: string, path: FieldPath): FieldIndexes;
+  /** Collection ids and the field their documents expire by. */
+  readonly expiry: ReadonlyMap<string, FieldPath>;
+}
+
+/** The parts of `firestore.indexes.json` that are understood; anything else is an error. */
+export interface IndexesFile {
+  readonly indexes?: readonly DeclaredIndex[];
+  readonly fieldOverrides?: readonly DeclaredOverride[];
+}
+
+interface DeclaredIndex {
+  readonly collectionGroup: string;
+  readonly queryScope?: string;
+  readonly fields: readonly DeclaredField[];
+}
+
+interface DeclaredField {
+  readonly fieldPath: string;
+  readonly order?: string;
+  readonly arrayConfig?: string;
+}
+
+interface DeclaredOverride {
+  readonly collectionGroup: string;
+  readonly fieldPath: string;
+  readonly ttl?: boolean;
+  readonly indexes?: readonly { order?: string; arrayConfig?: string; queryScope?: string }[];
+}
+
+const ALL: SingleField = new Set<IndexKind>(['ascending', 'descending', 'contains']);
+const NONE: SingleField = new Set();
+const AUTOMATIC: FieldIndexes = { collection: ALL, group: NONE };
+const NO_COMPOSITES: readonly CompositeIndex[] = [];
+/** Changes when the layout of entries does, so that entries of an older layout are rebuilt. */
+const LAYOUT = 'entries-1';
+
+/** No file: every field has its automatic indexes and nothing is refused. */
+export const AUTOMATIC_INDEXES: IndexConfig = {
+  enforced: false,
+  fingerprint: LAYOUT,
+  composites: () => NO_COMPOSITES,
+  field: () => AUTOMATIC,
+  expiry: new Map(),
+};
+
+/** @throws Error naming what is wrong with the declaration. */
+export function readIndexConfig(file: IndexesFile): IndexConfig {
+  const composites = new Map<string, CompositeIndex[]>();
+  (file.indexes ?? []).forEach((declared, id) => {
+    const index = readComposite(declared, id);
+    const list = composites.get(index.collectionId);
+    if (list) list.push(index);
+    else composites.set(index.collectionId, [index]);
+  });
+  const overrides = new Map<string, FieldIndexes>();
+  const expiry = new Map<string, FieldPath>();
+  for (const override of file.fieldOverrides ?? []) {
+    if (override.indexes) overrides.set(overrideKey(override), readOverride(override));
+    if (override.ttl) expiry.set(override.collectionGroup, parseFieldPath(override.fieldPath));
+  }
+  return {
+    enforced: true,
+    fingerprint: `${LAYOUT} ${JSON.stringify([file.indexes ?? [], file.fieldOverrides ?? []])}`,
+    composites: (collectionId) => composites.get(collectionId) ?? NO_COMPOSITES,
+    field: (collectionId, path) => lookUp(overrides, collectionId, path),
+    expiry,
+  };
+}
+
+/** A field without an override has that of the map it lies in, then that of `*`, then the automatic indexes. */
+function lookUp(
+  overrides: ReadonlyMap<string, FieldIndexes>,
+  collectionId: string,
+  path: FieldPath,
+): FieldIndexes {
+  if (overrides.size === 0) return AUTOMATIC;
+  for (let length = path.length; length > 0; length--) {
+    const found = overrides.get(`${collectionId}/${formatFieldPath(path.slice(0, length))}`);
+    if (found) return found;
+  }
+  return overrides.get(`${collectionId}/*`) ?? AUTOMATIC;
+}
+
+function overrideKey({ collectionGroup, fieldPath }: DeclaredOverride): string {
+  return `${collectionGroup}/${fieldPath === '*' ? '*' : formatFieldPath(parseFieldPath(fieldPath))}`;
+}
+
+function readOverride(override: DeclaredOverride): FieldIndexes {
+  const collection = new Set<IndexKind>();
+  const group = new Set<IndexKind>();
+  for (const index of override.indexes ?? []) {
+    const kind = readKind(index, `${override.collectionGroup}.${override.fieldPath}`);
+    (isGroup(index.queryScope) ? group : collection).add(kind);
+  }
+  return { collection, group };
+}
+
+function readComposite(declared: DeclaredIndex, id: number): CompositeIndex {
+  const what = `index ${id} on ${declared.collectionGroup}`;
+  const all = declared.fields.map((f) => ({ path: parseFieldPath(f.fieldPath), kind: readKind(f, what) }));
+  const fields = all.filter((f) => f.path[0] !== NAME_FIELD);
+  const name = all.find((f) => f.path[0] === NAME_FIELD);
+  if (fields.length === 0) throw new Error(`${what} has no field besides __name__.`);
+  if (fields.filter((f) => f.kind === 'contains').length > 1)
+    throw new Error(`${what} has two array fields.`);
+  return {
+    id,
+    collectionId: declared.collectionGroup,
+    group: isGroup(declared.queryScope),
+    fields,
+    nameDescending: (name ?? fields.at(-1))?.kind === 'descending',
+  };
+}
+
+function readKind(field: { order?: string; arrayConfig?: string }, what: string): IndexKind {
+  if (field.order === 'ASCENDING') return 'ascending';
+  if (field.order === 'DESCENDING') return 'descending';
+  if (field.arrayConfig === 'CONTAINS') return 'contains';
+  throw new Error(`${what}: a field needs "order": ASCENDING | DESCENDING or "arrayConfig": CONTAINS.`);
+}
+
+function isGroup(scope: string | undefined): boolean {
+  if (scope === undefined || scope === 'COLLECTION') return false;
+  if (scope === 'COLLECTION_GROUP') return true;
+  throw new Error(`Unknown queryScope "${scope}".`);
+}

@@ -1,0 +1,155 @@
+/** The index entries of one document, and what changes between two versions of it. Pure. */
+import { ByteWriter } from '../byte-writer.ts';
+import { type FieldPath, getField } from '../field-path.ts';
+import { MAX_INDEX_ENTRIES_PER_DOCUMENT } from '../limits.ts';
+import { invalid } from '../status.ts';
+import { type Fields, identical, type Value } from '../value.ts';
+import { writeValueKey } from '../value-key.ts';
+import {
+  type EntryScope,
+  writeCompositePrefix,
+  writeNamePrefix,
+  writeNameSuffix,
+  writeSinglePrefix,
+} from './entry-layout.ts';
+import type { CompositeIndex, IndexConfig, SingleField } from './index-config.ts';
+
+export interface IndexedPath {
+  readonly database: number;
+  /** Of the document. */
+  readonly segments: readonly string[];
+}
+
+export interface EntryDifference {
+  readonly added: Buffer[];
+  readonly removed: Buffer[];
+}
+
+const writer = new ByteWriter();
+
+/** What to add and remove so that the entries are those of `after`. Fields that did not change are not looked at. */
+export function entryDifference(
+  config: IndexConfig,
+  document: IndexedPath,
+  versions: { before: Fields | undefined; after: Fields | undefined },
+): EntryDifference {
+  const { before, after } = versions;
+  if (!before) return { added: after ? entriesOf(config, document, after) : [], removed: [] };
+  if (!after) return { added: [], removed: entriesOf(config, document, before) };
+  const touched = (field: string) => !same(before.get(field), after.get(field));
+  const removed = new Map(entriesOf(config, document, before, touched).map((e) => [e.toString('latin1'), e]));
+  const added: Buffer[] = [];
+  for (const entry of entriesOf(config, document, after, touched)) {
+    if (!removed.delete(entry.toString('latin1'))) added.push(entry);
+  }
+  return { added, removed: [...removed.values()] };
+}
+
+function same(a: Value | undefined, b: Value | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : identical(a, b);
+}
+
+/** All entries; with `touched`, only those that depend on a top-level field for which it is true. */
+function entriesOf(
+  config: IndexConfig,
+  document: IndexedPath,
+  fields: Fields,
+  touched?: (field: string) => boolean,
+): Buffer[] {
+  const collectionId = document.segments.at(-2) as string;
+  const collection: EntryScope = { kind: 'collection', path: document.segments.slice(0, -1) };
+  const group: EntryScope = { kind: 'group', collectionId };
+  const entries: Buffer[] = [];
+  const single = (path: FieldPath, value: Value) => {
+    const indexes = config.field(collectionId, path);
+    if (indexes.collection.size > 0)
+      addSingle(entries, document, { scope: collection, path, value }, indexes.collection);
+    if (indexes.group.size > 0) addSingle(entries, document, { scope: group, path, value }, indexes.group);
+  };
+  for (const [field, value] of fields) if (!touched || touched(field)) walk([field], value, single);
+  for (const index of config.composites(collectionId)) {
+    if (touched && !index.fields.some((f) => touched(f.path[0] as string))) continue;
+    addComposite(entries, document, index, index.group ? group : collection, fields);
+  }
+  if (!touched) {
+    writer.truncate(0);
+    writeNamePrefix(writer, document.database, group);
+    writeNameSuffix(writer, group, document.segments, false);
+    entries.push(writer.take());
+  }
+  if (entries.length > MAX_INDEX_ENTRIES_PER_DOCUMENT) {
+    throw invalid(
+      `Document "${document.segments.join('/')}" has too many index entries: ${entries.length}, ` +
+        `${MAX_INDEX_ENTRIES_PER_DOCUMENT} are allowed. Exempt fields that no query uses.`,
+    );
+  }
+  return entries;
+}
+
+/** A map is indexed as a whole and field by field. */
+function walk(path: FieldPath, value: Value, visit: (path: FieldPath, value: Value) => void): void {
+  visit(path, value);
+  if (value.kind !== 'map') return;
+  for (const [key, child] of value.fields) walk([...path, key], child, visit);
+}
+
+function addSingle(
+  entries: Buffer[],
+  { database, segments }: IndexedPath,
+  entry: { scope: EntryScope; path: FieldPath; value: Value },
+  kinds: SingleField,
+): void {
+  const { scope, path, value } = entry;
+  if (kinds.has('ascending') || kinds.has('descending')) {
+    writer.truncate(0);
+    writeSinglePrefix(writer, database, { scope, path, contains: false });
+    writeValueKey(writer, value);
+    writeNameSuffix(writer, scope, segments, false);
+    entries.push(writer.take());
+  }
+  if (value.kind !== 'array' || !kinds.has('contains')) return;
+  writer.truncate(0);
+  writeSinglePrefix(writer, database, { scope, path, contains: true });
+  const start = writer.length;
+  const seen = new Set<string>();
+  for (const element of value.values) {
+    writer.truncate(start);
+    writeValueKey(writer, element);
+    writeNameSuffix(writer, scope, segments, false);
+    pushOnce(entries, seen, writer.take());
+  }
+}
+
+function addComposite(
+  entries: Buffer[],
+  document: IndexedPath,
+  index: CompositeIndex,
+  scope: EntryScope,
+  fields: Fields,
+): void {
+  const values = index.fields.map((f) => getField(fields, f.path));
+  if (values.includes(undefined)) return;
+  const array = index.fields.findIndex((f) => f.kind === 'contains');
+  const arrayValue = array < 0 ? undefined : values[array];
+  if (arrayValue && arrayValue.kind !== 'array') return;
+  const choices = arrayValue?.kind === 'array' ? arrayValue.values : [undefined];
+  const seen = new Set<string>();
+  for (const element of choices) {
+    writer.truncate(0);
+    writeCompositePrefix(writer, document.database, { index, scope });
+    index.fields.forEach((field, i) => {
+      const start = writer.length;
+      writeValueKey(writer, field.kind === 'contains' ? (element as Value) : (values[i] as Value));
+      if (field.kind === 'descending') writer.invertFrom(start);
+    });
+    writeNameSuffix(writer, scope, document.segments, index.nameDescending);
+    pushOnce(entries, seen, writer.take());
+  }
+}
+
+function pushOnce(entries: Buffer[], seen: Set<string>, entry: Buffer): void {
+  const key = entry.toString('latin1');
+  if (seen.has(key)) return;
+  seen.add(key);
+  entries.push(entry);
+}

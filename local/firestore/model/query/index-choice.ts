@@ -1,0 +1,151 @@
+/**
+ * Which index serves a conjunction in the query's order, and which one production would ask for when none does. Pure;
+ * knows definitions, not keys.
+ */
+import { type FieldPath, formatFieldPath } from '../field-path.ts';
+import type {
+  CompositeIndex,
+  IndexConfig,
+  IndexField,
+  IndexKind,
+  SingleField,
+} from '../index/index-config.ts';
+import type { Conjunction } from './disjunctions.ts';
+import { isNameField, sameField } from './normalise.ts';
+import type { Comparison, Order, Query } from './query.ts';
+
+/** A conjunction as indexes see it: equalities in front, then what remains to be ordered. */
+export interface Shape {
+  readonly equalities: readonly Comparison[];
+  /** At most one. */
+  readonly contains: Comparison | undefined;
+  /** Orders that an equality does not make constant, without `__name__`. */
+  readonly orders: readonly Order[];
+  readonly nameDescending: boolean;
+}
+
+export function shapeOf(query: Query, conjunction: Conjunction): Shape {
+  const equalities = conjunction.filter((c) => c.op === '==' && !isNameField(c.field));
+  const constant = (o: Order) => equalities.some((e) => sameField(e.field, o.field));
+  const name = query.orders.find((o) => isNameField(o.field));
+  return {
+    equalities,
+    contains: conjunction.find((c) => c.op === 'array-contains'),
+    orders: beforeName(query.orders).filter((o) => !constant(o)),
+    nameDescending: name?.descending ?? false,
+  };
+}
+
+/** Names are unique: nothing after `__name__` orders anything. */
+function beforeName(orders: readonly Order[]): readonly Order[] {
+  const at = orders.findIndex((o) => isNameField(o.field));
+  return at < 0 ? orders : orders.slice(0, at);
+}
+
+/** A composite whose leading fields are fixed by equalities and whose others are exactly the orders. */
+export interface CompositeMatch {
+  readonly index: CompositeIndex;
+  /** Number of leading fields fixed by an equality or a membership. */
+  readonly fixed: number;
+}
+
+export function compositesFor(config: IndexConfig, query: Query, shape: Shape): CompositeMatch[] {
+  const { collectionId, allDescendants } = query.scope;
+  if (collectionId === undefined) return [];
+  return config
+    .composites(collectionId)
+    .filter((index) => index.group === allDescendants)
+    .flatMap((index) => {
+      const fixed = index.fields.length - shape.orders.length;
+      const fits =
+        fixed >= 0 &&
+        index.fields.slice(0, fixed).every((f) => isFixed(shape, f)) &&
+        index.fields.slice(fixed).every((f, i) => servesOrder(f, shape.orders[i] as Order)) &&
+        (shape.orders.length === 0 || index.nameDescending === shape.nameDescending);
+      return fits ? [{ index, fixed }] : [];
+    });
+}
+
+function isFixed(shape: Shape, field: IndexField): boolean {
+  if (field.kind === 'contains')
+    return shape.contains !== undefined && sameField(shape.contains.field, field.path);
+  return shape.equalities.some((e) => sameField(e.field, field.path));
+}
+
+function servesOrder(field: IndexField, order: Order): boolean {
+  return sameField(field.path, order.field) && field.kind === directionOf(order.descending);
+}
+
+function directionOf(descending: boolean): IndexKind {
+  return descending ? 'descending' : 'ascending';
+}
+
+/**
+ * The fields of the index that is missing, or undefined when what exists suffices. Several indexes that end alike can
+ * together cover all equalities (production merges them).
+ */
+export function missingIndex(
+  config: IndexConfig,
+  query: Query,
+  shape: Shape,
+): readonly IndexField[] | undefined {
+  const wanted: IndexField[] = [
+    ...(shape.contains ? [{ path: shape.contains.field, kind: 'contains' as const }] : []),
+    ...distinctFields(shape.equalities).map((path) => ({ path, kind: 'ascending' as const })),
+  ];
+  const covered = compositesFor(config, query, shape).flatMap(({ index, fixed }) =>
+    index.fields.slice(0, fixed),
+  );
+  const isCovered = (field: IndexField) => covered.some((c) => sameField(c.path, field.path));
+  const suffix = shape.orders.map((o) => ({ path: o.field, kind: directionOf(o.descending) }));
+  if (suffix.length === 0) {
+    const single = (f: IndexField) =>
+      singleField(config, query, f.path).has(kindFor(f, shape.nameDescending));
+    return wanted.every((f) => single(f) || isCovered(f)) ? undefined : wanted;
+  }
+  if (wanted.length === 0) return missingOrder(config, query, shape, suffix);
+  return wanted.every(isCovered) ? undefined : [...wanted, ...suffix];
+}
+
+function missingOrder(
+  config: IndexConfig,
+  query: Query,
+  shape: Shape,
+  suffix: readonly IndexField[],
+): readonly IndexField[] | undefined {
+  const [first] = suffix;
+  const oneField = suffix.length === 1 && first && (first.kind === 'descending') === shape.nameDescending;
+  if (oneField && singleField(config, query, first.path).has(first.kind)) return undefined;
+  return compositesFor(config, query, shape).length > 0 ? undefined : suffix;
+}
+
+function kindFor(field: IndexField, nameDescending: boolean): IndexKind {
+  return field.kind === 'contains' ? 'contains' : directionOf(nameDescending);
+}
+
+export function singleField(config: IndexConfig, query: Query, path: FieldPath): SingleField {
+  const indexes = config.field(query.scope.collectionId as string, path);
+  return query.scope.allDescendants ? indexes.group : indexes.collection;
+}
+
+function distinctFields(comparisons: readonly Comparison[]): FieldPath[] {
+  const fields = new Map(comparisons.map((c) => [formatFieldPath(c.field), c.field]));
+  return [...fields.values()];
+}
+
+/** The declaration to add to `firestore.indexes.json`, as text. */
+export function describeMissing(query: Query, shape: Shape, fields: readonly IndexField[]): string {
+  const queryScope = query.scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION';
+  const collectionGroup = query.scope.collectionId;
+  const kind = (f: IndexField) =>
+    f.kind === 'contains' ? { arrayConfig: 'CONTAINS' } : { order: f.kind.toUpperCase() };
+  const nameDiffers = fields.at(-1)?.kind === 'ascending' && shape.nameDescending;
+  const [only] = fields;
+  if (fields.length === 1 && only && !nameDiffers) {
+    const index = { ...kind(only), queryScope };
+    const override = { collectionGroup, fieldPath: formatFieldPath(only.path), indexes: [index] };
+    return `fieldOverrides: ${JSON.stringify(override)}`;
+  }
+  const declared = fields.map((f) => ({ fieldPath: formatFieldPath(f.path), ...kind(f) }));
+  return `indexes: ${JSON.stringify({ collectionGroup, queryScope, fields: declared })}`;
+}
