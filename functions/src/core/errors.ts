@@ -107,6 +107,11 @@ export const ERROR_CODES = {
     help: 'Wait as long as `Retry-After` says and try again.',
   },
   NOT_FOUND: { httpStatus: 404, title: 'No such resource', help: 'Check the path and the ids in it.' },
+  METHOD_NOT_ALLOWED: {
+    httpStatus: 405,
+    title: 'The resource does not have this method',
+    help: 'Use one of the methods that `Allow` names.',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     httpStatus: 415,
     title: 'The content type is not supported',

@@ -1,0 +1,53 @@
+/**
+ * The HTTP API: which path and method leads where. Owns routing, and that every refusal is a problem answer; a route's
+ * work is in its own module.
+ *
+ * Must not: answer anything but health without knowing the caller.
+ */
+import { type Context, Hono } from 'hono';
+import { CairnError } from '../core/errors.ts';
+import { methodNotAllowed, problemResponse } from '../http/problem.ts';
+import { Authenticator, type Caller } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import { Health } from './routes/health.ts';
+import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
+import { startFromApi } from './routes/start-run.ts';
+
+type Env = { Variables: { caller: Caller } };
+type Handler = (c: Context<Env>) => Promise<Response>;
+
+export function createApi(deps: ApiDeps): Hono<Env> {
+  const authenticator = new Authenticator({ clients: deps.clients, clock: deps.start.clock });
+  const health = new Health(deps);
+  const app = new Hono<Env>();
+  const resource = (path: string, methods: Readonly<Record<string, Handler>>) => {
+    for (const [method, handler] of Object.entries(methods)) app.on(method, path, handler);
+    // Hono answers HEAD with what GET answers.
+    const allowed = Object.keys(methods).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    app.all(path, (c) => {
+      throw methodNotAllowed(c.req.method, allowed);
+    });
+  };
+
+  resource('/v1/healthz', { GET: () => health.answer() });
+
+  app.use('/v1/*', async (c, next) => {
+    c.set('caller', await authenticator.callerOf(c.req.raw.headers));
+    await next();
+    // What one caller may read must not be served to the next by a cache on the way.
+    c.header('cache-control', 'no-store');
+  });
+  const at = (c: Context<Env>) => ({ runId: c.req.param('id') ?? '', url: c.req.url });
+  resource('/v1/runs', {
+    GET: (c) => listRuns(deps, c.get('caller'), c.req.url),
+    POST: (c) => startFromApi(deps, c.get('caller'), c.req.raw),
+  });
+  resource('/v1/runs/:id', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
+
+  app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'nothing is here'), deps.start.log));
+  app.onError((error) => problemResponse(error, deps.start.log));
+  return app;
+}

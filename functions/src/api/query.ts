@@ -1,0 +1,45 @@
+/** Reads query parameters strictly: a misspelled filter must not silently list everything. */
+import { CairnError } from '../core/errors.ts';
+import type { PageRequest } from '../ports/run-store.ts';
+
+/** What a page holds if the caller does not say. */
+export const DEFAULT_LIMIT = 20;
+/** The most a page holds: a hundred checkpoints of 256 KiB still fit an answer. */
+export const MAX_LIMIT = 100;
+const MAX_VALUE_CHARS = 2_000;
+
+export type Query<Name extends string> = { readonly [K in Name]?: string };
+
+/**
+ * The parameters of a request.
+ *
+ * @throws CairnError INVALID_INPUT for an unknown, repeated, empty or overlong one
+ */
+export function readQuery<Name extends string>(url: string, known: readonly Name[]): Query<Name> {
+  const query: { [K in Name]?: string } = {};
+  for (const [name, value] of new URL(url).searchParams) {
+    if (!isOneOf(name, known)) refuse(name, `is not known here; use ${known.join(', ') || 'none'}`);
+    if (query[name] !== undefined) refuse(name, 'stands twice');
+    if (value === '') refuse(name, 'is empty');
+    if (value.length > MAX_VALUE_CHARS) refuse(name, `is longer than ${MAX_VALUE_CHARS} characters`);
+    query[name] = value;
+  }
+  return query;
+}
+
+/** @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT} */
+export function pageRequest({ limit, cursor }: Query<'limit' | 'cursor'>): PageRequest {
+  const size = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+  if (size < 1 || size > MAX_LIMIT) refuse('limit', `must be a number from 1 to ${MAX_LIMIT}`);
+  return { limit: size, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {
+  return (known as readonly string[]).includes(name);
+}
+
+function refuse(name: string, why: string): never {
+  throw new CairnError('INVALID_INPUT', `the query parameter ${name.slice(0, 100)} ${why}`, {
+    field: name.slice(0, 100),
+  });
+}

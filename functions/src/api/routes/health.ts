@@ -1,0 +1,54 @@
+/** `GET /v1/healthz`: which version answers and whether it reaches the store. Open to everybody, so it says no more. */
+import type { Clock } from '../../ports/clock.ts';
+import { pause } from '../../ports/clock.ts';
+import type { ApiDeps } from '../deps.ts';
+
+/** A store that takes longer than this is of no use to anybody waiting. */
+const PROBE_TIMEOUT_MS = 3_000;
+/** One probe serves everybody who asks within this time: the route is open, and each probe is a billed read. */
+const PROBE_TTL_MS = 5_000;
+/** Read to see whether the store answers; there need not be such a client. */
+const PROBE_CLIENT = 'healthz';
+
+export class Health {
+  readonly #deps: ApiDeps;
+  #probe: { readonly reachable: Promise<boolean>; readonly until: number } | undefined;
+
+  constructor(deps: ApiDeps) {
+    this.#deps = deps;
+  }
+
+  async answer(): Promise<Response> {
+    const { version } = this.#deps;
+    const reachable = await this.#reachable();
+    const body = { status: reachable ? 'ok' : 'degraded', version, store: reachable ? 'ok' : 'unreachable' };
+    return Response.json(body, { status: reachable ? 200 : 503, headers: { 'cache-control': 'no-store' } });
+  }
+
+  #reachable(): Promise<boolean> {
+    const { clock } = this.#deps.start;
+    const now = clock.now();
+    if (!this.#probe || now >= this.#probe.until) {
+      this.#probe = { reachable: this.#read(clock), until: now + PROBE_TTL_MS };
+    }
+    return this.#probe.reachable;
+  }
+
+  async #read(clock: Clock): Promise<boolean> {
+    const { start, clients } = this.#deps;
+    const done = new AbortController();
+    const read = clients.read(PROBE_CLIENT).then(
+      () => true,
+      (error: unknown) => {
+        start.log.warn('store_unreachable', { error });
+        return false;
+      },
+    );
+    const reachable = await Promise.race([
+      read,
+      pause(clock, PROBE_TIMEOUT_MS, done.signal).then(() => false),
+    ]);
+    done.abort();
+    return reachable;
+  }
+}

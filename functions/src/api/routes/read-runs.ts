@@ -1,0 +1,95 @@
+/** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
+import { CairnError } from '../../core/errors.ts';
+import { isRunId } from '../../core/ids.ts';
+import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/status.ts';
+import { storedText } from '../../engine/run-input.ts';
+import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
+import type { Caller } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { pageRequest, readQuery } from '../query.ts';
+import { checkpointView, eventView, stepView } from '../views/documents.ts';
+import { runSummary, runView, type View } from '../views/run.ts';
+import { fromText } from '../views/values.ts';
+
+/** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
+export async function listRuns({ start }: ApiDeps, caller: Caller, url: string): Promise<Response> {
+  const query = readQuery(url, ['status', 'type', 'repoId', 'threadId', 'limit', 'cursor']);
+  const { status, limit, cursor, ...rest } = query;
+  const filter = { tenantId: caller.tenantId, ...rest, ...statusFilter(status) };
+  return pageAnswer(await start.store.listRuns(filter, pageRequest(query)), runSummary);
+}
+
+/** `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). */
+export async function readRun({ start }: ApiDeps, caller: Caller, at: RunAddress): Promise<Response> {
+  readQuery(at.url, []);
+  const { state } = await ownRun(start.store, caller, at.runId);
+  const [input, result] = await Promise.all([
+    storedText(start.store, state.id, state.input),
+    state.result && storedText(start.store, state.id, state.result),
+  ]);
+  return Response.json(
+    runView(state, { input: fromText(input), result: result === undefined ? undefined : fromText(result) }),
+  );
+}
+
+export interface RunAddress {
+  readonly runId: string;
+  readonly url: string;
+}
+
+type ListUnderRun = (deps: ApiDeps, caller: Caller, at: RunAddress) => Promise<Response>;
+
+/** `GET /v1/runs/{id}/events`, newest first. */
+export const listEvents: ListUnderRun = (deps, caller, at) =>
+  listUnder(deps, caller, {
+    ...at,
+    read: (page) => deps.start.store.listEvents(at.runId, page),
+    view: eventView,
+  });
+
+/** `GET /v1/runs/{id}/steps`, by the step's id. */
+export const listSteps: ListUnderRun = (deps, caller, at) =>
+  listUnder(deps, caller, {
+    ...at,
+    read: (page) => deps.start.store.listSteps(at.runId, page),
+    view: stepView,
+  });
+
+/** `GET /v1/runs/{id}/checkpoints`, newest first. */
+export const listCheckpoints: ListUnderRun = (deps, caller, at) =>
+  listUnder(deps, caller, {
+    ...at,
+    read: (page) => deps.start.store.listCheckpoints(at.runId, page),
+    view: checkpointView,
+  });
+
+interface Listing<T> extends RunAddress {
+  readonly read: (page: PageRequest) => Promise<Page<T>>;
+  readonly view: (item: T) => View;
+}
+
+async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing<T>): Promise<Response> {
+  const page = pageRequest(readQuery(listing.url, ['limit', 'cursor']));
+  await ownRun(start.store, caller, listing.runId);
+  return pageAnswer(await listing.read(page), listing.view);
+}
+
+/** A run of another tenant is answered exactly as one that does not exist. */
+async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
+  const loaded = isRunId(runId) ? await store.load(runId) : undefined;
+  if (loaded?.state.tenantId === tenantId) return loaded;
+  throw new CairnError('RUN_NOT_FOUND', 'there is no run with this id', { field: 'id' });
+}
+
+function statusFilter(status: string | undefined): { readonly status?: RunStatus } {
+  if (status === undefined) return {};
+  if (isRunStatus(status)) return { status };
+  throw new CairnError('INVALID_INPUT', `status must be one of ${RUN_STATUSES.join(', ')}`, {
+    field: 'status',
+  });
+}
+
+/** `next`, if there is more, is the `cursor` of the following page. */
+function pageAnswer<T>({ items, next }: Page<T>, view: (item: T) => View): Response {
+  return Response.json({ items: items.map(view), ...(next === undefined ? {} : { next }) });
+}

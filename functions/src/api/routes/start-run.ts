@@ -1,0 +1,91 @@
+/** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
+import { CairnError } from '../../core/errors.ts';
+import { requestHash } from '../../core/fingerprint.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { apiKey, readApiIdempotencyHeader } from '../../core/keys.ts';
+import type { Workflow } from '../../engine/define/types.ts';
+import { type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { RETRY_AFTER_S } from '../../http/problem.ts';
+import { traceIdOf } from '../../http/trace-context.ts';
+import { type StartOutcome, startRun } from '../../operations/start-run.ts';
+import { assertRole, type Caller } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { readQuery } from '../query.ts';
+
+/** Far above any input a run can have (256 KiB), so that the refusal names the real limit. */
+const MAX_BODY_BYTES = 1024 * 1024;
+const MEMBERS: ReadonlySet<string> = new Set(['type', 'input', 'threadId']);
+/** Visible ASCII: it stands in queries, logs and other systems. */
+const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
+
+export async function startFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
+  assertRole(caller, 'submitter');
+  readQuery(request.url, []);
+  const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
+  if (mediaType(request) !== 'application/json') {
+    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
+  }
+  const body = parseObject((await readBytes(request, MAX_BODY_BYTES)).toString('utf8'));
+  const { workflow, threadId } = readBody(deps, body);
+  const outcome = await startRun(deps.start, {
+    tenantId: caller.tenantId,
+    environment: deps.environment,
+    workflow,
+    input: body.input,
+    trigger: { source: 'api' },
+    source: 'api',
+    key: key === undefined ? undefined : apiKey(`c.${caller.clientId}`, key),
+    requestHash: requestHash('POST /v1/runs', body),
+    threadId,
+    traceId: traceIdOf(request.headers),
+  });
+  return answerFor(outcome);
+}
+
+interface StartBody {
+  readonly workflow: Workflow;
+  readonly threadId: string | undefined;
+}
+
+function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
+  const unknown = Object.keys(body).filter((name) => !MEMBERS.has(name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => JSON.stringify(name.slice(0, 100))).join(', ');
+    throw invalid(unknown[0] ?? '', `unknown members: ${names}; known are ${[...MEMBERS].join(', ')}`);
+  }
+  const { type, threadId } = body;
+  if (typeof type !== 'string') throw invalid('type', 'type must be the type of a workflow');
+  const workflow = registry.newest(type);
+  if (!workflow) {
+    const known = registry.types().join(', ');
+    throw invalid('type', `there is no workflow ${JSON.stringify(type.slice(0, 100))}; there are: ${known}`);
+  }
+  if (!('input' in body)) throw invalid('input', 'input is missing');
+  if (threadId !== undefined && (typeof threadId !== 'string' || !THREAD_ID.test(threadId))) {
+    throw invalid('threadId', 'threadId must be 1 to 255 visible ASCII characters');
+  }
+  return { workflow, threadId };
+}
+
+/** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */
+function answerFor(outcome: StartOutcome): Response {
+  if (outcome.kind === 'in_flight') {
+    return Response.json(
+      { status: 'in_flight' },
+      { status: 202, headers: { 'retry-after': String(RETRY_AFTER_S) } },
+    );
+  }
+  const replayed = outcome.kind === 'replayed';
+  return new Response(canonicalJson(outcome.response), {
+    status: replayed ? 200 : 201,
+    headers: {
+      'content-type': 'application/json',
+      location: `/v1/runs/${outcome.runId}`,
+      ...(replayed ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  });
+}
+
+function invalid(field: string, message: string): CairnError {
+  return new CairnError('INVALID_INPUT', message, { field: field.slice(0, 100) });
+}

@@ -1,0 +1,36 @@
+/** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
+import type { Json } from '../../core/json.ts';
+import { type RunState, SUCCESS_OUTCOMES } from '../../core/state.ts';
+import { wakeAt } from '../../core/wake.ts';
+import { isoIf, readable } from './values.ts';
+
+export type View = { readonly [name: string]: Json | undefined };
+
+/** As it stands in lists: input and result are left to {@link runView}, since they may be large or lie elsewhere. */
+export function runSummary(run: RunState): View {
+  const { input, result, steps, shard, ...shown } = run;
+  return { ...(readable(shown) as View), wakeAt: isoIf(wakeAt(run)), steps: stepCounts(steps.values()) };
+}
+
+export interface RunValues {
+  readonly input: Json;
+  readonly result: Json | undefined;
+}
+
+export function runView(run: RunState, { input, result }: RunValues): View {
+  return { ...runSummary(run), input, result };
+}
+
+/** How many steps stand where; each step is at `/v1/runs/{id}/steps`. */
+function stepCounts(
+  steps: Iterable<RunState['steps'] extends { values(): Iterable<infer S> } ? S : never>,
+): View {
+  const counts: Record<string, number> = { begun: 0, running: 0, retrying: 0, waiting: 0, failed: 0 };
+  for (const outcome of SUCCESS_OUTCOMES) counts[outcome] = 0;
+  for (const step of steps) {
+    const where = step.phase === 'done' ? step.outcome : step.phase;
+    counts[where] = (counts[where] ?? 0) + 1;
+    counts.begun = (counts.begun ?? 0) + 1;
+  }
+  return counts;
+}

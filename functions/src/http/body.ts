@@ -1,0 +1,84 @@
+/**
+ * Reads request bodies from strangers: bounded in size, in depth, and only what can be stored unchanged.
+ *
+ * Must not: know what a body means.
+ */
+import { CairnError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+
+/** Deeper than any honest payload (GitHub's reach about ten), far below what a stack bears. */
+export const MAX_BODY_DEPTH = 100;
+
+export type JsonObject = { readonly [name: string]: Json };
+
+/**
+ * The body's bytes.
+ *
+ * @param maxBytes more is refused, by what is announced before anything is read
+ * @throws CairnError PAYLOAD_TOO_LARGE
+ */
+export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+  assertSize(Number(request.headers.get('content-length') ?? 0), maxBytes);
+  const bytes = Buffer.from(await request.arrayBuffer());
+  assertSize(bytes.length, maxBytes);
+  return bytes;
+}
+
+/** Media type of the request, lower case, without parameters; a charset other than UTF-8 is refused. */
+export function mediaType(request: Request): string {
+  const [type = '', ...parameters] = (request.headers.get('content-type') ?? '').toLowerCase().split(';');
+  for (const parameter of parameters) {
+    const [, charset] = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter) ?? [];
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+      throw new CairnError('UNSUPPORTED_MEDIA_TYPE', `the charset ${charset} is not supported; use UTF-8`, {
+        field: 'Content-Type',
+      });
+    }
+  }
+  return type.trim();
+}
+
+/** @throws CairnError INVALID_INPUT unless the text is a JSON object that can be stored as it is */
+export function parseObject(text: string): JsonObject {
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CairnError('INVALID_INPUT', 'the body must be a JSON object');
+  }
+  assertStorable(value, 1);
+  return value as JsonObject;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CairnError('INVALID_INPUT', 'the body is not JSON', { cause });
+  }
+}
+
+/** What JSON can say and canonical JSON cannot: half a character. */
+function assertStorable(value: unknown, depth: number): void {
+  if (typeof value === 'string') assertWellFormed(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > MAX_BODY_DEPTH) {
+    throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`);
+  }
+  if (Array.isArray(value)) {
+    for (const member of value) assertStorable(member, depth + 1);
+    return;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    assertWellFormed(name);
+    assertStorable(member, depth + 1);
+  }
+}
+
+function assertWellFormed(text: string): void {
+  if (!text.isWellFormed()) throw new CairnError('INVALID_INPUT', 'the body holds a lone surrogate');
+}
+
+function assertSize(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) {
+    throw new CairnError('PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The functions that are deployed, nothing else. Everything heavy is loaded by the first request, so that this module
+ * stays cheap to read for `firebase deploy` and on a cold start.
+ */
+import { HttpsError, onRequest } from 'firebase-functions/https';
+import { onSchedule } from 'firebase-functions/scheduler';
+import { onTaskDispatched } from 'firebase-functions/tasks';
+import { githubWebhookSecret, region } from './platform/params.ts';
+
+/** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. */
+export const api = onRequest({ region, invoker: 'public', memory: '512MiB' }, async (request, response) => {
+  const { answerApi } = await import('./platform/doors.ts');
+  await answerApi(request, response);
+});
+
+/** GitHub's webhook. Open to everybody: it checks signatures itself. */
+export const githubWebhook = onRequest(
+  { region, invoker: 'public', memory: '512MiB', secrets: [githubWebhookSecret] },
+  async (request, response) => {
+    const { answerGithub } = await import('./platform/doors.ts');
+    await answerGithub(request, response);
+  },
+);
+
+/**
+ * Moves one run. A failed dispatch is repeated by the queue; when that gives up, the scan finds the run. Rates are the
+ * most a queue may have.
+ */
+export const drive = onTaskDispatched(
+  {
+    region,
+    invoker: 'private',
+    memory: '1GiB',
+    timeoutSeconds: 540,
+    concurrency: 80,
+    retryConfig: { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 60 },
+    rateLimits: { maxConcurrentDispatches: 1_000, maxDispatchesPerSecond: 500 },
+  },
+  async ({ data }) => {
+    const { driveTask } = await import('./platform/doors.ts');
+    const outcome = await driveTask(data);
+    if (outcome === 'later') throw new HttpsError('unavailable', 'the run could not be moved now');
+  },
+);
+
+/** Finds runs that nobody touched in time. Safe to run twice at once. */
+export const recoverRuns = onSchedule(
+  { schedule: 'every 1 minutes', region, timeoutSeconds: 60 },
+  async () => {
+    const { recover } = await import('./platform/doors.ts');
+    await recover();
+  },
+);

@@ -1,0 +1,41 @@
+/**
+ * Between the Express request and response that Cloud Functions hands over and the web's own `Request` and `Response`,
+ * which the doors speak.
+ *
+ * Must not: look into a body: the doors check signatures over its bytes.
+ */
+import type { Request as FunctionRequest } from 'firebase-functions/https';
+
+/** What is used of Express's response. */
+export interface FunctionResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  end(body: Buffer): unknown;
+}
+
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+/** Only the path and query are read; the name a client used for us decides nothing. */
+const ORIGIN = 'http://functions.invalid';
+
+export function toRequest(incoming: FunctionRequest): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  const { method, rawBody } = incoming;
+  // Two slashes at the beginning would be read as a host.
+  const path = incoming.url.replace(/^\/+/, '/');
+  return new Request(`${ORIGIN}${path}`, {
+    method,
+    headers,
+    ...(WITHOUT_BODY.has(method) || !rawBody ? {} : { body: new Uint8Array(rawBody) }),
+  });
+}
+
+export async function send(answer: Response, response: FunctionResponse): Promise<void> {
+  const body = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    'content-length': String(body.length),
+  });
+  response.end(body);
+}

@@ -1,0 +1,42 @@
+/**
+ * Log lines in the form Cloud Logging reads: one JSON object a line, with `severity` and `message`. A field that is
+ * an error becomes its text; a value that JSON cannot carry never costs the line.
+ */
+import type { Log, LogFields } from '../ports/log.ts';
+
+export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
+
+const ORDER: readonly Severity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
+
+export interface JsonLogOptions {
+  /** Lines below it are dropped. */
+  readonly least: Severity;
+  write(line: string): void;
+}
+
+export function jsonLog({ least, write }: JsonLogOptions): Log {
+  const line =
+    (severity: Severity) =>
+    (event: string, fields: LogFields = {}) => {
+      if (ORDER.indexOf(severity) >= ORDER.indexOf(least)) write(`${text(severity, event, fields)}\n`);
+    };
+  return { debug: line('DEBUG'), info: line('INFO'), warn: line('WARNING'), error: line('ERROR') };
+}
+
+/** To standard output, which is where Cloud Run collects lines; below `INFO` nothing, as lines are billed. */
+export const platformLog: Log = jsonLog({ least: 'INFO', write: (line) => void process.stdout.write(line) });
+
+/** `severity`, `message` and `event` are ours: a field of that name would hide them. */
+function text(severity: Severity, event: string, fields: LogFields): string {
+  const own = { severity, message: event, event };
+  try {
+    return JSON.stringify({ ...fields, ...own }, (_name, value: unknown) => plain(value));
+  } catch (error) {
+    return JSON.stringify({ ...own, fieldsLost: String(error) });
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Error) return value.stack ?? value.message;
+  return typeof value === 'bigint' ? String(value) : value;
+}

@@ -1,0 +1,72 @@
+/**
+ * What an installation can set: the parameters `firebase deploy` asks for, and what the local cloud puts in the
+ * environment. The only place that reads the environment. Values are read when first used, not at load: while functions
+ * are deployed there are none.
+ */
+import { defineSecret, defineString } from 'firebase-functions/params';
+
+/** Where the functions run and the queue lies. */
+export const region = defineString('CAIRN_REGION', {
+  default: 'us-central1',
+  description: 'Region of the functions and of their task queue.',
+});
+
+const collectionPrefix = defineString('COLLECTION_PREFIX', {
+  default: 'gwi_',
+  description: 'Collections that begin with it belong to this installation.',
+});
+
+const environment = defineString('ENVIRONMENT', {
+  default: 'production',
+  description: 'Written on every run, e.g. production or staging.',
+});
+
+const githubTenant = defineString('GITHUB_TENANT', {
+  default: 'local',
+  description: 'Tenant that owns the runs GitHub starts.',
+});
+
+const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
+  default: '',
+  description:
+    'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
+});
+
+/** One secret, or during an exchange several, separated by commas. */
+export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
+
+export interface Settings {
+  readonly project: string;
+  readonly region: string;
+  readonly collectionPrefix: string;
+  readonly environment: string;
+  readonly githubTenant: string;
+  /** Undefined: ask the metadata server. */
+  readonly serviceAccount: string | undefined;
+  /** Where the queue delivers. */
+  readonly driveUrl: string;
+  /** `host:port` of a task queue that speaks plain text; undefined: Google's. */
+  readonly tasksHost: string | undefined;
+  /** Whether this is the local cloud, with its shorter leases. */
+  readonly local: boolean;
+}
+
+/** @throws Error if the platform did not say which project this is */
+export function readSettings(): Settings {
+  const { env } = process;
+  const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
+  if (!project) throw new Error('GCLOUD_PROJECT is not set');
+  const where = region.value();
+  const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
+  return {
+    project,
+    region: where,
+    collectionPrefix: collectionPrefix.value(),
+    environment: environment.value(),
+    githubTenant: githubTenant.value(),
+    serviceAccount: serviceAccount.value() || undefined,
+    driveUrl: `${functionsUrl}/drive`,
+    tasksHost: env.CAIRN_TASKS_HOST || undefined,
+    local: env.CAIRN_LOCAL === '1',
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * The composition root: the one place that constructs adapters and hands them to the engine and the doors. Loaded by
+ * the first request of an instance, so that deploying and starting cost none of it.
+ */
+import type { ApiDeps } from '../api/deps.ts';
+import { WorkflowRegistry } from '../engine/define/registry.ts';
+import type { EngineDeps } from '../engine/deps.ts';
+import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import type { StartDeps } from '../operations/start-run.ts';
+import { FirestoreClientStore } from '../store/firestore-client-store.ts';
+import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
+import { FirestoreRunStore } from '../store/firestore-run-store.ts';
+import { secretsIn } from '../triggers/github/signature.ts';
+import type { GithubDeps } from '../triggers/github/webhook.ts';
+import { workflows } from '../workflows/index.ts';
+import { systemClock } from './clock.ts';
+import { firestoreClient } from './firestore.ts';
+import { platformLog } from './log.ts';
+import { githubWebhookSecret, readSettings, type Settings } from './params.ts';
+import { systemRandomness } from './randomness.ts';
+import { shutdown } from './shutdown.ts';
+import { lazyQueue } from './tasks.ts';
+import { version } from './version.ts';
+
+export interface Root {
+  readonly engine: EngineDeps;
+  readonly github: GithubDeps;
+  readonly api: ApiDeps;
+}
+
+let root: Root | undefined;
+
+/** The same for every function of the instance. @throws Error if the installation's settings are not usable */
+export function compose(): Root {
+  root ??= build(readSettings());
+  return root;
+}
+
+function build(settings: Settings): Root {
+  const { collectionPrefix, environment, githubTenant } = settings;
+  const db = firestoreClient(settings.project);
+  const world = { clock: systemClock, random: systemRandomness, log: platformLog };
+  const registry = new WorkflowRegistry(workflows);
+  const start: StartDeps = {
+    ...world,
+    store: new FirestoreRunStore(db, collectionPrefix),
+    records: new FirestoreIdempotencyStore(db, collectionPrefix),
+    queue: lazyQueue({ settings, ...world }),
+  };
+  const engine: EngineDeps = {
+    ...start,
+    registry,
+    settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
+    shutdown,
+  };
+  const github: GithubDeps = {
+    start,
+    registry,
+    environment,
+    secrets: () => secretsIn(githubWebhookSecret.value()),
+    tenantOf: () => githubTenant,
+  };
+  const clients = new FirestoreClientStore(db, collectionPrefix);
+  return { engine, github, api: { start, registry, environment, clients, version } };
+}

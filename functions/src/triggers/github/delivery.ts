@@ -1,0 +1,59 @@
+/**
+ * Reads one delivery off the wire: limits, headers, signature, payload, in this order, so that nothing is parsed that
+ * was not signed. Owns what is refused; decides nothing about runs.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { isSigned } from './signature.ts';
+
+/** GitHub's own cap for a payload. */
+export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
+
+export interface Delivery {
+  /** `X-GitHub-Delivery`: the same over all redeliveries. */
+  readonly id: string;
+  /** `X-GitHub-Event`. */
+  readonly event: string;
+  readonly action: string | undefined;
+  readonly payload: JsonObject;
+}
+
+/** @throws CairnError for everything GitHub would not have sent */
+export async function readDelivery(request: Request, secrets: readonly string[]): Promise<Delivery> {
+  const bytes = await readBytes(request, MAX_DELIVERY_BYTES);
+  const event = requiredHeader(request, 'X-GitHub-Event', /^[a-z0-9_]{1,64}$/);
+  const id = requiredHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{1,100}$/);
+  const body = bytes.toString('utf8');
+  const signature = request.headers.get('x-hub-signature-256');
+  if (signature === null || !(await isSigned(body, signature, secrets))) {
+    throw new CairnError('UNAUTHENTICATED', 'the signature is missing or does not match the body', {
+      field: 'X-Hub-Signature-256',
+      help: 'Check that the webhook and this service have the same secret.',
+    });
+  }
+  const payload = parseObject(payloadText(mediaType(request), body));
+  return { id, event, action: typeof payload.action === 'string' ? payload.action : undefined, payload };
+}
+
+function requiredHeader(request: Request, name: string, form: RegExp): string {
+  const value = request.headers.get(name);
+  if (value !== null && form.test(value)) return value;
+  throw new CairnError('INVALID_INPUT', `the header ${name} is ${value === null ? 'missing' : 'malformed'}`, {
+    field: name,
+  });
+}
+
+/** GitHub sends either form, as the webhook is set up. */
+function payloadText(type: string, body: string): string {
+  if (type === 'application/json') return body;
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not one that GitHub sends', {
+      field: 'Content-Type',
+      help: 'Set the content type of the webhook to application/json.',
+    });
+  }
+  const payload = new URLSearchParams(body).get('payload');
+  if (payload === null)
+    throw new CairnError('INVALID_INPUT', 'the form has no payload', { field: 'payload' });
+  return payload;
+}

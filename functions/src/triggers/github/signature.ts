@@ -1,0 +1,32 @@
+/** Whether a delivery was signed with a secret we share with GitHub. */
+import { verify } from '@octokit/webhooks-methods';
+
+/**
+ * True if the signature (`sha256=` and the HMAC in hex) was made over exactly this body with one of the secrets. While a
+ * secret is being exchanged the old and the new one are both valid. Compares in constant time.
+ */
+export async function isSigned(
+  body: string,
+  signature: string,
+  secrets: readonly string[],
+): Promise<boolean> {
+  // An empty body is never GitHub's, and nothing to compute a signature over.
+  if (body === '') return false;
+  let signed = false;
+  for (const secret of secrets) signed = (await verify(secret, body, signature)) || signed;
+  return signed;
+}
+
+/**
+ * The secrets in the parameter: one, or during an exchange several, separated by commas.
+ *
+ * @throws Error if there is none, since every delivery would be refused for a mistake of ours
+ */
+export function secretsIn(parameter: string): string[] {
+  const secrets = parameter
+    .split(',')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '');
+  if (secrets.length === 0) throw new Error('GITHUB_WEBHOOK_SECRET is empty');
+  return secrets;
+}

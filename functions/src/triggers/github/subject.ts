@@ -1,0 +1,68 @@
+/** What a delivery is about, in the words of a run: repository, pull request, thread. Reads payloads of every event. */
+import { githubSecondaryKey } from '../../core/keys.ts';
+import type { Delivery } from './delivery.ts';
+
+export interface Subject {
+  /** `owner/name`. */
+  readonly repoId?: string;
+  /** Number of the pull request. */
+  readonly prId?: string;
+  readonly prUrl?: string;
+  /** One thread for everything that happens around one pull request or issue. */
+  readonly threadId?: string;
+}
+
+const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
+const MAX_URL_CHARS = 2_000;
+
+export function subjectOf({ payload }: Delivery): Subject {
+  const repoId = textIn(payload.repository, 'full_name');
+  if (repoId === undefined || !REPOSITORY.test(repoId)) return {};
+  const pullRequest = pullRequestIn(payload);
+  const number = pullRequest?.number ?? numberIn(payload.issue);
+  const thread = `github:${repoId}`;
+  return {
+    repoId,
+    threadId: number === undefined ? thread : `${thread}#${number}`,
+    ...(pullRequest ? { prId: String(pullRequest.number) } : {}),
+    ...(pullRequest?.url === undefined ? {} : { prUrl: pullRequest.url }),
+  };
+}
+
+/** Key of what happened to a pull request, however often and by which hook it was delivered; undefined for other events. */
+export function contentKey(delivery: Delivery, { repoId, prId }: Subject): string | undefined {
+  const { event, action, payload } = delivery;
+  if (repoId === undefined || prId === undefined || action === undefined) return undefined;
+  if (!/^[a-z_]{1,64}$/.test(action)) return undefined;
+  return githubSecondaryKey({ repo: repoId, pullRequest: Number(prId), event, action, payload });
+}
+
+interface PullRequest {
+  readonly number: number;
+  readonly url: string | undefined;
+}
+
+/** A comment on a pull request arrives as one on an issue that says it is a pull request. */
+function pullRequestIn({ pull_request, issue }: Delivery['payload']): PullRequest | undefined {
+  const isIssueOfOne = isObject(issue) && isObject(issue.pull_request);
+  const source = isObject(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;
+  const number = numberIn(source);
+  if (number === undefined) return undefined;
+  const url = textIn(source, 'html_url');
+  const isLink = url !== undefined && url.length <= MAX_URL_CHARS && url.startsWith('https://');
+  return { number, url: isLink ? url : undefined };
+}
+
+function numberIn(value: unknown): number | undefined {
+  const number = isObject(value) ? value.number : undefined;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+function textIn(value: unknown, name: string): string | undefined {
+  const text = isObject(value) ? value[name] : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

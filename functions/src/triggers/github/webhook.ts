@@ -1,0 +1,109 @@
+/**
+ * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is
+ * delivered. Answers as soon as the runs are durable; what they do happens later.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { requestHash } from '../../core/fingerprint.ts';
+import { githubKey } from '../../core/keys.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Workflow } from '../../engine/define/types.ts';
+import { methodNotAllowed, problemResponse } from '../../http/problem.ts';
+import { traceIdOf } from '../../http/trace-context.ts';
+import { type StartDeps, type StartOutcome, startRun } from '../../operations/start-run.ts';
+import { type Delivery, readDelivery } from './delivery.ts';
+import { contentKey, subjectOf } from './subject.ts';
+
+export interface GithubDeps {
+  readonly start: StartDeps;
+  readonly registry: WorkflowRegistry;
+  readonly environment: string;
+  /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
+  secrets(): readonly string[];
+  /** Whose run a delivery becomes. */
+  tenantOf(delivery: Delivery): string;
+}
+
+/** Behind hosting the path is whole; at the function's own URL it is the root. */
+const PATHS: ReadonlySet<string> = new Set(['/', '/webhooks/github']);
+
+/** Never rejects: every failure is a problem answer. */
+export async function githubWebhook(deps: GithubDeps, request: Request): Promise<Response> {
+  try {
+    if (!PATHS.has(new URL(request.url).pathname)) throw new CairnError('NOT_FOUND', 'nothing is here');
+    if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);
+    const delivery = await readDelivery(request, deps.secrets());
+    return await answer(deps, delivery, traceIdOf(request.headers));
+  } catch (error) {
+    return problemResponse(error, deps.start.log);
+  }
+}
+
+async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | undefined): Promise<Response> {
+  const { event, action, payload } = delivery;
+  if (event === 'ping') return json(200, { pong: true });
+  const listeners = deps.registry.githubListeners(event, action);
+  if (listeners.length === 0) return json(202, { ignored: true });
+  const fitting = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
+  if (fitting.length === 0) {
+    const reason = misfit(listeners, payload);
+    deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
+    return json(202, { ignored: true, reason });
+  }
+  const outcomes: StartOutcome[] = [];
+  for (const [index, workflow] of fitting.entries()) {
+    outcomes.push(await start(deps, delivery, { workflow, isFirst: index === 0, traceId }));
+  }
+  return answerFor(outcomes);
+}
+
+interface Listener {
+  readonly workflow: Workflow;
+  /** The first has the keys of the source texts; further ones add their type. */
+  readonly isFirst: boolean;
+  readonly traceId: string | undefined;
+}
+
+function start(
+  deps: GithubDeps,
+  delivery: Delivery,
+  { workflow, isFirst, traceId }: Listener,
+): Promise<StartOutcome> {
+  const subject = subjectOf(delivery);
+  const suffix = isFirst ? '' : `:${workflow.type}`;
+  const content = contentKey(delivery, subject);
+  return startRun(deps.start, {
+    tenantId: deps.tenantOf(delivery),
+    environment: deps.environment,
+    workflow,
+    input: delivery.payload,
+    trigger: { source: 'webhook', webhookEventId: delivery.id },
+    source: 'github_webhook',
+    key: `${githubKey(delivery.id)}${suffix}`,
+    requestHash: requestHash(`github:${delivery.event}`, delivery.payload),
+    traceId,
+    ...(content === undefined ? {} : { secondaryKey: `${content}${suffix}` }),
+    ...subject,
+  });
+}
+
+/** Which run a delivery became; several only where several workflows listen. */
+function answerFor(outcomes: readonly StartOutcome[]): Response {
+  const runIds = outcomes.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
+  const ids = { runId: runIds[0], ...(outcomes.length > 1 ? { runIds } : {}) };
+  if (outcomes.some(({ kind }) => kind === 'created')) return json(202, ids);
+  if (outcomes.some(({ kind }) => kind === 'in_flight')) return json(202, { inFlight: true, ...ids });
+  return json(200, { duplicate: true, ...ids });
+}
+
+/** Why no listener could take the payload, in one line for the sender's log of deliveries. */
+function misfit(listeners: readonly Workflow[], payload: unknown): string {
+  const reasons = listeners.map(({ type, input }) => {
+    const issue = input.safeParse(payload).error?.issues[0];
+    return `${type}: ${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`;
+  });
+  return `the payload does not fit: ${reasons.join('; ')}`;
+}
+
+function json(status: number, body: object): Response {
+  return Response.json(body, { status });
+}
