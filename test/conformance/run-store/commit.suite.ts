@@ -6,11 +6,9 @@ import { move, release, succeeded, T0 } from '../support/run-fixture.ts';
 import { claimed, loaded } from './runs.ts';
 
 export function commitClaims(current: () => Stores): void {
-  let stores: Stores;
   let runs: RunStore;
   beforeEach(() => {
-    stores = current();
-    runs = stores.runs;
+    runs = current().runs;
   });
 
   describe('commit', () => {

@@ -7,11 +7,9 @@ import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts
 import { claimed, LEASE_MS, loaded } from './runs.ts';
 
 export function loadClaims(current: () => Stores): void {
-  let stores: Stores;
   let runs: RunStore;
   beforeEach(() => {
-    stores = current();
-    runs = stores.runs;
+    runs = current().runs;
   });
 
   describe('load', () => {

@@ -2,6 +2,7 @@
  * The Firestore adapters through the real client library against the local server. Each set of stores is a project of
  * its own, so tests share a server but no document.
  */
+import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
@@ -9,6 +10,9 @@ import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-st
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
+
+/** What is deployed: a query without its index fails here as it would there. */
+const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
 export interface FirestoreHarness extends Harness {
   /** The client of the stores made last, for what only documents can show. */
@@ -21,7 +25,7 @@ export function firestoreHarness(): FirestoreHarness {
   const clients: Firestore[] = [];
   return {
     async make() {
-      server ??= await startFirestoreServer({ storage: { kind: 'memory' }, clock: () => time });
+      server ??= await startFirestoreServer({ storage: { kind: 'memory' }, clock: () => time, indexesFile });
       // The client asks for no credentials, and looks for none on the network, only if it is told in this way.
       process.env.METADATA_SERVER_DETECTION = 'none';
       process.env.FIRESTORE_EMULATOR_HOST = server.host;

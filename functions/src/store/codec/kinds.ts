@@ -191,7 +191,7 @@ function messageOf(cause: unknown): string {
 }
 
 function isMembers(raw: unknown): raw is Members {
-  return typeof raw === 'object' && raw !== null && Object.getPrototypeOf(raw) === Object.prototype;
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Timestamp);
 }
 
 function isText(raw: unknown): string {

@@ -1,0 +1,163 @@
+import { Timestamp } from '@google-cloud/firestore';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { NewerSchemaError } from '../../functions/src/core/events.ts';
+import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
+import { type Members, UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';
+import {
+  decodeSnapshot,
+  encodeNewSnapshot,
+  encodeSnapshotUpdate,
+  SNAPSHOT_NAMES,
+} from '../../functions/src/store/codec/snapshot.ts';
+import { beginning, idempotencyRecord, T0 } from '../conformance/support/run-fixture.ts';
+import * as any from './arbitraries.ts';
+
+describe('a document decodes to exactly what was encoded', () => {
+  const table: [
+    string,
+    fc.Arbitrary<unknown>,
+    { encode(value: never): Members; decode(document: Members, what: string): unknown },
+  ][] = [
+    ['snapshot', any.runState, { encode: encodeNewSnapshot, decode: decodeSnapshot }],
+    ['event', any.event, eventCodec],
+    ['checkpoint', any.checkpoint, checkpointCodec],
+    ['step record', any.stepRecord, stepCodec],
+    ['idempotency record', any.idempotencyRecord, recordCodec],
+    ['API client', any.apiClient, clientCodec],
+  ];
+  test.each(table)('%s', (_name, values, codec) => {
+    fc.assert(
+      fc.property(values, (value) => {
+        const decoded = codec.decode(codec.encode(value as never), 'it');
+        expect(decoded).toStrictEqual(value);
+      }),
+    );
+  });
+});
+
+describe('a masked update', () => {
+  test('over any earlier document gives the document of the later state', () => {
+    fc.assert(
+      fc.property(any.runState, any.runState, (before, after) => {
+        const stored = apply(encodeNewSnapshot(before), encodeSnapshotUpdate({ snapshot: after }));
+        const decoded = decodeSnapshot(stored, 'it');
+        const { id, input, createdAt, traceId } = before;
+        expect(decoded).toMatchObject({ id, input, createdAt, traceId });
+        expect(encodeSnapshotUpdate({ snapshot: decoded })).toEqual(
+          encodeSnapshotUpdate({ snapshot: after }),
+        );
+        expect(stored.wakeAt).toEqual(encodeNewSnapshot(after).wakeAt);
+      }),
+    );
+  });
+
+  test('names nothing that is fixed at creation and nothing of soft', () => {
+    const { state } = beginning('run_1');
+    const names = Object.keys(encodeSnapshotUpdate({ snapshot: state }));
+    const fixed = [
+      'id',
+      'input',
+      'inputHash',
+      'tenantId',
+      'type',
+      'createdAt',
+      'rootRunId',
+      'trigger',
+      'shard',
+    ];
+    expect(
+      names.filter((name) => fixed.includes(name) || name.startsWith('soft') || name === 'lastHeartbeatAt'),
+    ).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(['status', 'head', 'steps', 'lease', 'wakeAt']));
+  });
+
+  test('without a snapshot names only what it is told', () => {
+    expect(Object.keys(encodeSnapshotUpdate({ wakeAt: T0 }))).toEqual(['wakeAt']);
+    expect(Object.keys(encodeSnapshotUpdate({ soft: { heartbeat: true } }))).toEqual([
+      'lastHeartbeatAt',
+      'soft.lastHeartbeatAt',
+    ]);
+  });
+});
+
+describe('in a document', () => {
+  test('scalars are native, times are Timestamps, compound values are canonical JSON text', () => {
+    const document = encodeNewSnapshot(beginning('run_1').state);
+    expect(document).toMatchObject({
+      id: 'run_1',
+      head: 1,
+      status: 'pending',
+      createdAt: Timestamp.fromMillis(T0),
+      updatedAt: Timestamp.fromMillis(T0),
+      wakeAt: Timestamp.fromMillis(T0 + 60_000),
+      trigger: { source: 'webhook', webhookEventId: 'delivery-1' },
+      input: '{"nested":[[1,2],[3]],"title":"Überprüfung 🪨"}',
+      steps: '',
+      waits: '[]',
+    });
+    expect(recordCodec.encode(idempotencyRecord('k'))).toMatchObject({
+      expiresAt: Timestamp.fromMillis(T0 + 86_400_000),
+      response: '{"list":[[1],[2,null]],"runId":"run_1"}',
+    });
+  });
+
+  test('no member has a name beside those that the codec declares', () => {
+    fc.assert(
+      fc.property(any.runState, (state) => {
+        expect(
+          Object.keys(encodeNewSnapshot(state)).filter((name) => !SNAPSHOT_NAMES.includes(name)),
+        ).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('a document that cannot be read', () => {
+  const document = encodeNewSnapshot(beginning('run_1').state);
+
+  test('because it is newer is said to be newer, whatever else it holds', () => {
+    const newer = { schemaVersion: 2, steps: { another: 'form' } };
+    expect(() => decodeSnapshot(newer, 'run run_1')).toThrow(NewerSchemaError);
+    for (const codec of [eventCodec, checkpointCodec, stepCodec, recordCodec, clientCodec]) {
+      expect(() => codec.decode(newer, 'it')).toThrow(NewerSchemaError);
+    }
+  });
+
+  test.each<[string, Members, RegExp]>([
+    ['lacks a member', { head: undefined }, /run_1: member 'head' is missing/],
+    ['holds a number as text', { head: '1' }, /member 'head': expected a whole number, found string/],
+    ['holds a time as text', { updatedAt: '2026' }, /member 'updatedAt': expected a time/],
+    ['holds a time as null', { startedAt: null }, /member 'startedAt': expected a time, found null/],
+    ['holds damaged JSON', { waits: '[' }, /member 'waits'/],
+    ['holds a damaged list of steps', { steps: 'a:1 b' }, /member 'steps': 'b' is not the entry of a step/],
+    ['holds a list as a map', { lease: ['a'] }, /member 'lease': expected a map/],
+    [
+      'lacks a member of a map',
+      { lease: { owner: 'o', epoch: 1 } },
+      /member 'lease': member 'expiresAt' is missing/,
+    ],
+  ])('because it %s names document and member', (_why, damage, message) => {
+    const read = () => decodeSnapshot({ ...document, ...damage }, 'run run_1');
+    expect(read).toThrow(UndecodableDocument);
+    expect(read).toThrow(message);
+  });
+});
+
+test('a value that would not come back is not stored', () => {
+  const { state } = beginning('run_1');
+  expect(() => encodeNewSnapshot({ ...state, head: 1.5 })).toThrow(
+    /'head' cannot be stored: 1.5 is not a whole number/,
+  );
+  expect(() => encodeNewSnapshot({ ...state, updatedAt: Number.NaN })).toThrow(
+    /'updatedAt' cannot be stored/,
+  );
+});
+
+/** What Firestore makes of a masked update: deletions remove, everything else replaces. */
+function apply(document: Members, update: Members): Members {
+  const merged = { ...document, ...update };
+  const isDeletion = (value: unknown) => String((value as object)?.constructor?.name) === 'DeleteTransform';
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => !isDeletion(value)));
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
+import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
+
+interface IndexFile {
+  readonly indexes: readonly {
+    readonly collectionGroup: string;
+    readonly queryScope: string;
+    readonly fields: readonly { readonly fieldPath: string; readonly order: string }[];
+  }[];
+  readonly fieldOverrides: readonly {
+    readonly collectionGroup: string;
+    readonly fieldPath: string;
+    readonly ttl?: boolean;
+    readonly indexes: readonly { readonly order: string; readonly queryScope: string }[];
+  }[];
+}
+
+const file: IndexFile = JSON.parse(
+  readFileSync(new URL('../../firestore.indexes.json', import.meta.url), 'utf8'),
+);
+
+const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
+  gwi_runs: SNAPSHOT_NAMES,
+  events: eventCodec.names,
+  checkpoints: checkpointCodec.names,
+  steps: stepCodec.names,
+  gwi_idempotency: recordCodec.names,
+  gwi_clients: clientCodec.names,
+};
+
+describe('firestore.indexes.json', () => {
+  test.each(Object.entries(COLLECTIONS))(
+    'says for every member of %s what is indexed, and for nothing else',
+    (group, names) => {
+      const overridden = file.fieldOverrides.filter(({ collectionGroup }) => collectionGroup === group);
+      expect(overridden.map(({ fieldPath }) => fieldPath).sort()).toEqual([...names].sort());
+    },
+  );
+
+  test('knows no collection that no codec writes', () => {
+    const groups = [...file.indexes, ...file.fieldOverrides].map(({ collectionGroup }) => collectionGroup);
+    expect(groups.filter((group) => !(group in COLLECTIONS))).toEqual([]);
+  });
+
+  test('indexes alone only what is listed alone: the order of events and checkpoints', () => {
+    const alone = file.fieldOverrides.filter(({ indexes }) => indexes.length > 0);
+    const newestFirst = [{ order: 'DESCENDING', queryScope: 'COLLECTION' }];
+    expect(alone).toEqual([
+      { collectionGroup: 'events', fieldPath: 'seq', indexes: newestFirst },
+      { collectionGroup: 'checkpoints', fieldPath: 'seq', indexes: newestFirst },
+    ]);
+  });
+
+  test('lets Firestore delete idempotency records, and nothing else', () => {
+    const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
+    expect(deleted).toEqual([
+      { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },
+    ]);
+  });
+
+  test('holds the four indexes of the run lifecycle text, 6.3', () => {
+    const written = file.indexes.map(
+      ({ collectionGroup, fields }) =>
+        `${collectionGroup}: ${fields.map(({ fieldPath, order }) => (order === 'DESCENDING' ? `-${fieldPath}` : fieldPath)).join(' ')}`,
+    );
+    expect(written).toEqual(
+      expect.arrayContaining([
+        'gwi_runs: tenantId status -createdAt',
+        'gwi_runs: tenantId repoId -createdAt',
+        'gwi_runs: status lastHeartbeatAt',
+        'gwi_idempotency: status expiresAt',
+      ]),
+    );
+    expect(new Set(written).size).toBe(written.length);
+  });
+});
