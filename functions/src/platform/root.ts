@@ -12,10 +12,10 @@ import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
 import { secretsIn } from '../triggers/github/signature.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
-import { workflows } from '../workflows/index.ts';
 import { systemClock } from './clock.ts';
 import { firestoreClient } from './firestore.ts';
 import { platformLog } from './log.ts';
+import { installedWorkflows } from './installed.ts';
 import { githubWebhookSecret, readSettings, type Settings } from './params.ts';
 import { systemRandomness } from './randomness.ts';
 import { shutdown } from './shutdown.ts';
@@ -40,7 +40,7 @@ function build(settings: Settings): Root {
   const { collectionPrefix, environment, githubTenant } = settings;
   const db = firestoreClient(settings.project);
   const world = { clock: systemClock, random: systemRandomness, log: platformLog };
-  const registry = new WorkflowRegistry(workflows);
+  const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
     ...world,
     store: new FirestoreRunStore(db, collectionPrefix),
