@@ -21,6 +21,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     CAIRN_FUNCTIONS_URL: functionsUrl,
     // Tells the functions that nothing here is production: shorter leases, readable logs.
     CAIRN_LOCAL: '1',
+    ENVIRONMENT: 'local',
     FUNCTION_REGION: region,
     // One worker serves all functions, so the service is not named after one of them.
     K_SERVICE: 'cairn-local',
