@@ -65,6 +65,10 @@ export class Forwarder {
       plainAnswer(response, outgoing.status, outgoing.message);
       return;
     }
+    if (response.closed) {
+      outgoing.destroy();
+      return;
+    }
     const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
       plainAnswer(response, 504, 'upstream request timeout');
       outgoing.destroy();
@@ -144,9 +148,13 @@ export class Forwarder {
       });
       outgoing.once('close', lease.release);
       const failure = await connectionFailure(outgoing);
-      if (failure === undefined) return outgoing;
+      if (failure === undefined) {
+        // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
+        outgoing.once('error', lease.broken);
+        return outgoing;
+      }
       if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
-      lease.refused();
+      lease.broken();
     }
   }
 

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
-import type { Clock } from '../time/clock.ts';
+import type { MovableClock } from '../time/clock.ts';
 import { dispatchOverHttp } from './external-dispatch.ts';
 import { Forwarder, plainAnswer, withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
@@ -16,7 +16,7 @@ export interface HostOptions {
   readonly module: string;
   readonly workers: number;
   readonly region: string;
-  readonly clock: Clock;
+  readonly clock: MovableClock;
   readonly output: number;
   /**
    * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that
@@ -93,6 +93,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
         clock,
         output,
         env,
+        clockOffsetMs: clock.offsetMs,
         log,
         onLoaded(specs) {
           for (const spec of specs) functions.set(spec.name, spec);
@@ -100,6 +101,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
           return secrets;
         },
       });
+      clock.onAdvance((offsetMs) => pool.shiftClock(offsetMs));
       running = { pool, forwarder: new Forwarder({ pool, clock }) };
       await pool.start();
     },

@@ -11,7 +11,10 @@ export type ToWorker =
       readonly module: string;
       readonly region: string;
       readonly env: Readonly<Record<string, string>>;
+      /** How far the cloud's clock is ahead of the machine's. */
+      readonly clockOffsetMs: number;
     }
+  | { readonly kind: 'clock'; readonly offsetMs: number }
   /** Values that are only known once the functions are: secrets. */
   | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
 

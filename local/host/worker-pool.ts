@@ -17,8 +17,8 @@ export interface PoolOptions extends WorkerOptions {
 export interface Lease {
   readonly port: number;
   release(): void;
-  /** The worker does not accept connections: it has ended, though the news of that is still on its way. */
-  refused(): void;
+  /** The connection to the worker broke or was refused: it may be dead, though nobody was told yet. */
+  broken(): void;
 }
 
 /** Why a request got no place. */
@@ -63,6 +63,11 @@ export class WorkerPool {
   /** The workers that are alive, serving or about to. */
   get pids(): number[] {
     return [...this.#workers].map((worker) => worker.pid);
+  }
+
+  /** Also holds for workers started later. */
+  shiftClock(offsetMs: number): void {
+    for (const worker of this.#workers) worker.shiftClock(offsetMs);
   }
 
   async acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
@@ -165,7 +170,7 @@ export class WorkerPool {
         worker.count(name, -1);
         if (this.#waiters.size > 0) this.#serveWaiters();
       },
-      refused: () => worker.retire(),
+      broken: () => void worker.suspect().then(() => this.#serveWaiters()),
     };
   }
 }

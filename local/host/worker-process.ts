@@ -3,6 +3,7 @@
  * nothing of when a worker is started or which request it gets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FunctionSpec } from './function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
@@ -13,6 +14,7 @@ export interface WorkerOptions {
   readonly module: string;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
+  clockOffsetMs(): number;
   /** Where functions' own output goes: this process's standard error, or a file descriptor. */
   readonly output: number;
   /** The functions are known; answers with what to add to the environment before they are served. */
@@ -31,6 +33,7 @@ export class WorkerProcess {
   readonly #inFlight = new Map<string, number>();
   #error: string | undefined;
   #port: number | undefined;
+  #ended = false;
   /** Settles with the port, or rejects if the worker ends first. */
   readonly ready: Promise<number>;
   readonly ended: Promise<WorkerEnd>;
@@ -45,6 +48,7 @@ export class WorkerProcess {
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
+        this.#ended = true;
         resolve({ code, signal, error: this.#error });
       });
     });
@@ -62,14 +66,14 @@ export class WorkerProcess {
       void this.ended.then((end) => reject(new Error(describeEnd(end))));
     });
     this.ready.catch(() => {});
-    this.#send({ kind: 'load', module, region, env });
+    this.#send({ kind: 'load', module, region, env, clockOffsetMs: options.clockOffsetMs() });
   }
 
   get pid(): number {
     return this.#child.pid ?? 0;
   }
 
-  /** Undefined before the worker serves and after it ended. */
+  /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
   get port(): number | undefined {
     return this.#port;
   }
@@ -82,10 +86,20 @@ export class WorkerProcess {
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
   }
 
-  /** Takes no further request. A process that refuses connections but lives is of no use: it is ended. */
-  retire(): void {
+  shiftClock(offsetMs: number): void {
+    this.#send({ kind: 'clock', offsetMs });
+  }
+
+  /**
+   * A connection to it broke. It takes no request until it has accepted a new connection; if it does not, it is
+   * ended (usually it is dead already and the news of that is on its way).
+   */
+  async suspect(): Promise<void> {
+    const port = this.#port;
+    if (port === undefined) return;
     this.#port = undefined;
-    this.#child.kill('SIGKILL');
+    if (await accepts(port)) this.#port = this.#ended ? undefined : port;
+    else this.#child.kill('SIGKILL');
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -96,6 +110,17 @@ export class WorkerProcess {
     // A channel that is closed means the worker is ending; `ended` tells.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1');
+    probe.once('error', () => resolve(false));
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+  });
 }
 
 export function describeEnd({ code, signal, error }: WorkerEnd): string {

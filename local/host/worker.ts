@@ -8,8 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { drainable } from '../http/drain.ts';
 import { functionsOf, type Handler } from './function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
+import { shiftableTime } from './shifted-time.ts';
 
 enableCompileCache();
+const setClockOffset = shiftableTime();
 const { functionsServer } = await import('./request-app.ts');
 
 /** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
@@ -25,14 +27,25 @@ process.on('disconnect', () => process.exit(1));
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void drain(GRACE_MS).then(() => process.exit(0)));
 process.on('message', (message: ToWorker) => {
-  const work = message.kind === 'load' ? load(message) : serve(message.env);
-  work.catch((error: unknown) => {
+  obey(message).catch((error: unknown) => {
     tell({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.disconnect();
   });
 });
 
-async function load({ module, region, env }: ToWorker & { kind: 'load' }): Promise<void> {
+async function obey(message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case 'load':
+      return load(message);
+    case 'serve':
+      return serve(message.env);
+    case 'clock':
+      setClockOffset(message.offsetMs);
+  }
+}
+
+async function load({ module, region, env, clockOffsetMs }: ToWorker & { kind: 'load' }): Promise<void> {
+  if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
   Object.assign(process.env, env);
   const exports = (await import(pathToFileURL(module).href)) as object;
   setParamDefaults();

@@ -19,6 +19,8 @@ export interface MovableClock extends Clock {
   offsetMs(): number;
   /** Moves the clock forward. Backwards is refused: time never runs back for a server of ours. */
   advance(ms: number): void;
+  /** Calls `listener` with the new offset after each move. */
+  onAdvance(listener: (offsetMs: number) => void): void;
 }
 
 /** Node fires a timer with a longer delay at once; a wake-up further away is armed again on the way. */
@@ -37,6 +39,7 @@ interface Waiting {
 export function movableClock(source: () => number): MovableClock {
   let offset = 0;
   const waiting = new Set<Waiting>();
+  const listeners: ((offsetMs: number) => void)[] = [];
   const now = () => source() + offset;
 
   function arm(entry: Waiting): void {
@@ -67,10 +70,12 @@ export function movableClock(source: () => number): MovableClock {
     advance(ms) {
       if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`cannot move the clock by ${ms} ms`);
       offset += ms;
+      for (const listener of listeners) listener(offset);
       for (const entry of waiting) {
         clearTimeout(entry.timer);
         arm(entry);
       }
     },
+    onAdvance: (listener) => listeners.push(listener),
   };
 }

@@ -77,6 +77,26 @@ test('several workers share the requests', async () => {
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
 });
 
+test('moving the clock moves the time of running workers and of those started later', async () => {
+  fixture = await startFixture();
+  const { cloud } = fixture;
+  const day = 24 * 3_600_000;
+  cloud.clock.advance(day);
+  const ask = async () => {
+    const answer = await fetch(`${cloud.functionsUrl}/time`);
+    return (await answer.json()) as { now: number; date: string; fixed: string };
+  };
+  for (const _worker of ['running', 'new']) {
+    const seen = await ask();
+    expect(seen.now - Date.now()).toBeGreaterThan(day - 60_000);
+    expect(Date.parse(seen.date) - Date.now()).toBeGreaterThan(day - 60_000);
+    expect(seen.fixed).toBe('1970-01-01T00:00:00.000Z');
+    const { workers } = cloud.pids;
+    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    await until(() => !cloud.pids.workers.includes(Number(workers[0])), 'the death to be noticed');
+  }
+});
+
 test('stopping lets a task in hand finish and leaves no process', async () => {
   fixture = await startFixture();
   const { cloud } = fixture;
