@@ -14,7 +14,7 @@ const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/je
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
   start: [[...quiet, join(root, 'local/main.ts')]],
-  demo: [[...quiet, join(root, 'scripts/demo.ts')]],
+  demo: [[...quiet, join(root, 'local/demo/main.ts')]],
   test: [jest],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],

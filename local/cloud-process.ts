@@ -1,0 +1,77 @@
+/** Starts the local cloud as a user does, as a process of its own that can be killed, and speaks to it over HTTP. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The line `npm start -- --json` prints. */
+export interface Ready {
+  readonly gateway: string;
+  readonly firestore: string;
+  readonly control: string;
+  readonly projectId: string;
+  readonly apiKey: string;
+  readonly secrets: { readonly github: string };
+  readonly pids: { readonly cloud: number; readonly workers: readonly number[] };
+}
+
+export interface CloudProcess {
+  readonly ready: Ready;
+  readonly process: ChildProcess;
+  /** Resolves when the process has ended, whatever the reason. */
+  readonly ended: Promise<unknown>;
+}
+
+export interface CloudProcessOptions {
+  readonly data: string;
+  readonly functionsModule: string;
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Generous: a cold start on a busy machine. */
+const START_LIMIT_MS = 60_000;
+
+/** @throws Error if it ends, or is not ready in time */
+export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const port = options.port === undefined ? [] : ['--port', String(options.port)];
+  const flags = ['--json', '--data', options.data, '--functions', options.functionsModule, ...port];
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env },
+  });
+  let complaints = '';
+  child.stderr?.on('data', (chunk) => {
+    complaints = `${complaints}${chunk}`.slice(-4_000);
+  });
+  const ended = once(child, 'exit');
+  const line = Promise.withResolvers<string>();
+  const limit = setTimeout(() => line.reject(new Error(`not ready in ${START_LIMIT_MS} ms`)), START_LIMIT_MS);
+  child.stdout?.once('data', (chunk) => line.resolve(String(chunk)));
+  ended.then(
+    () => line.reject(new Error(`the local cloud ended before it was ready:\n${complaints}`)),
+    line.reject,
+  );
+  try {
+    return { ready: JSON.parse(await line.promise) as Ready, process: child, ended };
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+/** A JSON answer of the API, as the development client. @throws Error for anything but 200 */
+export async function getJson<T>(ready: Ready, path: string): Promise<T> {
+  const response = await fetch(ready.gateway + path, {
+    headers: { authorization: `Bearer ${ready.apiKey}` },
+  });
+  if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** A JSON answer of the control port. */
+export async function control<T>(ready: Ready, method: string, path: string): Promise<T> {
+  const response = await fetch(ready.control + path, { method });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}

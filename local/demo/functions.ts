@@ -1,0 +1,40 @@
+/**
+ * The functions of the demo: the project's own, but every step of the shipped review takes a second and notes in a
+ * file when it begins and ends, so that something can be killed in the middle and executions can be counted.
+ */
+import { appendFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StepDefinition, Workflow } from '../../functions/src/engine/define/types.ts';
+import { installWorkflows } from '../../functions/src/platform/installed.ts';
+import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+
+/** Long enough to be hit in the middle, short enough to watch. */
+const STEP_MS = 1_000;
+
+export * from '../../functions/src/index.ts';
+
+installWorkflows([paced(reviewPullRequest)]);
+
+function paced(workflow: Workflow): Workflow {
+  const steps = [...workflow.steps].map(([id, step]): [string, StepDefinition] => [id, pacedStep(step)]);
+  return { ...workflow, steps: new Map(steps) };
+}
+
+function pacedStep(step: StepDefinition): StepDefinition {
+  return {
+    ...step,
+    async body(context) {
+      note('begin', step.id);
+      await delay(STEP_MS);
+      const output = await step.body(context);
+      note('end', step.id);
+      return output;
+    },
+  };
+}
+
+function note(what: 'begin' | 'end', stepId: string): void {
+  const file = process.env.CAIRN_DEMO_NOTES;
+  if (!file) throw new Error('CAIRN_DEMO_NOTES must name the file for the notes of the demo');
+  appendFileSync(file, `${what} ${stepId} ${process.pid}\n`);
+}

@@ -1,0 +1,38 @@
+/** Reads a run as it is stored, past the API, and judges whether its journal is sound. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { Firestore } from '@google-cloud/firestore';
+import { verifyChain } from '../../functions/src/core/chain.ts';
+import type { RunEvent } from '../../functions/src/core/events.ts';
+import { fold } from '../../functions/src/core/reduce/index.ts';
+import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
+import type { Ready } from '../cloud-process.ts';
+
+/** Far more than the demo's run has. */
+const MAX_EVENTS = 1_000;
+
+export interface JournalReport {
+  readonly events: readonly RunEvent[];
+  /** The hash chain holds, and the snapshot is what the events fold to. */
+  readonly intact: boolean;
+}
+
+export async function inspectJournal(ready: Ready, runId: string): Promise<JournalReport> {
+  // What the client takes as the sign that no credentials are to be looked for.
+  process.env.FIRESTORE_EMULATOR_HOST = ready.firestore;
+  const db = new Firestore({ projectId: ready.projectId });
+  try {
+    const store = new FirestoreRunStore(db);
+    const events = await store.readEvents(runId, 0, MAX_EVENTS);
+    const snapshot = await store.load(runId);
+    const folded = fold(runId, events);
+    const same = snapshot !== undefined && isDeepStrictEqual(plain(snapshot.state), plain(folded));
+    return { events, intact: verifyChain(runId, events) === undefined && same };
+  } finally {
+    await db.terminate();
+  }
+}
+
+function plain(state: object): unknown {
+  return JSON.parse(JSON.stringify(state));
+}

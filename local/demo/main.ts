@@ -1,0 +1,122 @@
+/**
+ * `npm run demo`: one real pull request, delivered 21 times, whose worker is killed in the middle of a step and whose
+ * whole cloud is killed once as well. Prints the trail, and last one line of JSON. Exit code 0 only if the run ended as
+ * if nothing had happened.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CloudProcess, control, getJson, type Ready, startCloudProcess } from '../cloud-process.ts';
+import { deliver, openedPullRequest } from './delivery.ts';
+import { inspectJournal } from './journal.ts';
+import { readNotes, underWay, waitFor } from './notes.ts';
+import { costOfSteps, type StepCost } from './step-cost.ts';
+import { say, trail } from './trail.ts';
+
+const DUPLICATES = 20;
+
+interface RunView {
+  readonly status: string;
+  readonly resumeCount: number;
+  readonly steps: { readonly begun: number };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
+const notesFile = join(folder, 'notes');
+const cloudOptions = {
+  data: join(folder, 'data'),
+  functionsModule: fileURLToPath(new URL('./functions.ts', import.meta.url)),
+  env: { CAIRN_DEMO_NOTES: notesFile },
+};
+let cloud: CloudProcess | undefined;
+try {
+  process.exitCode = (await demo()) ? 0 : 1;
+} finally {
+  cloud?.process.kill('SIGTERM');
+  await cloud?.ended;
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function demo(): Promise<boolean> {
+  cloud = await startCloudProcess(cloudOptions);
+  let { ready } = cloud;
+  say(`local cloud ready at ${ready.gateway}`);
+
+  const delivery = openedPullRequest();
+  const first = await deliver(ready, delivery);
+  say(`GitHub delivers pull_request ${delivery.id}: ${first.status}, run ${first.runId}`);
+  const repeated = await Promise.all(Array.from({ length: DUPLICATES }, () => deliver(ready, delivery)));
+  const duplicates = repeated.filter(({ status, runId }) => status === 200 && runId === first.runId).length;
+  say(`the same delivery ${DUPLICATES} more times at once: ${duplicates} answered 200 with the same run`);
+  await control(ready, 'POST', '/meter/reset');
+
+  const atFirstKill = await inTheMiddleOfAStep(ready, 3);
+  const cost = await costOfSteps(ready, first.runId);
+  const [worker = 0] = await workersOf(ready);
+  process.kill(worker, 'SIGKILL');
+  say(`SIGKILL to the worker (pid ${worker}), in the middle of ${atFirstKill.join(', ')}`);
+
+  const atSecondKill = await inTheMiddleOfAStep(ready, 1, worker);
+  cloud.process.kill('SIGKILL');
+  await cloud.ended;
+  say(`SIGKILL to the whole local cloud, in the middle of ${atSecondKill.join(', ')}`);
+  cloud = await startCloudProcess({ ...cloudOptions, port: Number(new URL(ready.gateway).port) });
+  ready = cloud.ready;
+  say(`local cloud started again at ${ready.gateway}`);
+
+  const run = await waitFor('the run to end', async () => {
+    const view = await getJson<RunView>(ready, `/v1/runs/${first.runId}`);
+    return ['completed', 'failed', 'cancelled'].includes(view.status) ? view : undefined;
+  });
+  return report(ready, {
+    run,
+    runId: first.runId,
+    duplicates,
+    cost,
+    mayRepeat: [...atFirstKill, ...atSecondKill],
+  });
+}
+
+interface Outcome {
+  readonly run: RunView;
+  readonly runId: string;
+  readonly duplicates: number;
+  readonly cost: StepCost;
+  /** Steps that were under way at a kill. */
+  readonly mayRepeat: readonly string[];
+}
+
+async function report(ready: Ready, { run, runId, duplicates, cost, mayRepeat }: Outcome): Promise<boolean> {
+  const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?limit=100');
+  const { events, intact } = await inspectJournal(ready, runId);
+  trail(events);
+  const begun = readNotes(notesFile).filter(({ what }) => what === 'begin');
+  const steps = new Set(begun.map(({ stepId }) => stepId));
+  const reExecuted = [...steps].filter((id) => begun.filter(({ stepId }) => stepId === id).length > 1);
+  const ok =
+    run.status === 'completed' &&
+    items.length === 1 &&
+    duplicates === DUPLICATES &&
+    intact &&
+    run.resumeCount > 0 &&
+    reExecuted.every((id) => mayRepeat.includes(id));
+  const { resumeCount, status } = run;
+  const figures = { ok, runs: items.length, duplicates, status, resumeCount, steps: steps.size, reExecuted };
+  console.log(JSON.stringify({ ...figures, journalIntact: intact, ...cost }));
+  return ok;
+}
+
+/** Waits until `count` steps are under way in a worker other than `not`; says which. */
+function inTheMiddleOfAStep(ready: Ready, count: number, not?: number): Promise<string[]> {
+  return waitFor(`${count} steps under way`, async () => {
+    const [worker] = await workersOf(ready);
+    if (worker === undefined || worker === not) return undefined;
+    const steps = underWay(readNotes(notesFile), worker);
+    return steps.length >= count ? steps : undefined;
+  });
+}
+
+async function workersOf(ready: Ready): Promise<readonly number[]> {
+  return (await control<Ready['pids']>(ready, 'GET', '/pids')).workers;
+}

@@ -1,0 +1,42 @@
+/** What the paced steps of the demo noted: which executions began and ended, and in which process. */
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Note {
+  readonly what: 'begin' | 'end';
+  readonly stepId: string;
+  readonly pid: number;
+}
+
+const LOOK_EVERY_MS = 20;
+/** A dead worker is noticed after 5 s; twice that, and room for a busy machine. */
+const LIMIT_MS = 60_000;
+
+export function readNotes(file: string): Note[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const [what, stepId = '', pid] = line.split(' ');
+    return { what: what === 'end' ? 'end' : 'begin', stepId, pid: Number(pid) };
+  });
+}
+
+/** Steps under way: begun and not ended, in processes that still live. */
+export function underWay(notes: readonly Note[], pid: number): string[] {
+  const own = notes.filter((note) => note.pid === pid);
+  const ended = new Set(own.filter(({ what }) => what === 'end').map(({ stepId }) => stepId));
+  return own.filter(({ what, stepId }) => what === 'begin' && !ended.has(stepId)).map(({ stepId }) => stepId);
+}
+
+/** Looks at the notes until they fulfil the condition. @throws Error naming what was waited for */
+export async function waitFor<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  for (let waited = 0; waited < LIMIT_MS; waited += LOOK_EVERY_MS) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await delay(LOOK_EVERY_MS);
+  }
+  throw new Error(`waited ${LIMIT_MS} ms in vain: ${what}`);
+}

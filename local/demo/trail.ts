@@ -1,0 +1,33 @@
+/** Prints what happened so that a person can follow it. */
+import type { RunEvent } from '../../functions/src/core/events.ts';
+
+export function say(line: string): void {
+  console.log(`  ${line}`);
+}
+
+/** The journal, a line an event, with seconds since the first. */
+export function trail(events: readonly RunEvent[]): void {
+  const began = events[0]?.at ?? 0;
+  console.log('\nThe journal of the run:\n');
+  for (const event of events) {
+    const seconds = ((event.at - began) / 1_000).toFixed(2).padStart(7);
+    console.log(`  ${String(event.seq).padStart(3)} ${seconds} s  ${event.type.padEnd(18)} ${detail(event)}`);
+  }
+  console.log('');
+}
+
+function detail({ type, data, writer }: RunEvent): string {
+  const epoch = writer ? `epoch ${writer.epoch}` : '';
+  switch (type) {
+    case 'step_succeeded':
+      return `${data.stepId} (attempt ${data.attempt}, ${data.durationMs} ms, ${epoch})`;
+    case 'run_claimed':
+      return `a drive takes the lease (${epoch})`;
+    case 'orphan_detected':
+      return `its drive has gone silent (epoch ${data.epoch})`;
+    case 'run_resumed':
+      return data.reason;
+    default:
+      return '';
+  }
+}
