@@ -7,8 +7,17 @@ export interface Welcome {
   readonly githubSecret: string | undefined;
 }
 
+const REPOSITORY = {
+  id: 42,
+  name: 'uploader',
+  full_name: 'acme/uploader',
+  private: false,
+  default_branch: 'main',
+  owner: { login: 'acme', id: 2, type: 'Organization' },
+};
+
 /** A small pull request, with the fields of GitHub's payload that a review reads. */
-const PAYLOAD = JSON.stringify({
+export const EXAMPLE_PAYLOAD = JSON.stringify({
   action: 'opened',
   number: 7,
   pull_request: {
@@ -25,19 +34,15 @@ const PAYLOAD = JSON.stringify({
     changed_files: 3,
     commits: 2,
     labels: [],
+    author_association: 'CONTRIBUTOR',
+    assignees: [],
     requested_reviewers: [],
+    requested_teams: [],
     user: { login: 'ada', id: 1, type: 'User' },
-    head: { ref: 'retry-uploads', sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e' },
-    base: { ref: 'main', sha: '7638417db6d59f3c431d3e1f261cc637155684cd' },
+    head: { ref: 'retry-uploads', sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e', repo: REPOSITORY },
+    base: { ref: 'main', sha: '7638417db6d59f3c431d3e1f261cc637155684cd', repo: REPOSITORY },
   },
-  repository: {
-    id: 42,
-    name: 'uploader',
-    full_name: 'acme/uploader',
-    private: false,
-    default_branch: 'main',
-    owner: { login: 'acme', id: 2, type: 'Organization' },
-  },
+  repository: REPOSITORY,
   sender: { login: 'ada', id: 1, type: 'User' },
 });
 
@@ -45,17 +50,20 @@ const PAYLOAD = JSON.stringify({
 export function commandsToTry({ gateway, apiKey, githubSecret }: Welcome): string[] {
   const list = `curl -s ${gateway}/v1/runs -H 'authorization: Bearer ${apiKey}'`;
   if (githubSecret === undefined) return [list];
-  const signature = createHmac('sha256', githubSecret).update(PAYLOAD).digest('hex');
+  const signature = createHmac('sha256', first(githubSecret)).update(EXAMPLE_PAYLOAD).digest('hex');
   const deliver = [
     `curl -i ${gateway}/webhooks/github`,
     `-H 'content-type: application/json'`,
     `-H 'x-github-event: pull_request'`,
     `-H "x-github-delivery: $(node -p 'crypto.randomUUID()')"`,
     `-H 'x-hub-signature-256: sha256=${signature}'`,
-    `-d '${PAYLOAD}'`,
+    `-d '${EXAMPLE_PAYLOAD}'`,
   ].join(' \\\n  ');
   return [deliver, list];
 }
+
+/** While a secret is being exchanged there are several, separated by commas; each one is valid. */
+const first = (secrets: string) => secrets.split(',', 1)[0]?.trim() ?? '';
 
 export function welcomePage(welcome: Welcome): string {
   const commands = commandsToTry(welcome).map((command) => `<pre>${escapeHtml(command)}</pre>`);

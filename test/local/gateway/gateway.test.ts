@@ -2,9 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { type Gateway, startGateway } from '../../../local/gateway/gateway.ts';
 import { readRewrites } from '../../../local/gateway/rewrites.ts';
-import { commandsToTry, welcomePage } from '../../../local/gateway/welcome.ts';
+import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../local/gateway/welcome.ts';
 
 function rewrites(hosting: unknown) {
   const file = join(mkdtempSync(join(tmpdir(), 'cairn-gateway-')), 'firebase.json');
@@ -101,6 +102,11 @@ describe('the welcome', () => {
     const [deliver, list] = commandsToTry(welcome);
     expect(deliver).toMatch(/webhooks\/github.*x-hub-signature-256: sha256=[0-9a-f]{64}/s);
     expect(list).toContain("/v1/runs -H 'authorization: Bearer cairn_dev_x'");
+  });
+
+  test('the delivery is one that the shipped review takes', () => {
+    expect(PullRequestEvent.safeParse(JSON.parse(EXAMPLE_PAYLOAD)).error).toBeUndefined();
+    expect(EXAMPLE_PAYLOAD).not.toContain("'");
   });
 
   test('quotes the commands as HTML', () => {
