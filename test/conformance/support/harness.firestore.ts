@@ -17,6 +17,8 @@ const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', imp
 export interface FirestoreHarness extends Harness {
   /** The client of the stores made last, for what only documents can show. */
   db(): Firestore;
+  /** What the service would have billed. */
+  meter(): FirestoreServer['meter'];
 }
 
 export function firestoreHarness(): FirestoreHarness {
@@ -45,6 +47,10 @@ export function firestoreHarness(): FirestoreHarness {
       const db = clients.at(-1);
       if (!db) throw new Error('no stores were made yet');
       return db;
+    },
+    meter() {
+      if (!server) throw new Error('no stores were made yet');
+      return server.meter;
     },
     async close() {
       await Promise.all(clients.map((client) => client.terminate()));

@@ -43,12 +43,16 @@ export function decodeSteps(text: string): Steps {
       const [, key, ...parts] = ENTRY.exec(entry) ?? [];
       const state = key === undefined ? undefined : decodeState(parts);
       if (key === undefined || !state) throw new Error(`'${entry}' is not the entry of a step`);
-      steps.set(decodeURIComponent(key), state);
+      steps.set(key.includes('%') ? decodeURIComponent(key) : key, state);
     }
   });
 }
 
+/** Encoding is for odd item keys; a snapshot of thousands of plain ones is written every second. */
+const PLAIN_KEY = /^[\w.[\]-]+$/;
+
 function encodeStepKey(key: string): string {
+  if (PLAIN_KEY.test(key)) return key;
   return encodeURIComponent(key).replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 

@@ -1,0 +1,99 @@
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { RunState } from '../../functions/src/core/state.ts';
+import type { RunStore } from '../../functions/src/ports/run-store.ts';
+import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
+import {
+  beginning,
+  claim,
+  idempotencyRecord,
+  move,
+  release,
+  succeeded,
+  T0,
+} from '../conformance/support/run-fixture.ts';
+
+const harness = firestoreHarness();
+let runs: RunStore;
+let state: RunState;
+
+/** What the call would be billed, by kind of document operation, and how many commits it took. */
+async function costOf(
+  call: () => Promise<unknown>,
+): Promise<{ reads: number; writes: number; commits: number }> {
+  harness.meter().reset();
+  await call();
+  const { reads, writes, deletes, commits } = harness.meter().snapshot().total;
+  expect(deletes).toBe(0);
+  return { reads, writes, commits };
+}
+
+beforeEach(async () => {
+  runs = (await harness.make()).runs;
+  const start = beginning('run_1', {
+    records: [{ record: idempotencyRecord('k') }, { record: idempotencyRecord('k2') }],
+  });
+  expect(await costOf(() => runs.start(start))).toEqual({ reads: 0, writes: 4, commits: 1 });
+  const held = move(start.state, claim(start.state, T0 + 300_000), { snapshot: true });
+  await runs.commit(held.commit);
+  state = held.after;
+});
+afterAll(() => harness.close());
+
+describe('what the Firestore run store is billed', () => {
+  test('for a step: one commit of three writes and no read, however many went before', async () => {
+    for (const id of ['first', 'second', 'third']) {
+      const { after, commit } = move(state, [succeeded(id)]);
+      expect(await costOf(() => runs.commit(commit))).toEqual({ reads: 0, writes: 3, commits: 1 });
+      state = after;
+    }
+  });
+
+  test('for steps that end together: still one commit', async () => {
+    const { commit } = move(state, [succeeded('a'), succeeded('b'), succeeded('c')], { snapshot: true });
+    expect(await costOf(() => runs.commit(commit))).toEqual({ reads: 0, writes: 10, commits: 1 });
+  });
+
+  test('for a refused append: nothing is written', async () => {
+    const { commit } = move(state, [succeeded('a')]);
+    await runs.commit(commit);
+    expect(await costOf(() => runs.commit(commit))).toMatchObject({ writes: 0 });
+  });
+
+  test('for a load: the snapshot, and its tail only while somebody holds the lease', async () => {
+    expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 2, writes: 0, commits: 0 });
+    const steps = move(state, [succeeded('a'), succeeded('b')]);
+    await runs.commit(steps.commit);
+    expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 3, writes: 0, commits: 0 });
+    const free = move(steps.after, [release()], { snapshot: true });
+    await runs.commit(free.commit);
+    expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 1, writes: 0, commits: 0 });
+  });
+
+  test('for a scan: what is due, however many runs there are', async () => {
+    for (let i = 0; i < 20; i += 1) await runs.start(beginning(`run_later${i}`, { at: T0 + 500_000 + i }));
+    expect(await costOf(() => runs.dueRuns(T0 + 300_000, 200))).toEqual({ reads: 1, writes: 0, commits: 0 });
+  });
+
+  test('for a heartbeat: one write', async () => {
+    const seen = (await runs.load('run_1'))?.snapshotVersion ?? '';
+    const beat = () =>
+      runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 } });
+    expect(await costOf(beat)).toEqual({ reads: 0, writes: 1, commits: 1 });
+  });
+});
+
+test('the run document keeps its input, and grows with the steps by a few bytes each', async () => {
+  const document = () => harness.db().doc('gwi_runs/run_1').get();
+  const before = (await document()).data() ?? {};
+  const { commit } = move(
+    state,
+    Array.from({ length: 90 }, (_, i) => succeeded(`step-${i}`)),
+    { snapshot: true },
+  );
+  await runs.commit(commit);
+  const after = (await document()).data() ?? {};
+  expect(after.input).toBe(before.input);
+  expect(after.head).toBe(93);
+  expect(after.lastHeartbeatAt).toBeUndefined();
+  expect(String(after.steps).length / 90).toBeLessThan(12);
+});
