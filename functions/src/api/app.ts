@@ -48,6 +48,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
 
   app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'nothing is here'), deps.start.log));
-  app.onError((error) => problemResponse(error, deps.start.log));
+  app.onError((error) => {
+    const answer = problemResponse(error, deps.start.log);
+    if (answer.status === 401) answer.headers.set('www-authenticate', 'Bearer');
+    return answer;
+  });
   return app;
 }

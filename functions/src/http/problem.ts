@@ -19,7 +19,6 @@ export function problemResponse(error: unknown, log: Log): Response {
   }
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (problem.status === 503 || problem.status === 429) headers['retry-after'] = String(RETRY_AFTER_S);
-  if (problem.status === 401) headers['www-authenticate'] = 'Bearer';
   if (problem.status === 405) headers.allow = String(problem.details?.allowed ?? '');
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

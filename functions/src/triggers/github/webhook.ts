@@ -49,27 +49,53 @@ async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | un
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
+  return answerFor(await startAll(deps, delivery, { workflows: fitting, traceId }));
+}
+
+interface Listeners {
+  readonly workflows: readonly Workflow[];
+  readonly traceId: string | undefined;
+}
+
+/**
+ * One run of each. The first has the key of the source texts, further ones add their type. Which one is first may have
+ * changed since the event was delivered before: then its key leads to the run of another, and it starts under its own.
+ */
+async function startAll(
+  deps: GithubDeps,
+  delivery: Delivery,
+  { workflows, traceId }: Listeners,
+): Promise<StartOutcome[]> {
   const outcomes: StartOutcome[] = [];
-  for (const [index, workflow] of fitting.entries()) {
-    outcomes.push(await start(deps, delivery, { workflow, isFirst: index === 0, traceId }));
+  for (const workflow of workflows) {
+    if (outcomes.some((outcome) => isRunOf(outcome, workflow))) continue;
+    const listener = { workflow, traceId, suffix: outcomes.length === 0 ? '' : `:${workflow.type}` };
+    const outcome = await start(deps, delivery, listener);
+    outcomes.push(outcome);
+    if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow)) {
+      outcomes.push(await start(deps, delivery, { ...listener, suffix: `:${workflow.type}` }));
+    }
   }
-  return answerFor(outcomes);
+  return outcomes;
+}
+
+function isRunOf(outcome: StartOutcome, { type }: Workflow): boolean {
+  return outcome.kind !== 'in_flight' && outcome.response.type === type;
 }
 
 interface Listener {
   readonly workflow: Workflow;
-  /** The first has the keys of the source texts; further ones add their type. */
-  readonly isFirst: boolean;
+  /** Added to the keys. */
+  readonly suffix: string;
   readonly traceId: string | undefined;
 }
 
 function start(
   deps: GithubDeps,
   delivery: Delivery,
-  { workflow, isFirst, traceId }: Listener,
+  { workflow, suffix, traceId }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);
-  const suffix = isFirst ? '' : `:${workflow.type}`;
   const content = contentKey(delivery, subject);
   return startRun(deps.start, {
     tenantId: deps.tenantOf(delivery),

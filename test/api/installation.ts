@@ -1,0 +1,131 @@
+/** An installation in memory with its two doors, and ways to knock at them. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { createApi } from '../../functions/src/api/app.ts';
+import type { ApiDeps } from '../../functions/src/api/deps.ts';
+import { sha256Hex } from '../../functions/src/core/hash.ts';
+import type { Workflow } from '../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
+import type { Role } from '../../functions/src/ports/client-store.ts';
+import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { World } from '../support/world.ts';
+
+/** Gives back what it got. */
+export const echo = defineWorkflow({
+  type: 'echo',
+  planVersion: 1,
+  input: z.object({ text: z.string() }),
+  steps: (step) => ({ said: step('say', ({ input }) => ({ text: input.text })) }),
+});
+
+export const GITHUB_SECRET = 'a secret that GitHub knows as well';
+const SECRET = 'abcdefghijklmnopqrstuvwxyz012345';
+
+export interface Key {
+  readonly tenantId?: string;
+  readonly roles?: readonly Role[];
+  readonly disabled?: boolean;
+}
+
+export class Installation {
+  readonly world: World;
+  readonly clients: MemoryClientStore;
+  readonly api: ReturnType<typeof createApi>;
+  readonly apiDeps: ApiDeps;
+  readonly github: GithubDeps;
+
+  constructor(workflows: readonly Workflow[] = [echo]) {
+    this.world = new World({ workflows });
+    this.clients = new MemoryClientStore(this.world.db);
+    const start = { ...this.world.deps, records: this.world.records };
+    const { registry } = this.world.deps;
+    this.apiDeps = { start, registry, clients: this.clients, environment: 'test', version: '1.2.3' };
+    this.api = createApi(this.apiDeps);
+    this.github = {
+      start,
+      registry,
+      environment: 'test',
+      secrets: () => [GITHUB_SECRET],
+      tenantOf: () => 'acme',
+    };
+  }
+
+  /** Makes a client and returns its key. */
+  async key(
+    clientId: string,
+    { tenantId = 'acme', roles = ['submitter'], disabled = false }: Key = {},
+  ): Promise<string> {
+    await this.clients.save({
+      id: clientId,
+      tenantId,
+      roles,
+      secretHash: sha256Hex(SECRET),
+      disabled,
+      createdAt: 0,
+    });
+    return `cairn_${clientId}_${SECRET}`;
+  }
+
+  async get(path: string, key: string): Promise<Response> {
+    return this.api.request(path, { headers: { authorization: `Bearer ${key}` } });
+  }
+
+  async post(key: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return this.api.request('/v1/runs', {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    });
+  }
+
+  /** Everything that a refused request must leave as it was: the documents and the tasks. */
+  written(): number {
+    const { db, queue } = this.world;
+    return db.runs.size + db.records.size + queue.pending.length;
+  }
+
+  deliver(delivery: Partial<DeliveryRequest>): Promise<Response> {
+    return githubWebhook(this.github, deliveryRequest(delivery));
+  }
+}
+
+export interface DeliveryRequest {
+  readonly event: string;
+  readonly id: string;
+  readonly body: string;
+  readonly secret: string;
+  readonly method: string;
+  /** Replaces headers of the delivery; undefined leaves one out. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** A delivery as GitHub sends it, but for what is asked otherwise. */
+export function deliveryRequest(delivery: Partial<DeliveryRequest>): Request {
+  const {
+    event = 'pull_request',
+    id = randomUUID(),
+    body = '{}',
+    secret = GITHUB_SECRET,
+    method = 'POST',
+  } = delivery;
+  const headers: Record<string, string | undefined> = {
+    'content-type': 'application/json',
+    'x-github-event': event,
+    'x-github-delivery': id,
+    'x-hub-signature-256': sign(body, secret),
+    ...delivery.headers,
+  };
+  const present = Object.entries(headers).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return new Request('http://cairn.test/webhooks/github', {
+    method,
+    headers: present,
+    ...(method === 'POST' ? { body } : {}),
+  });
+}
+
+export function sign(body: string, secret = GITHUB_SECRET): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}

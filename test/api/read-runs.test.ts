@@ -1,0 +1,227 @@
+import { describe, expect, test } from '@jest/globals';
+import { createApi } from '../../functions/src/api/app.ts';
+import { NewerSchemaError } from '../../functions/src/core/events.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { Installation } from './installation.ts';
+
+type Body = Record<string, unknown> & { items: Record<string, unknown>[]; next?: string };
+
+async function withRuns(count: number) {
+  const installation = new Installation();
+  const key = await installation.key('dev');
+  const runIds: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const answer = await installation.post(key, {
+      type: 'echo',
+      input: { text: `run ${i}` },
+      threadId: `t${i % 2}`,
+    });
+    runIds.push(((await answer.json()) as { runId: string }).runId);
+    installation.world.clock.jump(1_000);
+  }
+  const read = async (path: string): Promise<Body> =>
+    (await (await installation.get(path, key)).json()) as Body;
+  return { installation, key, runIds, read, runId: runIds[0] ?? '' };
+}
+
+test('a run is shown with its input, result and times, without what is internal', async () => {
+  const { installation, read, runId } = await withRuns(1);
+  await installation.world.run();
+  const run = await read(`/v1/runs/${runId}`);
+  expect(run).toMatchObject({
+    id: runId,
+    tenantId: 'acme',
+    environment: 'test',
+    type: 'echo',
+    planVersion: 1,
+    status: 'completed',
+    threadId: 't0',
+    trigger: { source: 'api' },
+    input: { text: 'run 0' },
+    result: { said: { text: 'run 0' } },
+    createdAt: '2026-01-01T00:00:00.000Z',
+    steps: { begun: 1, succeeded: 1, running: 0 },
+  });
+  expect(run.completedAt).toMatch(/^2026-01-01T/);
+  for (const internal of ['soft', 'shard', 'lease', 'wakeAt']) expect(run).not.toHaveProperty(internal);
+});
+
+test('a run is never shown staler than its journal, though its snapshot lags', async () => {
+  const { installation, read, runId } = await withRuns(1);
+  const { db } = installation.world;
+  await installation.world.run(
+    () => (db.runs.get(runId)?.events.length ?? 0) > (db.runs.get(runId)?.snapshot.head ?? 0),
+  );
+  const head = db.runs.get(runId)?.events.length;
+  expect((await read(`/v1/runs/${runId}`)).head).toBe(head);
+});
+
+test('a value too large for the snapshot is shown whole', async () => {
+  const installation = new Installation();
+  const key = await installation.key('dev');
+  const text = 'x'.repeat(100_000);
+  const { runId } = (await (await installation.post(key, { type: 'echo', input: { text } })).json()) as {
+    runId: string;
+  };
+  await installation.world.run();
+  const run = (await (await installation.get(`/v1/runs/${runId}`, key)).json()) as Body;
+  expect(run.input).toEqual({ text });
+  expect(run.result).toEqual({ said: { text } });
+});
+
+test('user values are shown as they are, whatever their members are called', async () => {
+  const { installation, read, runId } = await withRuns(1);
+  await installation.world.run();
+  const [newest] = (await read(`/v1/runs/${runId}/checkpoints`)).items;
+  expect(newest?.output).toEqual({ said: { text: 'run 0' } });
+});
+
+describe('lists under a run', () => {
+  test('events: newest first, whole, with times and values in readable form', async () => {
+    const { installation, read, runId } = await withRuns(1);
+    await installation.world.run();
+    const { items } = await read(`/v1/runs/${runId}/events?limit=100`);
+    expect(items[0]).toMatchObject({ type: 'run_completed', data: { result: { said: { text: 'run 0' } } } });
+    expect(items.at(-1)).toMatchObject({
+      seq: 1,
+      type: 'run_created',
+      at: '2026-01-01T00:00:00.000Z',
+      data: { input: { text: 'run 0' } },
+    });
+    expect(items.map(({ seq }) => seq)).toEqual(items.map((_, i) => items.length - i));
+  });
+
+  test('steps: by id, with readable times', async () => {
+    const { installation, read, runId } = await withRuns(1);
+    await installation.world.run();
+    const { items } = await read(`/v1/runs/${runId}/steps`);
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      id: 'say',
+      status: 'succeeded',
+      attempts: 1,
+      startedAt: expect.stringMatching(/Z$/),
+    });
+    expect(items[0]).not.toHaveProperty('startedAtMs');
+  });
+
+  test.each(['events', 'checkpoints'])('%s: pages join to the whole', async (list) => {
+    const { installation, read, runId } = await withRuns(1);
+    await installation.world.run();
+    const whole = (await read(`/v1/runs/${runId}/${list}?limit=100`)).items;
+    const joined: unknown[] = [];
+    let page = await read(`/v1/runs/${runId}/${list}?limit=1`);
+    for (
+      ;
+      page.next !== undefined;
+      page = await read(`/v1/runs/${runId}/${list}?limit=1&cursor=${page.next}`)
+    ) {
+      joined.push(...page.items);
+    }
+    expect([...joined, ...page.items]).toEqual(whole);
+    expect(whole.length).toBeGreaterThan(1);
+  });
+});
+
+describe('the list of runs', () => {
+  test('is newest first, and pages join to the whole', async () => {
+    const { read, runIds } = await withRuns(5);
+    const first = await read('/v1/runs?limit=2');
+    const second = await read(`/v1/runs?limit=2&cursor=${first.next}`);
+    const third = await read(`/v1/runs?limit=2&cursor=${second.next}`);
+    const listed = [first, second, third].flatMap(({ items }) => items.map(({ id }) => id));
+    expect(listed).toEqual([...runIds].reverse());
+    expect(third.next).toBeUndefined();
+  });
+
+  test('shows twenty unless asked otherwise', async () => {
+    const { read } = await withRuns(21);
+    expect((await read('/v1/runs')).items).toHaveLength(20);
+    expect((await read('/v1/runs?limit=100')).items).toHaveLength(21);
+  });
+
+  test.each([
+    ['status=pending', 4],
+    ['status=completed', 0],
+    ['type=echo', 4],
+    ['type=other', 0],
+    ['threadId=t1', 2],
+    ['repoId=acme%2Fapp', 0],
+    ['status=pending&type=echo&threadId=t0', 2],
+  ])('filtered by %s holds %i', async (query, count) => {
+    const { read } = await withRuns(4);
+    expect((await read(`/v1/runs?${query}`)).items).toHaveLength(count);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['status=done', 'status'],
+    ['status=', 'status'],
+    ['statsu=pending', 'statsu'],
+    ['tenantId=other', 'tenantId'],
+    ['cursor=made-up', 'cursor'],
+    ['__proto__=1', '__proto__'],
+    [`type=${'x'.repeat(2_001)}`, 'type'],
+  ])('refuses %s', async (query, field) => {
+    const { installation, key } = await withRuns(1);
+    const answer = await installation.get(`/v1/runs?${query}`, key);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'INVALID_INPUT', field });
+  });
+
+  test('a cursor of another list is refused', async () => {
+    const { installation, key, read, runId } = await withRuns(2);
+    const { next } = await read('/v1/runs?limit=1');
+    expect((await installation.get(`/v1/runs/${runId}/events?cursor=${next}`, key)).status).toBe(400);
+  });
+});
+
+test("another tenant's run is answered exactly as a missing one, everywhere", async () => {
+  const { installation, runId } = await withRuns(1);
+  const stranger = await installation.key('stranger', { tenantId: 'other', roles: ['admin'] });
+  const missing = 'run_aaaaaaaaaaaaaaaaaaaaaaaaaa';
+  for (const under of ['', '/events', '/steps', '/checkpoints']) {
+    const theirs = await installation.get(`/v1/runs/${runId}${under}`, stranger);
+    const none = await installation.get(`/v1/runs/${missing}${under}`, stranger);
+    expect([theirs.status, none.status]).toEqual([404, 404]);
+    expect(await theirs.text()).toBe(await none.text());
+  }
+  expect(await (await installation.get('/v1/runs', stranger)).json()).toEqual({ items: [] });
+});
+
+test.each(['run_x', '..', '%2e%2e', 'run_AAAAAAAAAAAAAAAAAAAAAAAAAA', '%00', '%zz', 'a%2Fb'])(
+  '%s is no run: 404',
+  async (id) => {
+    const { installation, key } = await withRuns(0);
+    expect((await installation.get(`/v1/runs/${id}`, key)).status).toBe(404);
+  },
+);
+
+test.each([
+  ['does not answer', new OutcomeUnknown('read of run', new Error('deadline'))],
+  ['was written by a newer version', new NewerSchemaError('run', 2)],
+])('a store that %s is 503 with Retry-After', async (_what, error) => {
+  const { installation, key, runId } = await withRuns(1);
+  const store = Object.create(installation.world.store) as typeof installation.world.store;
+  store.load = () => Promise.reject(error);
+  const api = createApi({ ...installation.apiDeps, start: { ...installation.apiDeps.start, store } });
+  const answer = await api.request(`/v1/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await answer.json()).toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('an error that is not ours says nothing of itself', async () => {
+  const { installation, key, runId } = await withRuns(1);
+  const store = Object.create(installation.world.store) as typeof installation.world.store;
+  store.load = () => Promise.reject(new Error('password=hunter2'));
+  const api = createApi({ ...installation.apiDeps, start: { ...installation.apiDeps.start, store } });
+  const answer = await api.request(`/v1/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).not.toContain('hunter2');
+});
