@@ -137,7 +137,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
       now: Date.now(),
     }),
   ]);
-  firestore.local?.meter?.reset();
+  firestore.local?.meter.reset();
 
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
   const gateway = await startGateway({

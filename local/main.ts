@@ -102,7 +102,7 @@ ${commands.join('\n\n')}
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    return `port ${flags.port} is taken; choose another with --port, or leave it out`;
+    return `port ${flags.port ?? USUAL_PORT} is taken; choose another with --port, or leave it out`;
   }
   return error.name === 'DataDirBusyError' ? error.message : (error.stack ?? error.message);
 }

@@ -40,6 +40,7 @@ describe('the control port', () => {
   test.each([
     ['GET', '/pids', { cloud: 1, workers: [2] }],
     ['GET', '/meter', { firestore: { total: { reads: 4 } }, tasks: { created: 3 } }],
+    ['GET', '/meter/tasks', { tasks: { created: 3 } }],
     ['GET', '/meter/runs/a%20b', { writes: 5 }],
     ['GET', '/clock', { now: '2026-01-01T00:00:00.000Z', offsetMs: 0 }],
   ])('%s %s', async (method, path, json) => {
