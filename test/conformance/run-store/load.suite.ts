@@ -1,5 +1,6 @@
 /** What every run store promises about loads: snapshot, tail, and versions it does not know. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { isImmutable } from 'immutable';
 import { NewerSchemaError } from '../../../functions/src/core/events.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
@@ -99,6 +100,19 @@ export function loadClaims(current: () => Stores): void {
       ]);
     });
 
+    test('gives values that nobody can change the store through', async () => {
+      const state = await claimed(runs, 'run_1');
+      const { after, commit } = move(state, [succeeded('size')]);
+      await runs.commit(commit);
+      const expected = { ...after, waits: [...after.waits], trigger: { ...after.trigger } };
+      const before = structuredClone(await runs.readEvents('run_1', 0, 9));
+      for (const handed of [await runs.load('run_1'), await runs.readEvents('run_1', 0, 9), commit.events]) {
+        spoil(handed);
+      }
+      expect(await runs.readEvents('run_1', 0, 9)).toEqual(before);
+      expect((await loaded(runs, 'run_1')).state).toEqual(expected);
+    });
+
     test('touches nothing that a newer version wrote', async () => {
       const newer = beginning('run_new');
       await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 2 } });
@@ -116,4 +130,17 @@ export function loadClaims(current: () => Stores): void {
       await expect(runs.listEvents('run_1', { limit: 5 })).rejects.toThrow(NewerSchemaError);
     });
   });
+}
+
+/** Overwrites every member that values show; what is frozen throws, which is as good as having no effect. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null || isImmutable(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    spoil(member);
+    try {
+      (value as Record<string, unknown>)[name] = 'spoilt';
+    } catch (error) {
+      expect(error).toBeInstanceOf(TypeError);
+    }
+  }
 }
