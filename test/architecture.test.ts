@@ -1,0 +1,215 @@
+/* biome-ignore-all lint/suspicious/noTemplateCurlyInString: made-up sources hold templates */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { codeOf, importsOf } from './support/architecture/code.ts';
+import { differingVersions, type PackageFile, undeclared } from './support/architecture/packages.ts';
+import {
+  banned,
+  crowded,
+  headless,
+  LAYERS,
+  layering,
+  MAX_LINES,
+  rings,
+  type SourceFile,
+  tooLong,
+} from './support/architecture/rules.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const FOLDERS = ['functions/src', 'local', 'test', 'scripts', 'bench'];
+const MAX_FILES_A_FOLDER = 25;
+
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
+const readJson = (path: string): unknown => JSON.parse(read(path));
+
+const FILES: readonly SourceFile[] = FOLDERS.flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path))
+    .map((path) => ({ path, text: read(path) })),
+);
+
+describe('the project', () => {
+  test('is read as a whole', () => {
+    expect(FILES.length).toBeGreaterThan(150);
+    for (const layer of ['core', 'ports', 'engine', 'store', 'api', 'platform', 'index.ts']) {
+      expect(FILES.some(({ path }) => path.startsWith(`functions/src/${layer}`))).toBe(true);
+    }
+  });
+
+  test('imports in the allowed direction only', () => {
+    expect(FILES.flatMap(layering)).toEqual([]);
+  });
+
+  test('has no modules that import each other in a ring', () => {
+    expect(rings(FILES)).toEqual([]);
+  });
+
+  test('reaches the world only where it comes in, and leaves no notes to itself', () => {
+    expect(FILES.flatMap(banned)).toEqual([]);
+  });
+
+  test(`has no file of more than ${MAX_LINES} lines and no folder of more than ${MAX_FILES_A_FOLDER} files`, () => {
+    expect(FILES.flatMap(tooLong)).toEqual([]);
+    expect(
+      crowded(
+        FILES.map(({ path }) => path),
+        MAX_FILES_A_FOLDER,
+      ),
+    ).toEqual([]);
+  });
+
+  test('says at the head of every file what it owns', () => {
+    expect(FILES.flatMap(headless)).toEqual([]);
+  });
+});
+
+describe('the functions', () => {
+  const functions = readJson('functions/package.json') as PackageFile;
+
+  test('are deployed with the very versions that are tested', () => {
+    expect(differingVersions(readJson('package.json') as PackageFile, functions)).toEqual([]);
+    const lock = readJson('functions/package-lock.json') as { packages: Record<string, PackageFile> };
+    expect(lock.packages['']).toMatchObject({
+      dependencies: functions.dependencies,
+      devDependencies: functions.devDependencies,
+    });
+  });
+
+  test('declare every package they import', () => {
+    const imported = FILES.filter(({ path }) => path.startsWith('functions/src/')).flatMap(({ text }) =>
+      importsOf(text),
+    );
+    expect(
+      undeclared(
+        imported.map(({ from }) => from),
+        functions,
+      ),
+    ).toEqual([]);
+  });
+});
+
+test('every composite index serves a query of ours, or is one of the source text', () => {
+  const { indexes } = readJson('firestore.indexes.json') as {
+    indexes: { collectionGroup: string; fields: { fieldPath: string; order: string }[] }[];
+  };
+  const filters = ['', ' status', ' type', ' repoId', ' threadId'];
+  const ours = [
+    'gwi_runs: shard wakeAt',
+    ...filters.map((filter) => `gwi_runs: tenantId${filter} -createdAt`),
+  ];
+  const ofTheText = ['gwi_runs: status lastHeartbeatAt', 'gwi_idempotency: status expiresAt'];
+  const present = indexes.map(({ collectionGroup, fields }) => {
+    const names = fields.map(({ fieldPath, order }) =>
+      order === 'DESCENDING' ? `-${fieldPath}` : fieldPath,
+    );
+    return `${collectionGroup}: ${names.join(' ')}`;
+  });
+  expect(present.toSorted()).toEqual([...ours, ...ofTheText].toSorted());
+});
+
+describe('each rule finds what breaks it', () => {
+  const file = (path: string, text: string): SourceFile => ({ path, text });
+
+  test.each([
+    ['core', "import { x } from '../ports/clock.ts';", 'core may not import ports'],
+    ['core', "import { readFileSync } from 'node:fs';", 'core may not import node:fs'],
+    ['ports', "import type { E } from '../engine/deps.ts';", 'ports may not import engine'],
+    ['engine', "export * from '../operations/start-run.ts';", 'engine may not import operations'],
+    ['store', "import '../memory/memory-run-store.ts';", 'store may not import memory'],
+    ['api', "import {\n  a,\n  b,\n} from '../store/paths.ts';", 'api may not import store'],
+    ['api', "const s = await import('../platform/root.ts');", 'api may not import platform'],
+    ['platform', "import { c } from '../../../local/cloud.ts';", 'lies outside functions/src'],
+    ['helpers', '', "'helpers' is no layer"],
+  ])('direction: %s with %s', (layer, text, problem) => {
+    expect(layering(file(`functions/src/${layer}/a.ts`, text)).join()).toContain(problem);
+  });
+
+  test('direction: what is allowed is not found', () => {
+    const text =
+      "import { a } from './b.ts';\nimport type { Clock } from '../../ports/clock.ts';\nimport { z } from 'zod';";
+    expect(layering(file('functions/src/engine/drive/a.ts', text))).toEqual([]);
+    expect(
+      layering(file('functions/src/index.ts', "import { onRequest } from 'firebase-functions/https';")),
+    ).toEqual([]);
+  });
+
+  test('direction: every layer in the table names layers that exist', () => {
+    for (const { layers } of Object.values(LAYERS)) {
+      for (const layer of layers) expect(Object.keys(LAYERS)).toContain(layer);
+    }
+  });
+
+  test.each([
+    ['const t = Date.now();', 'Date.now'],
+    ['const clock = { now: Date.now };', 'Date.now'],
+    ['const t = new Date();', 'new Date()'],
+    ['const r = Math.random();', 'Math.random'],
+    ["const v = process.env.X ?? '';", 'process.env'],
+    ['const { env } = process;', 'process.env'],
+    ["console.log('x');", 'console'],
+    ['const s = `now: ${Date.now()}`;', 'Date.now'],
+    ['const a = b / c; const r = Math.random(); const d = e / f;', 'Math.random'],
+    ['const x: any = 1;', 'any'],
+    ['const x = y as any;', 'any'],
+    ['const xs: any[] = [];', 'any'],
+    ['enum Colour { Red }', 'syntax'],
+    ['setTimeout(f, 1);', 'a timer'],
+    [`// ${'TO'}DO: later`, `${'TO'}DO`],
+  ])('bans: %s', (text, problem) => {
+    expect(banned(file('functions/src/engine/a.ts', text)).join()).toContain(problem);
+  });
+
+  test.each([
+    '// Date.now is not used here',
+    '/* new Date() */ const a = 1;',
+    "const text = 'Math.random and // process.env';",
+    'const text = `console.log and any`;',
+    'const pattern = /process.env|any[^/]console\\./;',
+    'const t = new Date(ms); const company = many;',
+    "const a = `${b ? `x ${c}` : 'Date.now'}`;",
+  ])('bans: %s is no offence', (text) => {
+    expect(banned(file('functions/src/engine/a.ts', text))).toEqual([]);
+  });
+
+  test('bans: the platform may', () => {
+    expect(
+      banned(file('functions/src/platform/clock.ts', 'const t = Date.now(); setTimeout(f, 1);')),
+    ).toEqual([]);
+  });
+
+  test('code after a text, a template and a pattern is still read', () => {
+    const text = "a('it\\'s'); b(`x${'}'}y${{ z: 1 }}`); c(/[/']/); Date.now();";
+    expect(codeOf(text)).toContain('Date.now()');
+    expect(codeOf(text)).toHaveLength(text.length);
+  });
+
+  test('size, crowding and headers', () => {
+    expect(tooLong(file('local/a.ts', 'x\n'.repeat(MAX_LINES + 1)))).toHaveLength(1);
+    expect(tooLong(file('local/a.ts', 'x\n'.repeat(MAX_LINES)))).toEqual([]);
+    expect(crowded(['a/1', 'a/2', 'b/1'], 1)).toEqual(['a: 2 files; 1 are allowed']);
+    expect(headless(file('local/a.ts', "import 'x';"))).toHaveLength(1);
+    expect(headless(file('local/a.ts', '/** Owns x. */'))).toEqual([]);
+  });
+
+  test('rings: of values, not of types', () => {
+    const ring = [
+      file('a/x.ts', "import { y } from './y.ts';"),
+      file('a/y.ts', "import { x } from './x.ts';"),
+    ];
+    expect(rings(ring)).toEqual(['a/x.ts → a/y.ts → a/x.ts']);
+    expect(rings([file('a/x.ts', "import type { y } from './y.ts';"), ...ring.slice(1)])).toEqual([]);
+  });
+
+  test('packages: another version, a range, one that is missing', () => {
+    const root = { dependencies: { a: '1.0.0', b: '1.0.0' } };
+    expect(differingVersions(root, { dependencies: { a: '1.0.1', b: '^1.0.0', c: '1.0.0' } })).toHaveLength(
+      3,
+    );
+    expect(differingVersions(root, { dependencies: { a: '1.0.0' } })).toEqual([]);
+    expect(
+      undeclared(['@a/b/sub', 'node:fs', './x.ts', 'hono/tiny'], { dependencies: { hono: '1.0.0' } }),
+    ).toEqual(['@a/b']);
+  });
+});

@@ -1,0 +1,58 @@
+/** Reads a source file as far as the rules need it: its code without comments and texts, and what it imports. */
+
+/** Characters after which a slash begins a regular expression, not a division. */
+const BEFORE_PATTERN = new Set('(,=:[!&|?{};+-*%~^<>\n');
+
+/** The text with everything blanked that is not code: comments, the contents of texts, regular expressions. */
+export function codeOf(text: string): string {
+  let code = '';
+  /** For each template that is open: how many braces are open in its present `${…}`. */
+  const templates: number[] = [];
+  let at = 0;
+  const skip = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const [found = text[at] ?? ''] = pattern.exec(text) ?? [];
+    code += found.replace(/[^\n]/g, ' ');
+    at += found.length;
+  };
+  while (at < text.length) {
+    const char = text[at] ?? '';
+    const open = templates.at(-1);
+    if (text.startsWith('//', at)) skip(/\/\/[^\n]*/y);
+    else if (text.startsWith('/*', at)) skip(/\/\*[\s\S]*?\*\//y);
+    else if (char === "'" || char === '"') skip(/(['"])(?:\\[\s\S]|(?!\1)[^\\\n])*\1/y);
+    else if (char === '/' && BEFORE_PATTERN.has(code.trimEnd().at(-1) ?? '\n')) {
+      skip(/\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y);
+    } else if (char === '`') skipTemplate();
+    else if (char === '}' && open === 0) skipTemplate();
+    else {
+      if (open !== undefined && char === '{') templates[templates.length - 1] = open + 1;
+      if (open !== undefined && char === '}') templates[templates.length - 1] = open - 1;
+      code += char;
+      at += 1;
+    }
+  }
+  return code;
+
+  /** From the backtick, or the brace that ends a `${…}`, to the next `${` or the closing backtick. */
+  function skipTemplate(): void {
+    if (text[at] === '}') templates.pop();
+    skip(/[`}](?:\\[\s\S]|\$(?!\{)|[^\\`$])*(?:`|\$\{)/y);
+    if (text[at - 1] === '{') templates.push(0);
+  }
+}
+
+export interface Import {
+  readonly from: string;
+  /** Types are gone when the module runs. */
+  readonly typeOnly: boolean;
+}
+
+export function importsOf(text: string): Import[] {
+  const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[\w*\s{},$]+\s+from\s+)?'([^']+)'/gm);
+  const dynamic = text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
+  return [
+    ...[...statements].map(([, type, from = '']) => ({ from, typeOnly: type !== undefined })),
+    ...[...dynamic].map(([, from = '']) => ({ from, typeOnly: false })),
+  ];
+}

@@ -1,0 +1,161 @@
+/** The rules of DESIGN section 15 as one table each, and the functions that find what breaks them. */
+import { posix } from 'node:path';
+import { codeOf, importsOf } from './code.ts';
+
+export interface SourceFile {
+  /** From the root of the project, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+interface Layer {
+  /** Layers it may import besides itself. */
+  readonly layers: readonly string[];
+  /** Packages it may import; subpaths included. */
+  readonly packages: readonly string[];
+}
+
+const PURE = ['core', 'ports'];
+const INNER = [...PURE, 'journal', 'engine', 'operations'];
+
+/** Who may import what under `functions/src`. A folder that is not here is an error. */
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  core: { layers: [], packages: ['node:crypto', 'canonicalize', 'immutable'] },
+  ports: { layers: ['core'], packages: [] },
+  journal: { layers: PURE, packages: [] },
+  engine: { layers: [...PURE, 'journal'], packages: ['zod'] },
+  operations: { layers: [...PURE, 'journal', 'engine'], packages: [] },
+  recovery: { layers: INNER, packages: [] },
+  store: { layers: PURE, packages: ['@google-cloud/firestore', 'immutable'] },
+  queue: { layers: PURE, packages: ['@google-cloud/tasks'] },
+  bus: { layers: PURE, packages: ['@google-cloud/pubsub'] },
+  memory: { layers: PURE, packages: ['immutable'] },
+  http: { layers: PURE, packages: [] },
+  triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods'] },
+  api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
+  workflows: { layers: ['core', 'engine'], packages: ['zod'] },
+  platform: {
+    layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'workflows'],
+    packages: [
+      'node:crypto',
+      'node:fs',
+      '@google-cloud/firestore',
+      '@google-cloud/tasks',
+      '@google-cloud/pubsub',
+      '@grpc/grpc-js',
+      'firebase-functions',
+    ],
+  },
+  'index.ts': { layers: ['platform'], packages: ['firebase-functions'] },
+};
+
+/** What breaks the direction of imports, in words. */
+export function layering({ path, text }: SourceFile): string[] {
+  if (!path.startsWith('functions/src/')) return [];
+  const own = layerOf(path);
+  const layer = LAYERS[own];
+  if (!layer) return [`${path}: '${own}' is no layer; add it to the table with what it may import`];
+  return importsOf(text).flatMap(({ from }) => {
+    if (!from.startsWith('.')) {
+      const allowed = layer.packages.some((name) => from === name || from.startsWith(`${name}/`));
+      return allowed ? [] : [`${path}: ${own} may not import ${from}`];
+    }
+    const target = posix.join(posix.dirname(path), from);
+    if (!target.startsWith('functions/src/')) return [`${path}: ${from} lies outside functions/src`];
+    const other = layerOf(target);
+    return other === own || layer.layers.includes(other) ? [] : [`${path}: ${own} may not import ${other}`];
+  });
+}
+
+function layerOf(path: string): string {
+  return path.split('/')[2] ?? '';
+}
+
+interface Ban {
+  readonly pattern: RegExp;
+  readonly what: string;
+}
+
+/** Not deterministic, or not under a test's control: only where the world comes in. */
+const WORLD: readonly Ban[] = [
+  { pattern: /\bDate\.now\b/, what: 'Date.now' },
+  { pattern: /\bnew Date\(\s*\)/, what: 'new Date()' },
+  { pattern: /\bMath\.random\b/, what: 'Math.random' },
+  { pattern: /\bprocess\.env\b|\benv\b[^;=\n]*=\s*process\b/, what: 'process.env' },
+  { pattern: /\bconsole\s*\./, what: 'console' },
+];
+/** In functions a timer goes through the clock. */
+const TIMERS: readonly Ban[] = [{ pattern: /\bset(?:Timeout|Interval)\s*\(/, what: 'a timer of its own' }];
+const NOWHERE: readonly Ban[] = [
+  { pattern: /(?:[:<|&]\s*|\bas\s+|\bextends\s+)any\b(?!\s*:)|\bany\[\]/, what: 'any' },
+  { pattern: /\benum\s+\w+\s*\{|\bnamespace\s+\w+\s*\{/, what: 'syntax that types cannot be stripped from' },
+];
+
+/** Where the world comes in: platform of the functions, mains and composition roots of the rest. */
+export function isRoot(path: string): boolean {
+  return (
+    path.startsWith('functions/src/platform/') ||
+    /^local\/(?:main|cloud|cloud-process|firestore\/server|host\/worker|host\/shifted-time)\.ts$/.test(
+      path,
+    ) ||
+    /^(?:local\/demo|scripts|bench|test)\//.test(path)
+  );
+}
+
+/** What is called or written that must not be. */
+export function banned({ path, text }: SourceFile): string[] {
+  const code = codeOf(text);
+  const bans = [
+    ...NOWHERE,
+    ...(isRoot(path) ? [] : WORLD),
+    ...(path.startsWith('functions/src/') && !isRoot(path) ? TIMERS : []),
+  ];
+  const found = bans.filter(({ pattern }) => pattern.test(code)).map(({ what }) => `${path}: ${what}`);
+  const note = /\b(?:TO[D]O|FIX[M]E|XX[X])\b/.exec(text);
+  return note ? [...found, `${path}: ${note[0]}`] : found;
+}
+
+/** A file beyond this is split. There are no exemptions. */
+export const MAX_LINES = 400;
+
+export function tooLong({ path, text }: SourceFile): string[] {
+  const lines = text.trimEnd().split('\n').length;
+  return lines > MAX_LINES ? [`${path}: ${lines} lines; ${MAX_LINES} are allowed`] : [];
+}
+
+/** What a file owns is said at its head. Tests are told by their names. */
+export function headless({ path, text }: SourceFile): string[] {
+  if (/^test\/.*\.test\.ts$/.test(path) || /^(?:\/\*\*|\/\/|#!)/.test(text)) return [];
+  return [`${path}: no comment at its head says what it owns`];
+}
+
+export function crowded(paths: readonly string[], most: number): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > most)
+    .map(([folder, count]) => `${folder}: ${count} files; ${most} are allowed`);
+}
+
+/** Rings of modules that import each other when they run, each told once. */
+export function rings(files: readonly SourceFile[]): string[] {
+  const edges = new Map(
+    files.map(({ path, text }) => {
+      const values = importsOf(text).filter(({ from, typeOnly }) => from.startsWith('.') && !typeOnly);
+      return [path, values.map(({ from }) => posix.join(posix.dirname(path), from))];
+    }),
+  );
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (trail.includes(path) || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of edges.keys()) visit(path, []);
+  return found;
+}
