@@ -1,0 +1,35 @@
+// `npm run check`: everything that can be said of the sources without running the system. All checks run, so that one
+// call tells all that is wrong. Exit code 1 if one of them failed.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const module = (path) => join(root, 'node_modules', path);
+const jest = [
+  '--disable-warning=ExperimentalWarning',
+  '--experimental-vm-modules',
+  module('jest/bin/jest.js'),
+];
+
+const checks = [
+  ['format and lint', [module('@biomejs/biome/bin/biome'), 'ci', '--error-on-warnings', '.']],
+  ['types', [module('typescript/bin/tsc'), '-p', root]],
+  [
+    'types of the functions as they are deployed',
+    [module('typescript/bin/tsc'), '-p', join(root, 'functions'), '--noEmit'],
+  ],
+  ['architecture', [...jest, 'test/architecture.test.ts']],
+];
+
+const failed = [];
+for (const [name, argv] of checks) {
+  console.log(`\n── ${name}`);
+  const { status } = spawnSync(process.execPath, argv, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) failed.push(name);
+}
+console.log(failed.length === 0 ? '\ncheck: all good' : `\ncheck: failed: ${failed.join(', ')}`);
+process.exit(failed.length === 0 ? 0 : 1);
