@@ -1,10 +1,11 @@
 /** Connects handlers to grpc-js: which call is served by what, errors to statuses. Knows nothing of any call's meaning. */
-import type {
-  ServerUnaryCall,
-  ServerWritableStream,
-  ServiceDefinition,
-  sendUnaryData,
-  UntypedServiceImplementation,
+import {
+  Metadata,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { Code, StatusError } from '../model/status.ts';
 import { runAggregationQuery } from './aggregate-calls.ts';
@@ -66,7 +67,7 @@ function serveStream(name: string, handler: StreamHandler<unknown>, context: Cal
       for (const message of await handler(call.request, context)) call.write(message);
       call.end();
     } catch (error) {
-      call.emit('error', toStatus(error));
+      refuse(call, toStatus(error));
     }
   };
 }
@@ -77,8 +78,20 @@ function refuseUnary(name: string) {
 
 function refuseStream(name: string) {
   return (call: ServerWritableStream<unknown, object>) => {
-    call.emit('error', notImplemented(name));
+    refuse(call, notImplemented(name));
   };
+}
+
+/**
+ * Headers before the error, as production sends them: the client's transport takes a stream that ends without headers
+ * for a lost connection and tries twice more, seconds apart, whatever the status says.
+ */
+function refuse(
+  call: ServerWritableStream<unknown, object>,
+  status: { code: number; details: string },
+): void {
+  call.sendMetadata(new Metadata());
+  call.emit('error', status);
 }
 
 function notImplemented(name: string) {

@@ -20,8 +20,8 @@ const NEXT = Buffer.from([0]);
 
 /** The matching documents in order, after cursors, before offset; at most `count`. */
 export function runQueryPlan(database: Database, query: Query, count: number): Found[] {
-  const sources = planQuery(query, database.indexes, database.number).map((source) => {
-    const found = accepted(database, query, source);
+  const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
+    const found = accepted(database, { ...query, filter }, source);
     return source.ordered ? found : sorted(query, found);
   });
   const found: Found[] = [];

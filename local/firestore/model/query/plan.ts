@@ -1,6 +1,6 @@
 /**
  * How a query finds its documents: one source per disjunction, in the query's order whenever an index has it. Pure: a
- * plan is key ranges. Every document found is still checked against the whole query, so a plan may be too wide but
+ * plan is key ranges. Every document found is still checked against its disjunction, so a range may be too wide but
  * never too narrow.
  */
 import { ByteWriter } from '../byte-writer.ts';
@@ -29,7 +29,7 @@ import {
 } from './index-choice.ts';
 import { type Bounds, comparisonBounds, cursorBounds, isEmpty, narrow, wholePrefix } from './key-bounds.ts';
 import { isInequality, isNameField, sameField } from './normalise.ts';
-import type { Comparison, Cursor, Query } from './query.ts';
+import type { Comparison, Cursor, Filter, Query } from './query.ts';
 
 export type Source =
   /** Documents by key. */
@@ -51,14 +51,23 @@ export type Source =
   /** Every document below the parent, whatever its collection. */
   | { readonly kind: 'everything'; readonly ordered: false };
 
+/** One disjunction: where to look and what to keep. Keeping more would break the source's order. */
+export interface Branch {
+  readonly source: Source;
+  readonly filter: Filter | undefined;
+}
+
 /** @throws FAILED_PRECONDITION when indexes are enforced and one is missing; the message holds its declaration. */
-export function planQuery(query: Query, config: IndexConfig, database: number): readonly Source[] {
-  if (query.scope.collectionId === undefined) return [{ kind: 'everything', ordered: false }];
+export function planQuery(query: Query, config: IndexConfig, database: number): readonly Branch[] {
+  if (query.scope.collectionId === undefined) {
+    return [{ source: { kind: 'everything', ordered: false }, filter: query.filter }];
+  }
   return disjunctions(query.filter).flatMap((conjunction) => {
     const shape = shapeOf(query, conjunction);
     if (config.enforced) requireIndex(query, shape, config);
     const source = new Planner(query, config, database).source(conjunction, shape);
-    return source.kind !== 'one' && source.kind !== 'everything' && isEmpty(source.bounds) ? [] : [source];
+    const empty = 'bounds' in source && isEmpty(source.bounds);
+    return empty ? [] : [{ source, filter: { kind: 'and', filters: conjunction } }];
   });
 }
 

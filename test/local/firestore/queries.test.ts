@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FieldPath, Filter, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { answer, type Condition, type Doc, NAME, type Question } from './brute-force.ts';
+import { type Bench, startBench } from './client.ts';
+import { Chooser, FIELDS, randomDocs, randomQuestion } from './random-queries.ts';
+
+const INVALID_ARGUMENT = 3;
+const FAILED_PRECONDITION = 9;
+const ROUNDS = 13;
+const DOCS = 60;
+const QUESTIONS = 250;
+const AT_ONCE = 25;
+
+let plain: Bench;
+let indexed: Bench;
+const folder = mkdtempSync(join(tmpdir(), 'cairn-queries-'));
+
+beforeAll(async () => {
+  plain = await startBench();
+  const indexesFile = join(folder, 'firestore.indexes.json');
+  writeFileSync(indexesFile, JSON.stringify(everyIndex()));
+  indexed = await startBench({ indexesFile });
+});
+afterAll(async () => {
+  await Promise.all([plain.stop(), indexed.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+describe('a query answers what looking at every document answers', () => {
+  let answered = 0;
+  let nonEmpty = 0;
+  let byComposite = 0;
+
+  test.each(Array.from({ length: ROUNDS }, (_, seed) => seed))(
+    'documents and queries of seed %i',
+    async (seed) => {
+      const choose = new Chooser(seed);
+      const docs = randomDocs(choose, plain.db, DOCS);
+      for (const bench of [plain, indexed]) {
+        bench.server.reset();
+        await write(bench.db, docs);
+      }
+      const questions = Array.from({ length: QUESTIONS }, () => {
+        const group = choose.chance(0.3);
+        return { group, question: randomQuestion(choose, plain.db, inScope(docs, group)) };
+      });
+      const check = async ({ group, question }: { group: boolean; question: Question }) => {
+        const expected = answer(inScope(docs, group), question);
+        const label = JSON.stringify({ seed, group, question });
+        const outcome = await ask(plain.db, group, question);
+        if (outcome === INVALID_ARGUMENT) return;
+        expect({ label, paths: outcome }).toEqual({ label, paths: expected });
+        answered++;
+        if (expected.length > 0) nonEmpty++;
+        const strict = await ask(indexed.db, group, question);
+        if (strict === FAILED_PRECONDITION) return;
+        expect({ label, paths: strict }).toEqual({ label, paths: expected });
+        byComposite++;
+      };
+      for (let i = 0; i < questions.length; i += AT_ONCE)
+        await Promise.all(questions.slice(i, i + AT_ONCE).map(check));
+    },
+  );
+
+  test('and that was asked of thousands of queries, most with an answer, most under enforced indexes too', () => {
+    expect(answered).toBeGreaterThan(ROUNDS * QUESTIONS * 0.9);
+    expect(answered + byComposite).toBeGreaterThan(ROUNDS * QUESTIONS * 1.5);
+    expect(nonEmpty).toBeGreaterThan(answered * 0.5);
+  });
+});
+
+describe('a query', () => {
+  test('with limitToLast and a document as cursor pages both ways', async () => {
+    const { db } = plain;
+    plain.server.reset();
+    await write(
+      db,
+      Array.from({ length: 30 }, (_, i) => ({ path: `p/d${i}`, data: { k: i % 7 } })),
+    );
+    const query = db.collection('p').orderBy('k', 'desc');
+    const all = ids(await query.get());
+    const forward: string[] = [];
+    for (let last = (await query.limit(4).get()).docs; last.length > 0; ) {
+      forward.push(...last.map((d) => d.id));
+      last = (await query.startAfter(last.at(-1)).limit(4).get()).docs;
+    }
+    expect(forward).toEqual(all);
+    expect(ids(await query.limitToLast(5).get())).toEqual(all.slice(-5));
+    const middle = (await db.doc(`p/${all[10]}`).get()) as never;
+    expect(ids(await query.endBefore(middle).limitToLast(3).get())).toEqual(all.slice(7, 10));
+  });
+
+  test('returns the projected fields only, or none', async () => {
+    const { db } = plain;
+    await db.doc('s/one').set({ a: 1, b: { c: 2, d: 3 }, e: 4 });
+    expect((await db.collection('s').select('a', 'b.c').get()).docs[0]?.data()).toEqual({
+      a: 1,
+      b: { c: 2 },
+    });
+    expect((await db.collection('s').select().get()).docs[0]?.data()).toEqual({});
+  });
+
+  test('counts, sums and averages', async () => {
+    const { db } = plain;
+    await write(
+      db,
+      [1, 2.5, 'x', null].map((v, i) => ({ path: `agg/d${i}`, data: { v } })),
+    );
+    const { AggregateField } = await import('@google-cloud/firestore');
+    const result = await db
+      .collection('agg')
+      .aggregate({
+        n: AggregateField.count(),
+        sum: AggregateField.sum('v'),
+        mean: AggregateField.average('v'),
+      })
+      .get();
+    expect(result.data()).toEqual({ n: 4, sum: 3.5, mean: 1.75 });
+    expect((await db.collection('agg').limit(3).count().get()).data()).toEqual({ count: 3 });
+  });
+
+  test('lists collections and documents, those that only have descendants too', async () => {
+    const { db } = plain;
+    plain.server.reset();
+    await write(
+      db,
+      ['r/a', 'r/b/s/x', 'r/c/s/y/t/z', 'q/a/b/c'].map((path) => ({ path, data: {} })),
+    );
+    expect((await db.listCollections()).map((c) => c.id)).toEqual(['q', 'r']);
+    expect((await db.doc('r/c').listCollections()).map((c) => c.id)).toEqual(['s']);
+    expect((await db.collection('r').listDocuments()).map((d) => d.id)).toEqual(['a', 'b', 'c']);
+    await db.recursiveDelete(db.collection('r'));
+    expect((await db.listCollections()).map((c) => c.id)).toEqual(['q']);
+  });
+});
+
+function inScope(docs: readonly Doc[], group: boolean): Doc[] {
+  return docs.filter(({ path }) => {
+    const segments = path.split('/');
+    return group ? segments.at(-2) === 'c' : segments.length === 2 && segments[0] === 'c';
+  });
+}
+
+async function ask(db: Firestore, group: boolean, question: Question): Promise<string[] | number> {
+  let query: Query = group ? db.collectionGroup('c') : db.collection('c');
+  try {
+    if (question.where) query = query.where(toFilter(question.where));
+    for (const { field, descending } of question.orderBy)
+      query = query.orderBy(toPath(field), descending ? 'desc' : 'asc');
+    if (question.start) {
+      const values = question.start.values.map((v) => toCursor(db, v, group));
+      query = question.start.inclusive ? query.startAt(...values) : query.startAfter(...values);
+    }
+    if (question.end) {
+      const values = question.end.values.map((v) => toCursor(db, v, group));
+      query = question.end.inclusive ? query.endAt(...values) : query.endBefore(...values);
+    }
+  } catch (error) {
+    // The client itself refuses some: a cursor on a name outside the collection, for one.
+    if (error instanceof Error && /must|can only|cannot|Value for/i.test(error.message))
+      return INVALID_ARGUMENT;
+    throw error;
+  }
+  if (question.offset) query = query.offset(question.offset);
+  if (question.limit !== undefined) query = query.limit(question.limit);
+  try {
+    return (await query.get()).docs.map((d) => d.ref.path);
+  } catch (error) {
+    const { code } = error as { code?: number };
+    if (code === INVALID_ARGUMENT || code === FAILED_PRECONDITION) return code;
+    throw error;
+  }
+}
+
+function toFilter(condition: Condition): Filter {
+  if ('all' in condition) return Filter.and(...condition.all.map(toFilter));
+  if ('any' in condition) return Filter.or(...condition.any.map(toFilter));
+  return Filter.where(condition.field, condition.op, condition.value);
+}
+
+function toPath(field: string): string | FieldPath {
+  return field === NAME ? FieldPath.documentId() : field;
+}
+
+function toCursor(db: Firestore, value: unknown, group: boolean): unknown {
+  if (typeof value !== 'object' || value === null || !('name' in value)) return value;
+  return group ? db.doc(value.name as string) : (value.name as string).split('/').at(-1);
+}
+
+function ids(snapshot: QuerySnapshot): string[] {
+  return snapshot.docs.map((d) => d.id);
+}
+
+async function write(db: Firestore, docs: readonly Doc[]): Promise<void> {
+  const batch = db.batch();
+  for (const { path, data } of docs) batch.set(db.doc(path), data);
+  await batch.commit();
+}
+
+/** Every composite of the fields in use, up to two of them, and all single-field indexes for groups. */
+function everyIndex(): object {
+  const orders = ['ASCENDING', 'DESCENDING'];
+  const lists: object[][] = [];
+  for (const first of FIELDS) {
+    for (const second of FIELDS) {
+      if (first === second) continue;
+      for (const x of orders) for (const y of orders) lists.push([by(first, x), by(second, y)]);
+      for (const y of orders) lists.push([{ fieldPath: first, arrayConfig: 'CONTAINS' }, by(second, y)]);
+    }
+    for (const y of orders) lists.push([{ fieldPath: first, arrayConfig: 'CONTAINS' }, by(first, y)]);
+  }
+  const scopes = ['COLLECTION', 'COLLECTION_GROUP'];
+  const kinds = [{ order: 'ASCENDING' }, { order: 'DESCENDING' }, { arrayConfig: 'CONTAINS' }];
+  return {
+    indexes: scopes.flatMap((queryScope) =>
+      lists.map((fields) => ({ collectionGroup: 'c', queryScope, fields })),
+    ),
+    fieldOverrides: FIELDS.map((fieldPath) => ({
+      collectionGroup: 'c',
+      fieldPath,
+      indexes: scopes.flatMap((queryScope) => kinds.map((k) => ({ ...k, queryScope }))),
+    })),
+  };
+}
+
+function by(fieldPath: string, order: string): object {
+  return { fieldPath, order };
+}
