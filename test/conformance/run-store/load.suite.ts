@@ -16,7 +16,9 @@ export function loadClaims(current: () => Stores): void {
   describe('load', () => {
     test('of no run is undefined', async () => {
       expect(await runs.load('run_none')).toBeUndefined();
-      expect(await runs.load('run_a/events/0000000001')).toBeUndefined();
+      await claimed(runs, 'run_1');
+      expect(await runs.load('run_1/events/0000000001')).toBeUndefined();
+      expect(await runs.readEvents('run_1/events/0000000001', 0, 10)).toEqual([]);
       expect(await runs.readEvents('run_none', 0, 10)).toEqual([]);
     });
 
