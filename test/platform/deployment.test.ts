@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import * as functions from '../../functions/src/index.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EXPORTS = ['api', 'drive', 'githubWebhook', 'recoverRuns'];
+const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
+  firestore: { rules: string; indexes: string };
+  functions: { source: string; runtime: string; predeploy: string[] }[];
+  hosting: { public: string; rewrites: { source: string; function: { functionId: string } }[] };
+};
+
+interface Endpoint {
+  readonly httpsTrigger?: { readonly invoker?: readonly string[] };
+  readonly taskQueueTrigger?: Readonly<Record<string, unknown>>;
+  readonly scheduleTrigger?: { readonly schedule: string };
+  readonly secretEnvironmentVariables?: readonly { readonly key: string }[];
+  readonly timeoutSeconds?: number;
+}
+
+const exported = { ...functions } as unknown as Readonly<Record<string, { readonly __endpoint: Endpoint }>>;
+
+function endpoint(name: string): Endpoint {
+  const found = exported[name];
+  if (!found) throw new Error(`no function is exported as ${name}`);
+  return found.__endpoint;
+}
+
+describe('the exported functions', () => {
+  test('are these and no others', () => {
+    expect(Object.keys(functions).sort()).toEqual(EXPORTS);
+  });
+
+  test('only the doors are open to everybody', () => {
+    expect(endpoint('api').httpsTrigger?.invoker).toEqual(['public']);
+    expect(endpoint('githubWebhook').httpsTrigger?.invoker).toEqual(['public']);
+    expect(endpoint('drive').taskQueueTrigger?.invoker).toEqual(['private']);
+    expect(endpoint('recoverRuns').httpsTrigger).toBeUndefined();
+  });
+
+  test('only the webhook gets its secret', () => {
+    const withSecrets = EXPORTS.filter((name) => endpoint(name).secretEnvironmentVariables?.length);
+    expect(withSecrets).toEqual(['githubWebhook']);
+    expect(endpoint('githubWebhook').secretEnvironmentVariables).toEqual([{ key: 'GITHUB_WEBHOOK_SECRET' }]);
+  });
+
+  test('drive is repeated patiently and may take as long as the engine plans for', () => {
+    expect(endpoint('drive')).toMatchObject({
+      timeoutSeconds: 540,
+      taskQueueTrigger: { retryConfig: { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 60 } },
+    });
+  });
+
+  test('the scan runs every minute', () => {
+    expect(endpoint('recoverRuns').scheduleTrigger?.schedule).toBe('every 1 minutes');
+  });
+});
+
+describe('firebase.json', () => {
+  test('sends paths to functions that exist', () => {
+    const targets = config.hosting.rewrites.map(({ source, function: { functionId } }) => [
+      source,
+      functionId,
+    ]);
+    expect(targets).toEqual([
+      ['/v1/**', 'api'],
+      ['/webhooks/github', 'githubWebhook'],
+    ]);
+    for (const [, target] of targets) expect(EXPORTS).toContain(target);
+  });
+
+  test('names files that are there', () => {
+    const { firestore, hosting } = config;
+    for (const path of [firestore.rules, firestore.indexes, `${hosting.public}/index.html`]) {
+      expect(existsSync(`${ROOT}${path}`)).toBe(true);
+    }
+  });
+});
+
+function run(args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  const env = { ...process.env, GCLOUD_PROJECT: 'demo-cairn', NODE_OPTIONS: '' };
+  return spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test('what is built for deployment exports what is tested', () => {
+  const built = run(['node_modules/typescript/bin/tsc', '-p', 'functions']);
+  expect(built.stdout + built.stderr).toBe('');
+  const { stdout } = run([
+    '-e',
+    "import('./functions/lib/index.js').then((m) => console.log(Object.keys(m).sort().join()))",
+  ]);
+  expect(stdout.trim()).toBe(EXPORTS.join());
+  // The doors are loaded by the first request only, so loading the index says nothing of them.
+  const doors = run([
+    '-e',
+    "import('./functions/lib/platform/doors.js').then((m) => console.log(typeof m.driveTask))",
+  ]);
+  expect(doors.stdout.trim()).toBe('function');
+});
+
+test('loading the functions loads no client library and no workflow', () => {
+  const script = `
+    const { registerHooks } = require('node:module');
+    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log(found.url); return found; } });
+    import('./functions/src/index.ts');`;
+  const { stdout } = run(['-e', script]);
+  expect(stdout).toContain('functions/src/platform/params.ts');
+  const heavy = stdout
+    .split('\n')
+    .filter((url) => /@google-cloud|@grpc|\/hono\/|\/zod\/|src\/(?:workflows|engine|store|api)\//.test(url));
+  expect(heavy).toEqual([]);
+});

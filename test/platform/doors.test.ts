@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** In a process of its own: the composition root, its signals and its environment belong to a whole process. */
+function inProcess(script: string, env: Record<string, string> = {}) {
+  const settings = {
+    GCLOUD_PROJECT: 'demo-cairn',
+    COLLECTION_PREFIX: 'gwi_',
+    CAIRN_REGION: 'us-central1',
+    ENVIRONMENT: 'test',
+    GITHUB_TENANT: 'acme',
+  };
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
+    { cwd: ROOT, encoding: 'utf8', timeout: 20_000, env: { PATH: process.env.PATH, ...settings, ...env } },
+  );
+  return { stdout, stderr, status };
+}
+
+test('a task that names no run is done, with an error in the log, and never repeated', () => {
+  const script = `
+    const { driveTask } = await import('./functions/src/platform/doors.ts');
+    const tasks = [undefined, null, 'x', {}, { runId: 7 }, { runId: '../x' }, { runId: 'run_short' }];
+    for (const task of tasks) process.stdout.write('outcome ' + (await driveTask(task)) + '\\n');
+    process.exit(0);`;
+  const lines = inProcess(script).stdout.trim().split('\n');
+  expect(lines.filter((line) => line === 'outcome done')).toHaveLength(7);
+  const logged = lines
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { severity: string; event: string });
+  expect(logged).toHaveLength(7);
+  expect(logged.every(({ severity, event }) => severity === 'ERROR' && event === 'drive_task_invalid')).toBe(
+    true,
+  );
+});
+
+test('SIGTERM aborts the signal of the drives and does not end the process by itself', () => {
+  const script = `
+    const { shutdown } = await import('./functions/src/platform/shutdown.ts');
+    shutdown.addEventListener('abort', () => setTimeout(() => { process.stdout.write('released: ' + shutdown.reason.message); process.exit(0); }, 50));
+    setInterval(() => {}, 1000);
+    process.kill(process.pid, 'SIGTERM');`;
+  const { stdout, status } = inProcess(script);
+  expect(stdout).toBe('released: the instance is shutting down');
+  expect(status).toBe(0);
+});
+
+test.each([
+  ['at home', {}, { driveUrl: 'https://us-central1-demo-cairn.cloudfunctions.net/drive', local: false }],
+  [
+    'in the local cloud',
+    { CAIRN_LOCAL: '1', CAIRN_FUNCTIONS_URL: 'http://127.0.0.1:9', CAIRN_TASKS_HOST: '127.0.0.1:8' },
+    { driveUrl: 'http://127.0.0.1:9/drive', local: true, tasksHost: '127.0.0.1:8' },
+  ],
+  [
+    'in another region',
+    { CAIRN_REGION: 'europe-west1' },
+    { driveUrl: 'https://europe-west1-demo-cairn.cloudfunctions.net/drive' },
+  ],
+])('the queue delivers to the drive function %s', (_where, env, expected) => {
+  const script = `
+    const { readSettings } = await import('./functions/src/platform/params.ts');
+    process.stdout.write(JSON.stringify(readSettings()));`;
+  expect(JSON.parse(inProcess(script, env).stdout)).toMatchObject(expected);
+});
+
+test('without a project nothing is guessed', () => {
+  const script = `
+    const { readSettings } = await import('./functions/src/platform/params.ts');
+    try { readSettings(); } catch (error) { process.stdout.write(error.message); }`;
+  expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
+});

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Request as FunctionRequest } from 'firebase-functions/https';
+import { send, toRequest } from '../../functions/src/platform/http.ts';
+
+/** Answers with what the adapted request says of itself; `/empty` without a body. */
+async function answerFor(request: Request): Promise<Response> {
+  if (new URL(request.url).pathname === '/empty')
+    return new Response(null, { status: 204, headers: { 'x-own': '1' } });
+  const bytes = Buffer.from(await request.arrayBuffer());
+  return Response.json(
+    {
+      method: request.method,
+      url: request.url,
+      headers: Object.fromEntries(request.headers),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    },
+    { status: 201, headers: { location: '/somewhere' } },
+  );
+}
+
+/** What Cloud Functions does before it calls a function: reads the bytes into `rawBody`. */
+async function withRawBody(incoming: IncomingMessage): Promise<FunctionRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Object.assign(incoming, { rawBody: chunks.length > 0 ? Buffer.concat(chunks) : undefined }) as never;
+}
+
+const server = createServer(async (incoming, response) => {
+  await send(await answerFor(toRequest(await withRawBody(incoming))), response);
+});
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+type Seen = { method: string; url: string; headers: Record<string, string>; sha256: string };
+
+describe('a request through the adapter', () => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s keeps every byte of its body', async (method) => {
+    const body = Buffer.from(Array.from({ length: 70_000 }, (_, i) => i % 256));
+    const answer = await fetch(`${origin}/a`, { method, body });
+    const seen = (await answer.json()) as Seen;
+    expect(seen).toMatchObject({ method, sha256: createHash('sha256').update(body).digest('hex') });
+  });
+
+  test('keeps path, query and headers', async () => {
+    const answer = await fetch(`${origin}/v1/runs/a%2Fb?x=1&x=2&y=%20`, {
+      headers: { 'x-own': 'ä', accept: 'a, b' },
+    });
+    const seen = (await answer.json()) as Seen;
+    expect(seen.url).toMatch(/\/v1\/runs\/a%2Fb\?x=1&x=2&y=%20$/);
+    expect(seen.headers).toMatchObject({ 'x-own': 'ä', accept: 'a, b' });
+  });
+
+  test('cannot make a path look like another host', () => {
+    const request = toRequest({ method: 'GET', url: '//elsewhere.example/v1', headers: {} } as never);
+    expect(new URL(request.url).pathname).toBe('/elsewhere.example/v1');
+  });
+
+  test('without a body has none', async () => {
+    const request = toRequest({ method: 'POST', url: '/', headers: {} } as never);
+    expect((await request.arrayBuffer()).byteLength).toBe(0);
+  });
+});
+
+describe('an answer through the adapter', () => {
+  test('keeps status, headers and length', async () => {
+    const answer = await fetch(`${origin}/a`);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('location')).toBe('/somewhere');
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-length')).toBe(String((await answer.arrayBuffer()).byteLength));
+  });
+
+  test('may be empty', async () => {
+    const answer = await fetch(`${origin}/empty`);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('x-own')).toBe('1');
+    expect(await answer.text()).toBe('');
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { jsonLog, type Severity } from '../../functions/src/platform/log.ts';
+
+function captured(least: Severity = 'DEBUG') {
+  const lines: string[] = [];
+  const log = jsonLog({ least, write: (line) => void lines.push(line) });
+  return { log, lines, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+test('each line is one JSON object with the severity Cloud Logging knows', () => {
+  const { log, lines, entries } = captured();
+  log.debug('a');
+  log.info('run_created', { runId: 'run_x', text: 'two\nlines' });
+  log.warn('c');
+  log.error('d');
+  expect(lines.every((line) => line.endsWith('\n') && line.indexOf('\n') === line.length - 1)).toBe(true);
+  expect(entries().map(({ severity }) => severity)).toEqual(['DEBUG', 'INFO', 'WARNING', 'ERROR']);
+  expect(entries()[1]).toMatchObject({
+    message: 'run_created',
+    event: 'run_created',
+    runId: 'run_x',
+    text: 'two\nlines',
+  });
+});
+
+test('below the least severity nothing is written', () => {
+  const { log, lines } = captured('WARNING');
+  log.debug('a');
+  log.info('b');
+  log.warn('c');
+  expect(lines).toHaveLength(1);
+});
+
+test('an error is written with its stack', () => {
+  const { log, entries } = captured();
+  log.error('failed', { error: new Error('why') });
+  expect(entries()[0]?.error).toMatch(/^Error: why\n\s+at /);
+});
+
+test('fields cannot hide the severity or the event', () => {
+  const { log, entries } = captured();
+  log.error('failed', { severity: 'DEBUG', message: 'nothing', event: 'other' });
+  expect(entries()[0]).toEqual({ severity: 'ERROR', message: 'failed', event: 'failed' });
+});
+
+test('what JSON cannot carry does not cost the line', () => {
+  const { log, entries } = captured();
+  const ring: Record<string, unknown> = {};
+  ring.self = ring;
+  log.info('ring', { ring });
+  log.info('big', { n: 10n });
+  expect(entries()).toMatchObject([
+    { event: 'ring', fieldsLost: expect.any(String) },
+    { event: 'big', n: '10' },
+  ]);
+});
