@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { requestHash } from '../../functions/src/core/fingerprint.ts';
 import { Installation } from './installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };
@@ -99,6 +100,40 @@ describe('with an idempotency key', () => {
       expect(installation.written()).toBe(0);
     },
   );
+});
+
+test('a request that somebody is still at work on is answered 202, to be asked again', async () => {
+  const { installation, key } = await ready();
+  const now = installation.world.clock.now();
+  await installation.world.records.create({
+    key: 'api:c.dev:k1',
+    source: 'api',
+    tenantId: 'acme',
+    status: 'processing',
+    requestHash: requestHash('POST /v1/runs', START),
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + 60_000,
+    lockExpiresAt: now + 60_000,
+    attempts: 1,
+  });
+  const answer = await installation.post(key, START, { 'idempotency-key': 'k1' });
+  expect(answer.status).toBe(202);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(installation.world.db.runs.size).toBe(0);
+});
+
+test('bytes that are no UTF-8 are refused, not guessed at', async () => {
+  const { installation, key } = await ready();
+  const body = Buffer.concat([
+    Buffer.from('{"type":"echo","input":{"text":"'),
+    Buffer.from([0xff]),
+    Buffer.from('"}}'),
+  ]);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await installation.api.request('/v1/runs', { method: 'POST', body, headers });
+  expect(answer.status).toBe(400);
+  expect(installation.written()).toBe(0);
 });
 
 test('without a key each start is a new run', async () => {

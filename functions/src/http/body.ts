@@ -24,6 +24,15 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Buf
   return bytes;
 }
 
+/** Text of a body. @throws CairnError INVALID_INPUT for bytes that are no UTF-8: guessing would change what is stored */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new CairnError('INVALID_INPUT', 'the body is not UTF-8', { cause });
+  }
+}
+
 /** Media type of the request, lower case, without parameters; a charset other than UTF-8 is refused. */
 export function mediaType(request: Request): string {
   const [type = '', ...parameters] = (request.headers.get('content-type') ?? '').toLowerCase().split(';');

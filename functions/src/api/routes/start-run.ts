@@ -4,7 +4,7 @@ import { requestHash } from '../../core/fingerprint.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/keys.ts';
 import type { Workflow } from '../../engine/define/types.ts';
-import { type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { RETRY_AFTER_S } from '../../http/problem.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
 import { type StartOutcome, startRun } from '../../operations/start-run.ts';
@@ -25,7 +25,7 @@ export async function startFromApi(deps: ApiDeps, caller: Caller, request: Reque
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
   }
-  const body = parseObject((await readBytes(request, MAX_BODY_BYTES)).toString('utf8'));
+  const body = parseObject(decode(await readBytes(request, MAX_BODY_BYTES)));
   const { workflow, threadId } = readBody(deps, body);
   const outcome = await startRun(deps.start, {
     tenantId: caller.tenantId,

@@ -23,6 +23,7 @@ export async function readDelivery(request: Request, secrets: readonly string[])
   const bytes = await readBytes(request, MAX_DELIVERY_BYTES);
   const event = requiredHeader(request, 'X-GitHub-Event', /^[a-z0-9_]{1,64}$/);
   const id = requiredHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{1,100}$/);
+  // Verified and parsed is one text; bytes that are no UTF-8 do not survive this, so their signature does not match.
   const body = bytes.toString('utf8');
   const signature = request.headers.get('x-hub-signature-256');
   if (signature === null || !(await isSigned(body, signature, secrets))) {
