@@ -11,9 +11,11 @@ const jest = [
   '--experimental-vm-modules',
   module('jest/bin/jest.js'),
 ];
+// Left to itself, Biome colours every character of a log.
+const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 
 const checks = [
-  ['format and lint', [module('@biomejs/biome/bin/biome'), 'ci', '--error-on-warnings', '.']],
+  ['format and lint', [module('@biomejs/biome/bin/biome'), 'ci', '--error-on-warnings', colors, '.']],
   ['types', [module('typescript/bin/tsc'), '-p', root]],
   [
     'types of the functions as they are deployed',
