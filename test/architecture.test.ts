@@ -1,5 +1,5 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: made-up sources hold templates */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { codeOf, importsOf } from './support/architecture/code.ts';
@@ -23,16 +23,20 @@ const MAX_FILES_A_FOLDER = 25;
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 const readJson = (path: string): unknown => JSON.parse(read(path));
 
-const FILES: readonly SourceFile[] = FOLDERS.flatMap((folder) =>
-  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
-    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path))
-    .map((path) => ({ path, text: read(path) })),
+const FILES: readonly SourceFile[] = FOLDERS.filter((folder) => existsSync(`${ROOT}${folder}`)).flatMap(
+  (folder) =>
+    readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path))
+      .map((path) => ({ path, text: read(path) })),
 );
 
 describe('the project', () => {
   test('is read as a whole', () => {
     expect(FILES.length).toBeGreaterThan(150);
+    for (const folder of ['functions', 'local', 'test', 'scripts']) {
+      expect(FILES.some(({ path }) => path.startsWith(`${folder}/`))).toBe(true);
+    }
     for (const layer of ['core', 'ports', 'engine', 'store', 'api', 'platform', 'index.ts']) {
       expect(FILES.some(({ path }) => path.startsWith(`functions/src/${layer}`))).toBe(true);
     }
