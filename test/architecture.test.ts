@@ -139,6 +139,12 @@ describe('each rule finds what breaks it', () => {
     ).toEqual([]);
   });
 
+  test('direction: the local cloud knows nothing of the functions it serves', () => {
+    const text = "import { drive } from '../../functions/src/engine/drive/drive.ts';";
+    expect(layering(file('local/host/a.ts', text))).toHaveLength(1);
+    expect(layering(file('local/demo/a.ts', text))).toEqual([]);
+  });
+
   test('direction: every layer in the table names layers that exist', () => {
     for (const { layers } of Object.values(LAYERS)) {
       for (const layer of layers) expect(Object.keys(LAYERS)).toContain(layer);
