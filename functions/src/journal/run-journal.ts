@@ -133,6 +133,7 @@ export class RunJournal {
   }
 
   async #next(): Promise<void> {
+    this.#assertHolding();
     const job = this.#jobs[0];
     if (job?.kind === 'append') return this.#commitAppends();
     if (job?.kind === 'touch') await this.#touchOnce();
@@ -185,8 +186,10 @@ export class RunJournal {
     if (result.kind === 'committed') this.#state = batch.after;
     else this.#state = foreign.head > batch.after.head ? foreign : batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
-    if (withSnapshot) this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
-    this.#holding = this.#isHolder(this.#state);
+    if (withSnapshot)
+      this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
+    // By what we wrote, not by what others wrote after it: who was taken over has not let go, and must stop.
+    this.#holding = this.#isHolder(batch.after);
     return true;
   }
 
@@ -233,7 +236,10 @@ export class RunJournal {
     }
   }
 
-  async #sendUntilKnown<T extends CommitResult | { kind: string }>(send: () => Promise<T>, deadline: number): Promise<T> {
+  async #sendUntilKnown<T extends CommitResult | { kind: string }>(
+    send: () => Promise<T>,
+    deadline: number,
+  ): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await send();
