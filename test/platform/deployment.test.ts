@@ -20,6 +20,12 @@ interface Endpoint {
   readonly timeoutSeconds?: number;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly type?: string;
+  readonly default?: string;
+}
+
 const exported = { ...functions } as unknown as Readonly<Record<string, { readonly __endpoint: Endpoint }>>;
 
 function endpoint(name: string): Endpoint {
@@ -87,6 +93,22 @@ function run(args: readonly string[]): { status: number | null; stdout: string; 
     encoding: 'utf8',
   });
 }
+
+test('every parameter has a value on file, its default, so that a deployment asks nothing', () => {
+  const manifest = (globalThis as unknown as Record<symbol, { params: Parameter[] }>)[
+    Symbol.for('firebase-functions:manifest')
+  ];
+  const declared = manifest?.params
+    .filter(({ type }) => type !== 'secret')
+    .map((param) => [param.name, param.default]);
+  const lines = readFileSync(`${ROOT}functions/.env`, 'utf8').split('\n');
+  const onFile = lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split('='));
+  expect(onFile).toEqual(declared);
+  expect(onFile.length).toBeGreaterThan(3);
+  // Names that firebase-tools refuses in such files.
+  for (const [name] of onFile)
+    expect(name).not.toMatch(/^(?:FIREBASE_|X_GOOGLE_|EXT_|FUNCTION_|K_|GCLOUD_|GOOGLE_CLOUD_|GCP_)/);
+});
 
 test('what is built for deployment exports what is tested', () => {
   const built = run(['node_modules/typescript/bin/tsc', '-p', 'functions']);

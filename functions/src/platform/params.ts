@@ -5,7 +5,7 @@
  */
 import { defineSecret, defineString } from 'firebase-functions/params';
 
-/** Where the functions run and the queue lies. */
+/** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
 export const region = defineString('CAIRN_REGION', {
   default: 'us-central1',
   description: 'Region of the functions and of their task queue.',
