@@ -57,7 +57,10 @@ function listen(server: Server, port: number): Promise<void> {
 
 /** The decoded path without query, or undefined if it cannot be decoded. */
 function pathOf(request: IncomingMessage): string | undefined {
-  const [path = '/'] = (request.url ?? '/').split('?', 1);
+  const url = request.url ?? '/';
+  // Raw bytes that a client should have encoded: passed on they would be refused by the HTTP client.
+  if (/[^\x21-\x7e]/.test(url)) return undefined;
+  const [path = '/'] = url.split('?', 1);
   try {
     return decodeURIComponent(path);
   } catch {

@@ -138,15 +138,7 @@ export class Forwarder {
     for (;;) {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
-      const outgoing = request({
-        agent: this.#agent,
-        host: '127.0.0.1',
-        port: lease.port,
-        path: `/${spec.name}${head.path}`,
-        method: head.method,
-        headers: head.headers,
-      });
-      outgoing.once('close', lease.release);
+      const outgoing = this.#request(spec, lease, head);
       const failure = await connectionFailure(outgoing);
       if (failure === undefined) {
         // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
@@ -155,6 +147,19 @@ export class Forwarder {
       }
       if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
       lease.broken();
+    }
+  }
+
+  /** @throws TypeError for a path or header that HTTP cannot carry; the place is given back. */
+  #request(spec: FunctionSpec, lease: Lease, { path, method, headers }: RequestHead): ClientRequest {
+    try {
+      const target = { agent: this.#agent, host: '127.0.0.1', port: lease.port };
+      const outgoing = request({ ...target, path: `/${spec.name}${path}`, method, headers });
+      outgoing.once('close', lease.release);
+      return outgoing;
+    } catch (error) {
+      lease.release();
+      throw error;
     }
   }
 

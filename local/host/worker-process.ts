@@ -31,6 +31,7 @@ export interface WorkerEnd {
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
+  #load = 0;
   #error: string | undefined;
   #port: number | undefined;
   #ended = false;
@@ -82,7 +83,13 @@ export class WorkerProcess {
     return this.#inFlight.get(functionName) ?? 0;
   }
 
+  /** Requests in flight of all functions. */
+  get load(): number {
+    return this.#load;
+  }
+
   count(functionName: string, by: 1 | -1): void {
+    this.#load += by;
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
   }
 

@@ -89,7 +89,7 @@ export class Scheduler {
       },
       body: new Uint8Array(),
       signal: this.#stopped.signal,
-    });
+    }).catch((error: unknown) => ({ kind: 'unreachable' as const, reason: String(error) }));
     if (outcome.kind === 'answered' && outcome.status < 300) return true;
     const what = outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.kind;
     if (!this.#stopped.signal.aborted) log(`scheduled function '${spec.name}' failed: ${what}`);

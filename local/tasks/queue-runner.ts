@@ -160,7 +160,8 @@ export class QueueRunner {
       late = true;
       abort.abort(new Error('the dispatch deadline passed'));
     });
-    void this.#dispatch({ ...requestFor(record, dispatchedAt), signal: abort.signal }).then((outcome) => {
+    const attempt = this.#dispatch({ ...requestFor(record, dispatchedAt), signal: abort.signal });
+    void attempt.catch(unsendable).then((outcome) => {
       cancelDeadline();
       this.#aborts.delete(abort);
       if (this.#stopped && abort.signal.aborted) return;
@@ -193,11 +194,18 @@ export class QueueRunner {
       return;
     }
     entry.dueAt = verdict.atMs;
-    entry.record = { ...record, scheduledAt: verdict.atMs, progress };
+    // What was not cached stays so: the next attempt reads it from storage, where this progress goes too.
+    if (entry.record) entry.record = { ...record, scheduledAt: verdict.atMs, progress };
     this.#events.retrying(entry, verdict.atMs, progress);
     this.add(entry);
   }
 }
+
+/** A request that cannot even be formed is a failed attempt of its task, not the end of the server. */
+const unsendable = (error: unknown): DispatchOutcome => ({
+  kind: 'unreachable',
+  reason: error instanceof Error ? error.message : String(error),
+});
 
 const bucketOf = (config: QueueConfig, clock: Clock) =>
   new TokenBucket(config.rateLimits.maxDispatchesPerSecond, config.rateLimits.maxBurstSize, clock.now());

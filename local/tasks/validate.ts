@@ -134,7 +134,7 @@ function checkHeaders(headers: Record<string, string>): void {
   let bytes = 0;
   for (const [name, value] of Object.entries(headers)) {
     bytes += name.length + Buffer.byteLength(value);
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\0\r\n]/.test(value)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       throw invalid(`HttpRequest.headers: '${name}' is not a valid header.`);
     }
   }

@@ -1,4 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -83,6 +84,22 @@ describe('the port', () => {
 
   test('refuses a path that cannot be decoded', async () => {
     expect((await fetch(`${gateway.url}/%zz`)).status).toBe(400);
+  });
+
+  test('refuses a path with bytes that should have been encoded', async () => {
+    const { port } = new URL(gateway.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.end(Buffer.from('GET /v1/\xe9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 'latin1'));
+      });
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('end', () => resolve(text));
+      socket.on('error', reject);
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
   });
 
   test('has a welcome page, for reading only', async () => {

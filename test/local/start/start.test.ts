@@ -1,9 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { isAlive, readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { isAlive } from '../host/cloud-fixture.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
 const processes: StartedProcess[] = [];
@@ -56,17 +54,6 @@ describe('what cannot start says why', () => {
     expect(started.stderr()).toMatch(/Unknown option '--jsn'.*--data DIR/s);
   });
 
-  test.each([
-    [['--port', '70000'], /--port must be a whole number/],
-    [['--workers', '0'], /--workers must be a whole number from 1/],
-    [['--tick', 'x'], /--tick must be/],
-    [['--project', 'No'], /--project must have/],
-  ])('%j is exit 2', async (args, message) => {
-    const started = start(args);
-    expect(await started.ended).toMatchObject({ code: 2 });
-    expect(started.stderr()).toMatch(message);
-  });
-
   test('a port that is taken is exit 1 and named', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
@@ -87,38 +74,3 @@ describe('what cannot start says why', () => {
     expect(second.stderr()).toContain(`used by another local cloud (pid ${pids.cloud})`);
   });
 });
-
-test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets and every task', async () => {
-  const data = freshFolder();
-  const trace = join(data, 'trace');
-  const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
-  const before = await first.ready;
-  const client = tasksClient(before.tasks);
-  const functionsUrl = urlOfFunctions(data);
-  for (const [id, seconds] of [
-    ['in flight', 0],
-    ['waiting', 2],
-  ] as const) {
-    const scheduleTime = { seconds: Math.floor(Date.now() / 1000) + seconds };
-    const task = { ...workTask(functionsUrl, { id, once: 'slow' }), scheduleTime };
-    await client.createTask({ parent: WORK_QUEUE, task });
-  }
-  await until(() => readTrace(trace).some((line) => line.id === 'in flight'), 'the first task to start');
-  first.child.kill('SIGKILL');
-  await client.close();
-  await until(() => !before.pids.workers.some(isAlive), 'the workers to end');
-  expect(readTrace(trace).filter((line) => line.event === 'work-done')).toHaveLength(0);
-
-  const second = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
-  const after = await second.ready;
-  expect(after.apiKey).toBe(before.apiKey);
-  expect(after.secrets).toEqual(before.secrets);
-  await until(() => readTrace(trace).filter((line) => line.event === 'work-done').length === 2, 'both tasks');
-  expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
-});
-
-/** Where tasks are sent to: functions read it from their environment, a test from the file that keeps it. */
-function urlOfFunctions(data: string): string {
-  const kept = JSON.parse(readFileSync(join(data, 'dev.json'), 'utf8')) as { functionsPorts: number[] };
-  return `http://127.0.0.1:${kept.functionsPorts.at(-1)}`;
-}

@@ -176,6 +176,20 @@ describe('retries', () => {
     await tasks.drained();
   });
 
+  test('a request that cannot be sent at all is a failed attempt', async () => {
+    await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
+    tasks.answers.push(() => Promise.reject(new TypeError('no such header')));
+    await create();
+    await tasks.dispatched(1);
+    await settled();
+    tasks.clock.advance(1_000);
+    await tasks.dispatched(2);
+    expect(tasks.requests[1]?.headers).toMatchObject({
+      'X-CloudTasks-TaskRetryReason': 'UNAVAILABLE: no such header',
+    });
+    await tasks.drained();
+  });
+
   test('a task deleted while it is dispatched is not retried', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
     let fail = () => {};

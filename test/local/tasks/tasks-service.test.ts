@@ -74,6 +74,7 @@ describe('what is refused', () => {
     ],
     ['a body over 1 MiB', { httpRequest: { url, body: Buffer.alloc(1024 * 1024 + 1) } }, /too large/],
     ['a header with a line break', { httpRequest: { url, headers: { a: 'b\nc: d' } } }, /not a valid header/],
+    ['a header HTTP cannot carry', { httpRequest: { url, headers: { a: '→' } } }, /not a valid header/],
     ['a token without an account', { httpRequest: { url, oidcToken: {} } }, /service_account_email/],
     [
       'a schedule 31 days ahead',

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { readArguments, UsageError } from '../../../local/arguments.ts';
+
+test('without flags there are defaults', () => {
+  expect(readArguments([])).toEqual({
+    json: false,
+    help: false,
+    data: '.cairn',
+    port: undefined,
+    workers: 1,
+    tickSeconds: 5,
+    projectId: undefined,
+    functionsModule: undefined,
+  });
+});
+
+test('every flag is read', () => {
+  const words = '--json --data memory --port 0 --workers 3 --tick 0.5 --project demo-x1 --functions f.ts';
+  expect(readArguments(words.split(' '))).toEqual({
+    json: true,
+    help: false,
+    data: 'memory',
+    port: 0,
+    workers: 3,
+    tickSeconds: 0.5,
+    projectId: 'demo-x1',
+    functionsModule: 'f.ts',
+  });
+});
+
+test.each([
+  [['--jsn'], /Unknown option '--jsn'/],
+  [['stray'], /Unexpected argument 'stray'/],
+  [['--port'], /--port/],
+  [['--port', '70000'], /--port must be a whole number from 0 to 65535/],
+  [['--port', '80x'], /--port must be a whole number/],
+  [['--workers', '0'], /--workers must be a whole number from 1/],
+  [['--tick', '0'], /--tick must be more than 0/],
+  [['--tick', 'soon'], /--tick must be/],
+  [['--project', 'No'], /--project must have 6 to 30/],
+  [['--data', ''], /--data needs a value/],
+])('%j is refused with the flag at fault', (words, message) => {
+  expect(() => readArguments(words)).toThrow(UsageError);
+  expect(() => readArguments(words)).toThrow(message);
+});

@@ -1,0 +1,51 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { isAlive, readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
+
+const processes: StartedProcess[] = [];
+function start(args: readonly string[], env: Record<string, string>): StartedProcess {
+  const started = startProcess(args, env);
+  processes.push(started);
+  return started;
+}
+afterEach(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  await Promise.all(processes.map(({ ended }) => ended));
+});
+
+test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets and every task', async () => {
+  const data = freshFolder();
+  const trace = join(data, 'trace');
+  const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const before = await first.ready;
+  const client = tasksClient(before.tasks);
+  const functionsUrl = urlOfFunctions(data);
+  for (const [id, seconds] of [
+    ['in flight', 0],
+    ['waiting', 2],
+  ] as const) {
+    const scheduleTime = { seconds: Math.floor(Date.now() / 1000) + seconds };
+    const task = { ...workTask(functionsUrl, { id, once: 'slow' }), scheduleTime };
+    await client.createTask({ parent: WORK_QUEUE, task });
+  }
+  await until(() => readTrace(trace).some((line) => line.id === 'in flight'), 'the first task to start');
+  first.child.kill('SIGKILL');
+  await client.close();
+  await until(() => !before.pids.workers.some(isAlive), 'the workers to end');
+  expect(readTrace(trace).filter((line) => line.event === 'work-done')).toHaveLength(0);
+
+  const second = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const after = await second.ready;
+  expect(after.apiKey).toBe(before.apiKey);
+  expect(after.secrets).toEqual(before.secrets);
+  await until(() => readTrace(trace).filter((line) => line.event === 'work-done').length === 2, 'both tasks');
+  expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
+});
+
+/** Where tasks are sent to: functions read it from their environment, a test from the file that keeps it. */
+function urlOfFunctions(data: string): string {
+  const kept = JSON.parse(readFileSync(join(data, 'dev.json'), 'utf8')) as { functionsPorts: number[] };
+  return `http://127.0.0.1:${kept.functionsPorts.at(-1)}`;
+}
