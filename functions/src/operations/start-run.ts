@@ -87,7 +87,8 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
   let records = recordsFor(request, draft, {});
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const commit = { ...draft.commit, records };
-    if ((await sendUntilKnown(deps, commit)).kind === 'committed') return created(deps, request, draft);
+    if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
+      return created(deps, request, draft);
 
     const stored = await readRecords(deps, request);
     const verdict = judge(deps, request, draft, stored);
@@ -266,11 +267,8 @@ function refusal(kind: 'conflict' | 'exhausted' | 'foreign_tenant'): CairnError 
 }
 
 /** Without it, a redelivery after the five seconds would be a second run for one delivery. */
-async function pointPrimaryAt(
-  { records, clock, log }: StartDeps,
-  request: StartRequest,
-  hit: IdempotencyRecord,
-): Promise<void> {
+async function pointPrimaryAt(deps: StartDeps, request: StartRequest, hit: IdempotencyRecord): Promise<void> {
+  const { records, clock, log } = deps;
   if (request.key === undefined) return;
   const now = clock.now();
   const { requestHash } = request;
@@ -282,7 +280,7 @@ async function pointPrimaryAt(
     updatedAt: now,
     expiresAt: now + COMPLETED_TTL_MS,
   };
-  const { kind } = await records.create(record);
+  const { kind } = await sendUntilKnown(deps, () => records.create(record));
   if (kind === 'exists') log.debug('idempotency_record_kept', { key: request.key });
 }
 
@@ -308,14 +306,11 @@ async function created(deps: StartDeps, request: StartRequest, { response }: Dra
   return { kind: 'created', runId, response };
 }
 
-/** The same bytes again until it is known whether they were applied (J8); safe, for everything in them is created. */
-async function sendUntilKnown(
-  { store, clock, random }: StartDeps,
-  commit: StartCommit,
-): ReturnType<RunStore['start']> {
+/** The same bytes again until it is known whether they were applied (J8); safe, for all they do is create. */
+async function sendUntilKnown<T>({ clock, random }: StartDeps, create: () => Promise<T>): Promise<T> {
   for (let send = 1; ; send += 1) {
     try {
-      return await store.start(commit);
+      return await create();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
       if (send === MAX_SENDS) {

@@ -1,0 +1,194 @@
+/**
+ * One process of a race: runs real code over ports whose every call waits at a gate until somebody lets it through,
+ * and says how it is answered. Keeps what the process has been told, which is all that its future depends on.
+ *
+ * Must not: decide who goes next.
+ */
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import type { Clock } from '../../../functions/src/ports/clock.ts';
+import type { LoadedRun } from '../../../functions/src/ports/run-store.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { type Call, intercept, type Proceed } from '../intercept.ts';
+import { seededRandomness } from '../world.ts';
+
+/**
+ * How a call is answered. What else can go wrong comes to the same as one of these:
+ * - a commit that never arrived is sent again, so it is the commit of a slower process;
+ * - a client library that repeats a call by itself, and reports that the second found the first, is `lost_after` with
+ *   the resend at once, whose answer is the same at any time;
+ * - a process that dies later, before its next write, has done nothing more that anybody could see.
+ */
+export type Answer = 'told' | 'lost_after' | 'lost_before' | 'told_then_dies';
+
+/** A call that waits at the gate. */
+export interface Waiting {
+  readonly label: string;
+  readonly kind: 'read' | 'write' | 'beat';
+  /** When it may go on, epoch ms. */
+  readonly at: number;
+  /** It may as well happen at once (see `#mayHappenAtOnce`). */
+  readonly private: boolean;
+  pass(answer: Answer): void;
+}
+
+/** Longest pause between two sendings of one commit; timers that run longer belong to the beat of a drive. */
+const LONGEST_PAUSE_MS = 1_000;
+/** Bytes that never change once they can be asked for: when they are read makes no difference. */
+const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints']);
+const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue']);
+
+export class Actor {
+  readonly name: string;
+  readonly waiting: Waiting[] = [];
+  /** How its work ended; undefined while it is under way. */
+  outcome: string | undefined;
+  /** What went wrong that must not. */
+  failure: unknown;
+  #told = '';
+  #dying = false;
+  #hurried: boolean;
+  readonly #base: EngineDeps;
+
+  /** @param loadsEarly for who reads the run only to append whatever it finds: a late load is an early one that fails */
+  constructor(name: string, base: EngineDeps, loadsEarly = false) {
+    this.name = name;
+    this.#hurried = loadsEarly;
+    this.#base = base;
+  }
+
+  /** @param tolerated names of errors that this work may end with */
+  begin(seed: number, tolerated: readonly string[], work: (deps: EngineDeps) => Promise<string>): void {
+    const gate = (call: Call, proceed: Proceed) => this.#gate(call, proceed);
+    const deps: EngineDeps = {
+      ...this.#base,
+      store: intercept(this.#base.store, gate),
+      queue: intercept(this.#base.queue, gate),
+      clock: this.#clock(),
+      random: seededRandomness(seed),
+    };
+    work(deps).then(
+      (outcome) => this.#end(outcome),
+      (error: unknown) => {
+        const name = error instanceof Error ? error.name : 'unknown';
+        if (!tolerated.includes(name)) this.failure = error;
+        this.#end(name);
+      },
+    );
+  }
+
+  /** It never does anything again. */
+  crash(): void {
+    this.#end('crashed');
+  }
+
+  get started(): boolean {
+    return this.outcome !== undefined || this.#told !== '';
+  }
+
+  /** Equal for two actors that will do the same. */
+  get key(): string {
+    return this.outcome ?? this.#told;
+  }
+
+  #end(outcome: string): void {
+    if (this.outcome === 'crashed') return;
+    this.outcome = this.#dying ? 'crashed' : outcome;
+    this.waiting.length = 0;
+  }
+
+  #gate({ method }: Call, proceed: Proceed): Promise<unknown> {
+    if (UNGATED.has(method)) return proceed();
+    const kind = WRITES.has(method) ? 'write' : 'read';
+    const what = { label: method, kind, at: 0, private: this.#mayHappenAtOnce(method) } as const;
+    return new Promise((resolve, reject) => {
+      this.#wait(what, async (answer) => {
+        this.#hurried = answer === 'lost_after' && method !== 'enqueue';
+        this.#dying = answer === 'told_then_dies';
+        try {
+          if (answer === 'lost_before') throw new OutcomeUnknown(method, 'it never arrived');
+          const result = await proceed();
+          if (answer === 'lost_after') throw new OutcomeUnknown(method, 'its answer was lost');
+          this.#hurried = method === 'dueRuns' || wasRefused(result);
+          this.#note(method, digest(result));
+          resolve(result);
+        } catch (error) {
+          this.#note(method, error instanceof Error ? error.name : 'unknown');
+          reject(error);
+        }
+      });
+    });
+  }
+
+  /**
+   * Calls whose moment makes no difference, so that only one order needs to be tried:
+   * - nobody in the race sees the queue;
+   * - a commit that was applied, or came too late, would be refused at any later time: so it can be the moment of the
+   *   read that follows;
+   * - if the snapshot changes between the scan's query and its touch, the scan does nothing.
+   */
+  #mayHappenAtOnce(method: string): boolean {
+    return method === 'enqueue' || this.#hurried;
+  }
+
+  #clock(): Clock {
+    const { clock } = this.#base;
+    return {
+      now: () => clock.now(),
+      timer: (delayMs, fire) => {
+        if (delayMs <= LONGEST_PAUSE_MS) {
+          // What follows a pause waits at the gate again: when it ends makes no difference to anybody.
+          queueMicrotask(fire);
+          return () => {};
+        }
+        const entry = this.#wait(
+          { label: 'beat', kind: 'beat', at: clock.now() + delayMs, private: false },
+          () => {
+            this.#note('beat', '');
+            fire();
+          },
+        );
+        return () => this.#drop(entry);
+      },
+    };
+  }
+
+  #wait(what: Omit<Waiting, 'pass'>, go: (answer: Answer) => void): Waiting {
+    const entry: Waiting = {
+      ...what,
+      pass: (answer) => {
+        this.#drop(entry);
+        go(answer);
+      },
+    };
+    if (this.#dying && what.kind !== 'beat') this.crash();
+    if (this.outcome === undefined) this.waiting.push(entry);
+    return entry;
+  }
+
+  #drop(entry: Waiting): void {
+    const index = this.waiting.indexOf(entry);
+    if (index >= 0) this.waiting.splice(index, 1);
+  }
+
+  /** The time belongs to it: the code goes on at once, and may look at the clock. */
+  #note(what: string, told: string): void {
+    this.#told += `${what}=${told}@${this.#base.clock.now()};`;
+  }
+}
+
+function wasRefused(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null || !('kind' in answer)) return false;
+  return answer.kind === 'exists' || answer.kind === 'stale';
+}
+
+/** Short text that differs where two answers differ. A state is known by the hash of its last event. */
+function digest(answer: unknown): string {
+  if (Array.isArray(answer)) return answer.map((item) => item.hash ?? JSON.stringify(item)).join();
+  if (!isLoadedRun(answer)) return JSON.stringify(answer) ?? '';
+  const { state, ...rest } = answer;
+  return `${state.headHash}${JSON.stringify(rest)}`;
+}
+
+function isLoadedRun(answer: unknown): answer is LoadedRun {
+  return typeof answer === 'object' && answer !== null && 'snapshotHead' in answer;
+}

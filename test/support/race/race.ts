@@ -1,0 +1,323 @@
+/**
+ * Two drives, a scan and an outside append at one run, as a program for the explorer: every order of their calls, with
+ * a bounded number of crashes, lost answers and pauses past the lease. When all have ended or died, time goes on with
+ * healthy processes, and the run must come to its end.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { EventDraft } from '../../../functions/src/core/events.ts';
+import { isOver, type RunState } from '../../../functions/src/core/state.ts';
+import type { Workflow } from '../../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
+import type { RunDocuments } from '../../../functions/src/memory/memory-database.ts';
+import type { SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
+import { scan } from '../../../functions/src/recovery/scan.ts';
+import type { Choice, Execution } from '../explorer.ts';
+import { intercept, never } from '../intercept.ts';
+import { assertSnapshot, assertStored } from '../soundness.ts';
+import { settle } from '../virtual-clock.ts';
+import { World } from '../world.ts';
+import { Actor, type Answer, type Waiting } from './actor.ts';
+
+export interface Race {
+  readonly actors: readonly ('drive' | 'scan' | 'signal' | 'cancel')[];
+  /** What a drive that died before the race left behind: nothing, or a lease after so many of its commits. */
+  readonly deadDriveCommits?: number;
+  readonly crashes?: number;
+  readonly lostAnswers?: number;
+  /** How often everything may stand still for longer than a lease. */
+  readonly pauses?: number;
+  /** Whether the queue forgets all it holds when the race is over: then only the scan can find the run. */
+  readonly loseTasks?: boolean;
+  /** Breaks the dependencies of every actor, to see that it is noticed. */
+  readonly sabotage?: (deps: EngineDeps) => EngineDeps;
+}
+
+/** A healthy installation that has not ended the run after so many turns never will. */
+const LONG_MS = 24 * 3_600_000;
+
+/** The race as a program for the explorer. */
+export function raceOf(race: Race): () => Promise<Execution> {
+  let running: RunningRace | undefined;
+  const workflow = twoSteps((step) => running?.ran(step));
+  const ended = new Set<string>();
+  return async () => {
+    running = new RunningRace(race, workflow, ended);
+    await running.prepare();
+    return running;
+  };
+}
+
+class RunningRace implements Execution {
+  readonly #race: Race;
+  readonly #bodies = new Map<string, number>();
+  readonly #world: World;
+  readonly #actors: Actor[] = [];
+  readonly #ended: Set<string>;
+  #runId = '';
+  #crashes: number;
+  #lostAnswers: number;
+  #pauses: number;
+  /** How far the scan moved `wakeAt` last. */
+  #movedTo = 0;
+
+  /** @param ended how stored runs that came to a good end looked when their race was over: their future is known */
+  constructor(race: Race, workflow: Workflow, ended: Set<string>) {
+    this.#ended = ended;
+    this.#race = race;
+    this.#crashes = race.crashes ?? 0;
+    this.#lostAnswers = race.lostAnswers ?? 0;
+    this.#pauses = race.pauses ?? 0;
+    this.#world = new World({ workflows: [workflow] });
+  }
+
+  async prepare(): Promise<void> {
+    const { clock, queue, deps } = this.#world;
+    const { actors, deadDriveCommits, sabotage } = this.#race;
+    this.#runId = await this.#world.start('two-steps');
+    for (let task = queue.take(); task; task = queue.take());
+    if (deadDriveCommits !== undefined) await this.#dieAfter(deadDriveCommits);
+    clock.jump(Math.max(60_001, deps.settings.leaseMs + 1));
+    const noted: EngineDeps = {
+      ...deps,
+      store: intercept(deps.store, ({ method, args }, proceed) => {
+        const { wakeAt } = method === 'touch' ? (args[0] as SnapshotTouch) : {};
+        if (wakeAt !== undefined) this.#movedTo = wakeAt;
+        return proceed();
+      }),
+    };
+    actors.forEach((kind, i) => {
+      const actor = new Actor(`${kind} ${i}`, sabotage ? sabotage(noted) : noted, isOutside(kind));
+      actor.begin(100 + i, TOLERATED[kind], (own) => WORK[kind](own, this.#runId));
+      this.#actors.push(actor);
+    });
+  }
+
+  choices(): readonly Choice[] {
+    const alone = this.#actors.find(({ waiting }) => waiting.some((call) => call.private));
+    if (alone) return this.#movesOf(alone);
+    const choices = this.#actors.flatMap((actor, i) => (this.#mayMove(i) ? this.#movesOf(actor) : []));
+    if (this.#pauses > 0 && choices.length > 0)
+      choices.push({ label: 'a lease passes', take: () => this.#pause() });
+    return [...choices, ...this.#absences()];
+  }
+
+  key(): string {
+    return hash([this.#stored(), this.#actors.map((actor) => actor.key)]);
+  }
+
+  /** All that what comes after the race depends on. */
+  #stored(): unknown[] {
+    const run = this.#run();
+    // The hash of an event stands for it and all before it; checkpoints and step records follow from the events.
+    return [
+      [run.events.at(-1)?.hash, run.snapshot.headHash, run.soft, run.wakeAt, run.version],
+      this.#world.queue.pending.map(({ id: _, ...task }) => JSON.stringify(task)).sort(),
+      this.#world.clock.now(),
+      [this.#crashes, this.#lostAnswers, this.#pauses, this.#movedTo],
+      [...this.#bodies],
+    ];
+  }
+
+  check(): void {
+    for (const actor of this.#actors) if (actor.failure !== undefined) throw actor.failure;
+    assertSnapshot(this.#run(), this.#movedTo);
+  }
+
+  async finish(): Promise<void> {
+    const { queue, clock, db } = this.#world;
+    const acknowledged = this.#actors.filter((actor) => actor.outcome === 'acknowledged').length;
+    const future = hash([this.#stored(), acknowledged]);
+    if (this.#ended.has(future)) return;
+    if (this.#race.loseTasks) for (let task = queue.take(); task; task = queue.take());
+    const deadline = clock.now() + LONG_MS;
+    await this.#world.run(() => this.#isOver() || clock.now() > deadline);
+    await settle();
+    const state = assertStored(db, this.#runId, this.#movedTo);
+    if (!isOver(state)) throw new Error(`stranded: the run is ${state.status}`);
+    this.#assertOutcome(state, acknowledged);
+    this.#assertBodies();
+    this.#ended.add(future);
+  }
+
+  #assertOutcome(state: RunState, acknowledged: number): void {
+    const { events } = this.#run();
+    const outside = this.#race.actors.includes('cancel') ? 'cancel_requested' : 'signal_received';
+    const found = events.filter((event) => event.type === outside).length;
+    const asked = this.#race.actors.filter(isOutside).length;
+    if (found < acknowledged || found > asked) {
+      throw new Error(`${found} '${outside}' in the journal, ${acknowledged} acknowledged`);
+    }
+    const expected = outside === 'cancel_requested' && found > 0 ? 'cancelled' : 'completed';
+    if (state.status !== expected) throw new Error(`the run is ${state.status}, not ${expected}`);
+  }
+
+  /** Only what was in flight when somebody died, or stood still past the lease, may run again. */
+  #assertBodies(): void {
+    const { crashes = 0, pauses = 0, deadDriveCommits } = this.#race;
+    const excuses =
+      crashes - this.#crashes + (pauses - this.#pauses) + (deadDriveCommits === undefined ? 0 : 1);
+    for (const [step, times] of this.#bodies) {
+      if (times > 1 + excuses) throw new Error(`step '${step}' ran ${times} times`);
+    }
+  }
+
+  /** A body that begins although its result is durable was begun by somebody who should know. */
+  ran(step: string): void {
+    this.#bodies.set(step, (this.#bodies.get(step) ?? 0) + 1);
+    const done = this.#run().events.some(
+      (event) => event.type === 'step_succeeded' && event.data.stepId === step,
+    );
+    if (done && (this.#race.pauses ?? 0) === this.#pauses)
+      throw new Error(`step '${step}' ran after its end`);
+  }
+
+  /** Of two actors that are alike, the first begins first: the other half of the schedules is the mirror image. */
+  #mayMove(index: number): boolean {
+    const before = this.#actors[index - 1];
+    return !before || this.#race.actors[index] !== this.#race.actors[index - 1] || before.started;
+  }
+
+  #movesOf(actor: Actor): Choice[] {
+    const now = this.#world.clock.now();
+    return actor.waiting.filter(({ at }) => at <= now).flatMap((call) => this.#waysOn(actor, call));
+  }
+
+  #waysOn(actor: Actor, call: Waiting): Choice[] {
+    const answers: Answer[] = ['told'];
+    if (call.kind === 'write' && this.#lostAnswers > 0) answers.push('lost_after');
+    if (call.label === 'enqueue' && this.#lostAnswers > 0) answers.push('lost_before');
+    if (call.kind === 'write' && this.#crashes > 0) answers.push('told_then_dies');
+    return answers.map((answer) => ({
+      label: `${actor.name} ${call.label}${answer === 'told' ? '' : ` (${answer})`}`,
+      take: () => {
+        if (answer === 'told_then_dies') this.#crashes -= 1;
+        else if (answer !== 'told') this.#lostAnswers -= 1;
+        call.pass(answer);
+      },
+    }));
+  }
+
+  /** A process that dies before its first write was never there; nobody can tell when it did not come. */
+  #absences(): Choice[] {
+    if (
+      this.#crashes === 0 ||
+      this.#actors.some(({ started }, i) => started && !isOutside(this.#race.actors[i]))
+    )
+      return [];
+    return this.#actors.map((actor) => ({
+      label: `${actor.name} never comes`,
+      take: () => {
+        this.#crashes -= 1;
+        actor.crash();
+      },
+    }));
+  }
+
+  #pause(): void {
+    this.#pauses -= 1;
+    this.#world.clock.jump(this.#world.deps.settings.leaseMs + 1);
+  }
+
+  /** A drive whose process ends in the middle of a commit, after so many that were applied. */
+  async #dieAfter(commits: number): Promise<void> {
+    let applied = 0;
+    const { deps } = this.#world;
+    const store = intercept(deps.store, ({ method }, proceed) => {
+      if (method === 'commit' && applied >= commits) return never();
+      if (method === 'commit') applied += 1;
+      return proceed();
+    });
+    // Its timers must not fire either.
+    const clock = { now: () => deps.clock.now(), timer: () => () => {} };
+    void drive({ ...deps, store, clock }, { runId: this.#runId });
+    await settle();
+  }
+
+  #run(): RunDocuments {
+    const run = this.#world.db.runs.get(this.#runId);
+    if (!run) throw new Error('the run is gone');
+    return run;
+  }
+
+  #isOver(): boolean {
+    return isOver(this.#run().snapshot);
+  }
+}
+
+function twoSteps(ran: (step: string) => void) {
+  return defineWorkflow({
+    type: 'two-steps',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const one = step('one', () => {
+        ran('one');
+        return 1;
+      });
+      const two = step('two', { needs: { one } }, ({ one }) => {
+        ran('two');
+        return one + 1;
+      });
+      return { two };
+    },
+  });
+}
+
+function isOutside(kind: Kind | undefined): boolean {
+  return kind === 'signal' || kind === 'cancel';
+}
+
+function hash(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
+
+/** The run ended before the outside could say anything. */
+class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+async function appendFromOutside(
+  { settings, ...deps }: EngineDeps,
+  runId: string,
+  draft: EventDraft,
+): Promise<string> {
+  const loaded = await deps.store.load(runId);
+  if (!loaded) throw new Error('the run is gone');
+  const journal = new RunJournal(deps, loaded, { ...settings });
+  await journal.append((state) => {
+    if (isOver(state)) throw new TooLate();
+    return [draft];
+  });
+  return 'acknowledged';
+}
+
+const SIGNAL: EventDraft = {
+  type: 'signal_received',
+  initiator: 'user',
+  data: { signalId: 's1', name: 'hello', payloadText: '{}' },
+};
+const CANCEL: EventDraft = { type: 'cancel_requested', initiator: 'user', data: { stopKind: 'user' } };
+
+type Kind = Race['actors'][number];
+
+const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => Promise<string> } = {
+  drive: (deps, runId) => drive(deps, { runId }),
+  scan: async (deps) => {
+    const { failed } = await scan(deps);
+    return `scanned, ${failed} failed`;
+  },
+  signal: (deps, runId) => appendFromOutside(deps, runId, SIGNAL),
+  cancel: (deps, runId) => appendFromOutside(deps, runId, CANCEL),
+};
+
+/** Errors after which the caller asks again: the answer of the queue was lost, or the question came too late. */
+const TOLERATED: { readonly [K in Kind]: readonly string[] } = {
+  drive: ['OutcomeUnknown'],
+  scan: ['OutcomeUnknown'],
+  signal: ['TooLate'],
+  cancel: ['TooLate'],
+};

@@ -1,0 +1,88 @@
+/** What must hold of every stored run, whatever happened to it; shared by all tests that make things go wrong. */
+import { verifyChain } from '../../functions/src/core/chain.ts';
+import type { EventType, RunEvent } from '../../functions/src/core/events.ts';
+import { fold, initialState, reduce } from '../../functions/src/core/reduce/index.ts';
+import { isOver, type RunState } from '../../functions/src/core/state.ts';
+import { wakeAt } from '../../functions/src/core/wake.ts';
+import type { MemoryDatabase, RunDocuments } from '../../functions/src/memory/memory-database.ts';
+
+/** Only who holds the lease may say these. */
+const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
+  'run_claimed',
+  'run_started',
+  'step_started',
+  'step_succeeded',
+  'step_skipped',
+  'step_failed',
+  'step_retry_scheduled',
+  'run_released',
+  'run_completed',
+  'run_cancelled',
+]);
+/** May follow the end of a run (J6). */
+const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
+
+/** Throws unless the journal is whole (J1, J6) and nobody but the holder of the lease acted (J3). */
+export function assertJournal(runId: string, events: readonly RunEvent[]): RunState {
+  const broken = verifyChain(runId, events);
+  if (broken) throw new Error(`event ${broken.seq}: ${broken.problem}`);
+  const [first, ...rest] = events;
+  if (first?.type !== 'run_created') throw new Error('the journal does not begin with run_created');
+  let state = initialState(runId, first as RunEvent<'run_created'>);
+  for (const event of rest) {
+    if (isOver(state) && !AFTER_THE_END.has(event.type))
+      throw new Error(`'${event.type}' after the end (J6)`);
+    const before = state;
+    state = reduce(state, event);
+    assertWriter(event, event.type === 'run_claimed' ? state : before);
+  }
+  return state;
+}
+
+function assertWriter({ seq, type, writer }: RunEvent, { lease }: RunState): void {
+  if (!writer) {
+    if (HOLDERS_ONLY.has(type)) throw new Error(`event ${seq}: '${type}' by somebody without a lease (J3)`);
+    return;
+  }
+  if (writer.owner !== lease?.owner || writer.epoch !== lease.epoch) {
+    throw new Error(`event ${seq}: '${type}' by epoch ${writer.epoch}, which does not hold the lease (J3)`);
+  }
+}
+
+/**
+ * Throws unless the snapshot is the fold of the journal up to its head (J5), not behind where it may not be (J4), and
+ * woken in time (J10). `movedTo` is how far the scan last moved `wakeAt`, which it does before it acts.
+ */
+export function assertSnapshot(run: RunDocuments, movedTo = 0): void {
+  const { snapshot, events, soft } = run;
+  const expected = events[snapshot.head - 1]?.hash;
+  if (snapshot.headHash !== expected) throw new Error('the snapshot is not of this journal (J5)');
+  const state = fold(snapshot.id, events.slice(snapshot.head), snapshot);
+  for (const what of ['status', 'waits', 'epoch'] as const) {
+    if (state[what] !== snapshot[what]) throw new Error(`the snapshot lags in its ${what} (J4)`);
+  }
+  if (!snapshot.lease && state !== snapshot) throw new Error('the snapshot of an unleased run lags (J4)');
+  const implied = wakeAt(state, soft);
+  if (implied !== undefined && (run.wakeAt ?? Number.POSITIVE_INFINITY) > Math.max(implied, movedTo)) {
+    throw new Error(`wakeAt is ${run.wakeAt}, later than ${implied} (J10)`);
+  }
+}
+
+/** Both, with J5 to the letter: equal as values. */
+export function assertStored(db: MemoryDatabase, runId: string, movedTo = 0): RunState {
+  const run = db.runs.get(runId);
+  if (!run) throw new Error(`run ${runId} does not exist`);
+  const state = assertJournal(runId, run.events);
+  assertSnapshot(run, movedTo);
+  const refolded = fold(runId, run.events.slice(0, run.snapshot.head));
+  if (text(refolded) !== text(run.snapshot))
+    throw new Error('the snapshot is not the fold of its events (J5)');
+  return state;
+}
+
+function text(state: RunState): string {
+  const entries = Object.entries(state).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(
+    entries.map(([name, value]) => [name, name === 'steps' ? state.steps.sortBy((_, k) => k) : value]),
+  );
+}
