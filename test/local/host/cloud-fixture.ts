@@ -100,3 +100,12 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** Puts one task for each value into the queue of the fixture's `work` function. */
+export async function enqueueWork(cloud: LocalCloud, ...data: object[]): Promise<void> {
+  const client = tasksClient(cloud.tasks);
+  for (const one of data) {
+    await client.createTask({ parent: WORK_QUEUE, task: workTask(cloud.functionsUrl, one) });
+  }
+  await client.close();
+}

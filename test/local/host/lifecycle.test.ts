@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { startLocalCloud } from '../../../local/cloud.ts';
+import { type CloudFixture, enqueueWork, isAlive, startFixture, until } from './cloud-fixture.ts';
+
+let fixture: CloudFixture | undefined;
+afterEach(async () => {
+  await fixture?.stop();
+  fixture = undefined;
+});
+
+test('several workers share the requests; stopping lets a task in hand finish and leaves no process', async () => {
+  fixture = await startFixture({ workers: 2 });
+  const { cloud } = fixture;
+  const { workers } = cloud.pids;
+  expect(new Set(workers).size).toBe(2);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => fetch(`${cloud.gateway}/alone`)));
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+
+  await enqueueWork(cloud, { id: 'last', once: 'slow' });
+  await until(() => fixture?.trace('work').length === 1, 'the task to start');
+  await cloud.stop();
+  expect(workers.some(isAlive)).toBe(false);
+  expect(fixture.trace('sigterm')).toHaveLength(2);
+  expect(fixture.trace('work-done')).toHaveLength(1);
+});
+
+test('a scheduled function fires at once and then every tick', async () => {
+  fixture = await startFixture({ tickSeconds: 0.1 });
+  await until(() => (fixture?.trace('minutely').length ?? 0) >= 3, 'three ticks');
+  const [first] = fixture.trace('minutely');
+  expect(first?.jobName).toBe('firebase-schedule-minutely-us-central1');
+  expect(Date.parse(String(first?.scheduleTime))).not.toBeNaN();
+});
+
+test('a module that cannot be loaded fails the start and says why', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cairn-broken-'));
+  const functionsModule = join(folder, 'index.ts');
+  writeFileSync(functionsModule, "throw new Error('broken on purpose');\n");
+  const start = startLocalCloud({ data: 'memory', functionsModule, log: () => {} });
+  await expect(start).rejects.toThrow(/could not be loaded:\n.*broken on purpose/s);
+});
