@@ -12,6 +12,7 @@ import { applyWrite, type Version, type Write } from '../model/write.ts';
 import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
 import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
 import type { WriteIntent } from './lock-table.ts';
+import { Snapshot } from './snapshot.ts';
 
 export interface WriteOutcome {
   readonly name: string;
@@ -32,6 +33,8 @@ export interface CommitPlan {
   readonly outcomes: readonly WriteOutcome[];
   readonly intents: readonly WriteIntent[];
   readonly mutations: readonly Mutation[];
+  /** What the commit replaces, for snapshots taken before it. */
+  readonly replaced: readonly { readonly name: string; readonly stored: StoredDocument | undefined }[];
 }
 
 /** One document while a commit is being decided. */
@@ -43,6 +46,11 @@ interface Draft {
   next: Version | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
+}
+
+export interface DocumentAddress {
+  readonly name: string;
+  readonly segments: readonly string[];
 }
 
 export interface DatabaseOptions {
@@ -58,6 +66,7 @@ export class Database {
   readonly storage: DocumentStorage;
   readonly indexes: IndexConfig;
   readonly #clock: () => number;
+  readonly #snapshots = new Set<Snapshot>();
   #lastTime: number;
 
   constructor(name: string, { storage, clock, indexes }: DatabaseOptions) {
@@ -75,8 +84,21 @@ export class Database {
     return this.#lastTime;
   }
 
-  get(segments: readonly string[]): StoredDocument | undefined {
+  /** The newest version, or that of a snapshot. */
+  get({ segments, name }: DocumentAddress, snapshot?: Snapshot): StoredDocument | undefined {
+    if (snapshot?.has(name)) return snapshot.get(name);
     return this.storage.get(documentKey(this.number, segments));
+  }
+
+  /** Keeps this moment readable until `close`. */
+  open(): Snapshot {
+    const snapshot = new Snapshot(this.readTime());
+    this.#snapshots.add(snapshot);
+    return snapshot;
+  }
+
+  close(snapshot: Snapshot): void {
+    this.#snapshots.delete(snapshot);
   }
 
   /** Decides a commit completely. Throws what the first write that cannot be done is refused with. */
@@ -94,12 +116,17 @@ export class Database {
     const changed = [...drafts].filter(([, draft]) => draft.changed);
     const intents = changed.map(([name, draft]) => toIntent(name, draft));
     const mutations = changed.flatMap(([, draft]) => this.#mutation(draft));
-    return { time, outcomes, intents, mutations };
+    const replaced = changed.map(([name, { stored }]) => ({ name, stored }));
+    return { time, outcomes, intents, mutations, replaced };
   }
 
   apply(plan: CommitPlan): void {
     this.#lastTime = plan.time;
     this.storage.apply(this.number, plan.time, plan.mutations);
+    for (const snapshot of this.#snapshots) {
+      for (const { name, stored } of plan.replaced) snapshot.replace(name, stored);
+      if (snapshot.overflown) this.#snapshots.delete(snapshot);
+    }
   }
 
   #draft(write: Write): Draft {

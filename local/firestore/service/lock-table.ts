@@ -8,6 +8,7 @@
  */
 import type { Candidate } from '../model/query/match.ts';
 import { Code, StatusError } from '../model/status.ts';
+import { circleThrough } from './wait-graph.ts';
 
 /** A transaction, or one plain write. Smaller `age` is older. */
 export interface LockOwner {
@@ -49,6 +50,11 @@ interface HeldRange {
   readonly range: LockedRange;
 }
 
+interface Held {
+  readonly names: Set<string>;
+  readonly ranges: HeldRange[];
+}
+
 /** Key of ranges over every collection; no collection id contains a slash. */
 const EVERY_COLLECTION = '/';
 
@@ -57,6 +63,7 @@ export class LockTable {
   readonly #timeoutMs: number;
   readonly #documents = new Map<string, Set<LockOwner>>();
   readonly #ranges = new Map<string, Set<HeldRange>>();
+  readonly #held = new Map<LockOwner, Held>();
   #waiting: Waiting[] = [];
   #pumping = false;
 
@@ -75,7 +82,7 @@ export class LockTable {
    * @throws ABORTED after a deadlock or a time-out.
    */
   run<T>(owner: LockOwner, need: LockNeed, action: () => T): T | Promise<T> {
-    if (this.#isFree() || this.#blockers(owner, need).size === 0) return action();
+    if (this.#isFree() || this.#blockers(owner, need).size === 0) return this.#granted(owner, action);
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         owner,
@@ -83,7 +90,7 @@ export class LockTable {
         deadline: this.#clock() + this.#timeoutMs,
         grant: () => {
           try {
-            resolve(action());
+            resolve(this.#granted(owner, action));
           } catch (error) {
             reject(error);
           }
@@ -91,30 +98,34 @@ export class LockTable {
         refuse: reject,
       });
       this.#waiting.sort((a, b) => a.owner.age - b.owner.age);
-      this.#breakDeadlocks();
+      this.#breakDeadlocks(owner);
     });
   }
 
   /** To be called within the action that read them. */
   holdDocuments(owner: LockOwner, names: Iterable<string>): void {
-    for (const name of names) add(this.#documents, name, owner);
-    if (this.#waiting.length > 0) this.#breakDeadlocks();
+    const held = this.#heldBy(owner);
+    for (const name of names) {
+      add(this.#documents, name, owner);
+      held.names.add(name);
+    }
   }
 
   holdRange(owner: LockOwner, range: LockedRange): void {
-    add(this.#ranges, range.collectionId ?? EVERY_COLLECTION, { owner, range });
-    if (this.#waiting.length > 0) this.#breakDeadlocks();
+    const entry = { owner, range };
+    add(this.#ranges, rangeKey(range), entry);
+    this.#heldBy(owner).ranges.push(entry);
   }
 
   /** Drops the owner's locks and refuses what it still waits for. */
   release(owner: LockOwner, reason = 'The transaction has ended.'): void {
-    for (const [name, owners] of this.#documents) {
-      if (owners.delete(owner) && owners.size === 0) this.#documents.delete(name);
+    const held = this.#held.get(owner);
+    if (held) {
+      for (const name of held.names) remove(this.#documents, name, owner);
+      for (const entry of held.ranges) remove(this.#ranges, rangeKey(entry.range), entry);
+      this.#held.delete(owner);
     }
-    for (const [id, held] of this.#ranges) {
-      for (const range of held) if (range.owner === owner) held.delete(range);
-      if (held.size === 0) this.#ranges.delete(id);
-    }
+    if (this.#waiting.length === 0) return;
     const mine = this.#waiting.filter((w) => w.owner === owner);
     this.#waiting = this.#waiting.filter((w) => w.owner !== owner);
     for (const waiting of mine) waiting.refuse(new StatusError(Code.ABORTED, reason));
@@ -127,6 +138,22 @@ export class LockTable {
     for (const waiting of this.#waiting.filter((w) => w.deadline <= now)) {
       this.#abort(waiting.owner, 'Aborted: waited too long for a lock. Try the transaction again.');
     }
+  }
+
+  /** What a read has just locked can close a circle with those who already wait. */
+  #granted<T>(owner: LockOwner, action: () => T): T {
+    const result = action();
+    if (this.#waiting.length > 0) this.#breakDeadlocks(owner);
+    return result;
+  }
+
+  #heldBy(owner: LockOwner): Held {
+    let held = this.#held.get(owner);
+    if (!held) {
+      held = { names: new Set(), ranges: [] };
+      this.#held.set(owner, held);
+    }
+    return held;
   }
 
   #isFree(): boolean {
@@ -158,7 +185,7 @@ export class LockTable {
   #readersOf(need: LockNeed & { kind: 'write' }): Set<LockOwner> {
     const owners = new Set<LockOwner>();
     for (const name of need.names) for (const owner of this.#documents.get(name) ?? []) owners.add(owner);
-    if (this.#ranges.size === 0) return owners;
+    if (!this.#mayMeetRange(need.names)) return owners;
     for (const intent of need.intents()) {
       for (const id of [intent.collectionId, EVERY_COLLECTION]) {
         for (const held of this.#ranges.get(id) ?? []) {
@@ -167,6 +194,12 @@ export class LockTable {
       }
     }
     return owners;
+  }
+
+  /** Cheap, and false for most writes: what a write would change has to be worked out otherwise. */
+  #mayMeetRange(names: readonly string[]): boolean {
+    if (this.#ranges.size === 0) return false;
+    return this.#ranges.has(EVERY_COLLECTION) || names.some((name) => this.#ranges.has(collectionIdOf(name)));
   }
 
   /** Older writers that wait to change what this read wants: they go first, or readers could starve them. */
@@ -179,15 +212,18 @@ export class LockTable {
       const meets =
         need.kind === 'read'
           ? need.names.some((name) => write.names.includes(name))
-          : write.intents().some((intent) => touches(intent, need.range));
+          : write.names.some((name) => isIn(need.range, collectionIdOf(name))) &&
+            write.intents().some((intent) => touches(intent, need.range));
       if (meets) owners.add(waiting.owner);
     }
     return owners;
   }
 
-  #breakDeadlocks(): void {
-    for (let cycle = this.#findCycle(); cycle; cycle = this.#findCycle()) {
-      const youngest = cycle.reduce((a, b) => (b.age > a.age ? b : a));
+  /** A new circle leads through whoever has just begun to wait or has just locked something. */
+  #breakDeadlocks(owner: LockOwner): void {
+    const waitsFor = (waiter: LockOwner) => this.#waitsFor(waiter);
+    for (let found = circleThrough(owner, waitsFor); found; found = circleThrough(owner, waitsFor)) {
+      const youngest = found.reduce((a, b) => (b.age > a.age ? b : a));
       this.#abort(
         youngest,
         'Aborted to break a deadlock with another transaction. Try the transaction again.',
@@ -195,19 +231,13 @@ export class LockTable {
     }
   }
 
-  #findCycle(): LockOwner[] | undefined {
-    const edges = new Map<LockOwner, Set<LockOwner>>();
-    for (const { owner, need } of this.#waiting) {
-      const blockers = edges.get(owner) ?? new Set();
-      for (const blocker of this.#blockers(owner, need)) blockers.add(blocker);
-      edges.set(owner, blockers);
+  #waitsFor(owner: LockOwner): Set<LockOwner> {
+    const blockers = new Set<LockOwner>();
+    for (const waiting of this.#waiting) {
+      if (waiting.owner !== owner) continue;
+      for (const blocker of this.#blockers(owner, waiting.need)) blockers.add(blocker);
     }
-    const finished = new Set<LockOwner>();
-    for (const start of edges.keys()) {
-      const cycle = walk(start, edges, [], finished);
-      if (cycle) return cycle;
-    }
-    return undefined;
+    return blockers;
   }
 
   #abort(owner: LockOwner, reason: string): void {
@@ -216,8 +246,17 @@ export class LockTable {
   }
 }
 
+function isIn(range: LockedRange, collectionId: string): boolean {
+  return range.collectionId === undefined || range.collectionId === collectionId;
+}
+
+function collectionIdOf(name: string): string {
+  const end = name.lastIndexOf('/');
+  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
+}
+
 function touches(intent: WriteIntent, range: LockedRange): boolean {
-  if (range.collectionId !== undefined && range.collectionId !== intent.collectionId) return false;
+  if (!isIn(range, intent.collectionId)) return false;
   const { before, after } = intent;
   return (before !== undefined && range.covers(before)) || (after !== undefined && range.covers(after));
 }
@@ -228,19 +267,11 @@ function add<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   else map.set(key, new Set([value]));
 }
 
-function walk(
-  at: LockOwner,
-  edges: ReadonlyMap<LockOwner, ReadonlySet<LockOwner>>,
-  path: readonly LockOwner[],
-  finished: Set<LockOwner>,
-): LockOwner[] | undefined {
-  const seen = path.indexOf(at);
-  if (seen >= 0) return path.slice(seen);
-  if (finished.has(at)) return undefined;
-  for (const next of edges.get(at) ?? []) {
-    const cycle = walk(next, edges, [...path, at], finished);
-    if (cycle) return cycle;
-  }
-  finished.add(at);
-  return undefined;
+function remove<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
+  const set = map.get(key);
+  if (set?.delete(value) && set.size === 0) map.delete(key);
+}
+
+function rangeKey(range: LockedRange): string {
+  return range.collectionId ?? EVERY_COLLECTION;
 }

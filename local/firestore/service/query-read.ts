@@ -21,12 +21,13 @@ export function readQuery(
   query: Query,
 ): QueryRead | Promise<QueryRead> {
   const database = session.databases.get(query.scope.database);
+  const snapshot = consistency?.snapshot;
   return session.query(consistency, wholeRange(query), () => {
     const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
-    const all = runQueryPlan(database, query, count);
+    const all = runQueryPlan(database, query, { count, snapshot });
     const found = all.slice(query.offset);
     const skipped = Math.min(query.offset, all.length);
-    const result = { found, skipped, readTime: database.readTime() };
+    const result = { found, skipped, readTime: snapshot?.time ?? database.readTime() };
     return { result, range: rangeRead(query, found), found };
   });
 }

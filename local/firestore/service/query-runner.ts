@@ -4,9 +4,10 @@ import { type Candidate, compareCandidates, matches, withinCursors } from '../mo
 import { planQuery, type Source } from '../model/query/plan.ts';
 import type { Query, QueryScope } from '../model/query/query.ts';
 import type { StoredDocument } from '../storage/document-storage.ts';
-import { decodeDocument } from '../wire/document-codec.ts';
+import { decodeDocument, decodeName } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface Found extends Candidate {
   readonly stored: StoredDocument;
@@ -18,12 +19,23 @@ const LARGEST_PAGE = 512;
 /** Sorts before every key; after a key, it makes the next one. */
 const NEXT = Buffer.from([0]);
 
-/** The matching documents in order, after cursors, before offset; at most `count`. */
-export function runQueryPlan(database: Database, query: Query, count: number): Found[] {
+export interface RunOptions {
+  /** The most results wanted, those the offset skips included. */
+  readonly count: number;
+  /** Undefined: the newest commit. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** The matching documents in order, after cursors, before the offset. */
+export function runQueryPlan(database: Database, query: Query, { count, snapshot }: RunOptions): Found[] {
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
-    const found = accepted(database, { ...query, filter }, source);
+    const found = accepted(
+      { ...query, filter },
+      unchangedSince(rows(database, query.scope, source), snapshot),
+    );
     return source.ordered ? found : sorted(query, found);
   });
+  if (snapshot) sources.push(sorted(query, accepted(query, snapshot.documents())));
   const found: Found[] = [];
   for (const next of merged(query, sources)) {
     if (found.length >= count) break;
@@ -32,13 +44,20 @@ export function runQueryPlan(database: Database, query: Query, count: number): F
   return found;
 }
 
-function* accepted(database: Database, query: Query, source: Source): Generator<Found> {
-  for (const stored of rows(database, query.scope, source)) {
-    const { name, fields } = decodeDocument(stored.body);
-    const candidate = { name, fields, stored };
+function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<Found> {
+  for (const document of stored) {
+    const { name, fields } = decodeDocument(document.body);
+    const candidate = { name, fields, stored: document };
     if (inScope(query.scope, name) && matches(query, candidate) && withinCursors(query, candidate))
       yield candidate;
   }
+}
+
+function* unchangedSince(
+  stored: Iterable<StoredDocument>,
+  snapshot: Snapshot | undefined,
+): Generator<StoredDocument> {
+  for (const document of stored) if (!snapshot?.has(decodeName(document.body))) yield document;
 }
 
 function* rows(database: Database, scope: QueryScope, source: Source): Generator<StoredDocument> {

@@ -27,13 +27,17 @@ export async function batchGet(
   { session, meter }: CallContext,
 ): Promise<Iterable<object>> {
   const database = session.databases.get(parseDatabase(request.database));
-  const documents = request.documents.map((name) => ({ name, resource: parseDocument(name, database.name) }));
+  const documents = request.documents.map((name) => ({
+    name,
+    segments: parseDocument(name, database.name).segments,
+  }));
   const mask = request.mask ? decodeMask(request.mask) : undefined;
   const { transaction, begun } = select(session, database.name, request);
   const read = () => {
-    const readTime = toTimestamp(database.readTime());
-    return documents.map(({ name, resource }) => {
-      const stored = database.get(resource.segments);
+    const readTime = toTimestamp(transaction?.snapshot?.time ?? database.readTime());
+    return documents.map((address) => {
+      const { name } = address;
+      const stored = database.get(address, transaction?.snapshot);
       meter.read('BatchGetDocuments', name, runOfBody(name, stored?.body));
       return stored ? { found: encodeFound(stored, mask), readTime } : { missing: name, readTime };
     });

@@ -36,12 +36,13 @@ export class Session {
   }
 
   begin(database: string, mode: TransactionMode): Transaction {
-    return this.transactions.begin(this.databases.get(database).name, mode);
+    const snapshot = mode.kind === 'readOnly' ? this.databases.get(database).open() : undefined;
+    return this.transactions.begin(database, mode, snapshot);
   }
 
   /** Runs `read` under the transaction's locks on the named documents. */
   read<T>(consistency: Consistency, names: readonly string[], read: () => T): T | Promise<T> {
-    if (!consistency) return read();
+    if (!consistency || consistency.snapshot) return read();
     return this.locks.run(consistency, { kind: 'read', names }, () => {
       const result = read();
       this.locks.holdDocuments(consistency, names);
@@ -58,7 +59,7 @@ export class Session {
     whole: LockedRange,
     run: () => { result: T; range: LockedRange; found: readonly Candidate[] },
   ): T | Promise<T> {
-    if (!consistency) return run().result;
+    if (!consistency || consistency.snapshot) return run().result;
     return this.locks.run(consistency, { kind: 'query', range: whole }, () => {
       const { result, range, found } = run();
       this.locks.holdDocuments(
@@ -103,6 +104,7 @@ export class Session {
   end(transaction: Transaction): void {
     this.transactions.end(transaction);
     this.locks.release(transaction);
+    if (transaction.snapshot) this.databases.get(transaction.database).close(transaction.snapshot);
   }
 
   /** Ends what is past its limits. To be called regularly. */

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { LockOwner } from './lock-table.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */
 export const IDLE_LIMIT_MS = 60_000;
@@ -18,21 +19,32 @@ export type TransactionMode =
   | { readonly kind: 'readWrite'; readonly retryOf: Uint8Array | undefined }
   | { readonly kind: 'readOnly' };
 
+interface TransactionOptions {
+  readonly database: string;
+  readonly mode: TransactionMode['kind'];
+  readonly age: number;
+  readonly now: number;
+  readonly snapshot: Snapshot | undefined;
+}
+
 export class Transaction implements LockOwner {
   readonly id: Buffer;
   readonly database: string;
   readonly mode: TransactionMode['kind'];
   readonly age: number;
   readonly startedAt: number;
+  /** The moment a read-only transaction sees. */
+  readonly snapshot: Snapshot | undefined;
   touchedAt: number;
   /** Why it was aborted; undefined while it is alive. */
   abortReason: string | undefined;
 
-  constructor(options: { database: string; mode: TransactionMode['kind']; age: number; now: number }) {
+  constructor(options: TransactionOptions) {
     this.id = randomBytes(16);
     this.database = options.database;
     this.mode = options.mode;
     this.age = options.age;
+    this.snapshot = options.snapshot;
     this.startedAt = options.now;
     this.touchedAt = options.now;
   }
@@ -56,13 +68,13 @@ export class Transactions {
     return this.#open.size;
   }
 
-  begin(database: string, mode: TransactionMode): Transaction {
+  begin(database: string, mode: TransactionMode, snapshot?: Snapshot): Transaction {
     if (this.#open.size >= MAX_OPEN) {
       throw new StatusError(Code.RESOURCE_EXHAUSTED, `More than ${MAX_OPEN} transactions are open.`);
     }
     const retried = mode.kind === 'readWrite' && mode.retryOf ? this.#ages.get(hex(mode.retryOf)) : undefined;
     const age = retried ?? this.nextAge();
-    const transaction = new Transaction({ database, mode: mode.kind, age, now: this.#clock() });
+    const transaction = new Transaction({ database, mode: mode.kind, age, now: this.#clock(), snapshot });
     const key = hex(transaction.id);
     this.#open.set(key, transaction);
     this.#ages.set(key, age);
@@ -80,6 +92,9 @@ export class Transactions {
     const transaction = this.#open.get(hex(id));
     if (!transaction || transaction.database !== database) {
       throw invalid('The referenced transaction has expired or is no longer valid.');
+    }
+    if (transaction.snapshot?.overflown) {
+      throw new StatusError(Code.ABORTED, 'The read-only transaction is too far behind. Try it again.');
     }
     if (transaction.abortReason !== undefined) throw new StatusError(Code.ABORTED, transaction.abortReason);
     transaction.touchedAt = this.#clock();

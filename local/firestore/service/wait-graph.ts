@@ -1,0 +1,26 @@
+/** Finding a circle among those who wait for each other. Pure. */
+
+/**
+ * The members of some circle that `start` leads to, or undefined when there is none. `next` tells whom one waits for;
+ * it is asked once for each of those that are reached.
+ */
+export function circleThrough<T>(start: T, next: (waiter: T) => Iterable<T>): T[] | undefined {
+  return walk(start, { next, finished: new Set() }, []);
+}
+
+interface Walk<T> {
+  readonly next: (waiter: T) => Iterable<T>;
+  readonly finished: Set<T>;
+}
+
+function walk<T>(at: T, state: Walk<T>, path: readonly T[]): T[] | undefined {
+  const seen = path.indexOf(at);
+  if (seen >= 0) return path.slice(seen);
+  if (state.finished.has(at)) return undefined;
+  for (const blocker of state.next(at)) {
+    const found = walk(blocker, state, [...path, at]);
+    if (found) return found;
+  }
+  state.finished.add(at);
+  return undefined;
+}
