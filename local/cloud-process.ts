@@ -25,6 +25,7 @@ export interface CloudProcessOptions {
   readonly data: string;
   readonly functionsModule: string;
   readonly port?: number;
+  readonly workers?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +36,16 @@ const START_LIMIT_MS = 60_000;
 export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const port = options.port === undefined ? [] : ['--port', String(options.port)];
-  const flags = ['--json', '--data', options.data, '--functions', options.functionsModule, ...port];
+  const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
+  const flags = [
+    '--json',
+    '--data',
+    options.data,
+    '--functions',
+    options.functionsModule,
+    ...port,
+    ...workers,
+  ];
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },

@@ -33,7 +33,8 @@ export async function waitFor<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
 ): Promise<T> {
-  for (let waited = 0; waited < LIMIT_MS; waited += LOOK_EVERY_MS) {
+  const deadline = performance.now() + LIMIT_MS;
+  while (performance.now() < deadline) {
     const found = await look();
     if (found !== undefined) return found;
     await delay(LOOK_EVERY_MS);

@@ -159,7 +159,7 @@ export class WorkerPool {
     let best: WorkerProcess | undefined;
     for (const worker of this.#workers) {
       if (worker.port === undefined || worker.inFlight(name) >= concurrency) continue;
-      if (best === undefined || worker.load < best.load) best = worker;
+      if (best === undefined || worker.isFreerThan(best)) best = worker;
     }
     if (best?.port === undefined) return undefined;
     const worker = best;

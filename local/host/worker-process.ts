@@ -32,6 +32,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
   #load = 0;
+  #lastAnswerAt = 0;
   #error: string | undefined;
   #port: number | undefined;
   #ended = false;
@@ -83,13 +84,18 @@ export class WorkerProcess {
     return this.#inFlight.get(functionName) ?? 0;
   }
 
-  /** Requests in flight of all functions. */
-  get load(): number {
-    return this.#load;
+  /**
+   * Whether a request is better off here than there: with fewer before it, and of two as busy ones with the one that
+   * answered last, because a worker that hangs answers nothing.
+   */
+  isFreerThan(other: WorkerProcess): boolean {
+    if (this.#load !== other.#load) return this.#load < other.#load;
+    return this.#lastAnswerAt > other.#lastAnswerAt;
   }
 
   count(functionName: string, by: 1 | -1): void {
     this.#load += by;
+    if (by < 0) this.#lastAnswerAt = performance.now();
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
   }
 

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { control } from '../../local/cloud-process.ts';
+import { ended, eventually, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+
+interface RunUsage {
+  readonly commits: number;
+  readonly reads: number;
+  readonly writes: number;
+}
+
+interface Meter {
+  readonly firestore: { readonly byDocument: Readonly<Record<string, DocumentUsage>> };
+}
+
+interface DocumentUsage {
+  readonly reads: number;
+  readonly writes: number;
+  readonly maxWritesIn10s: number;
+}
+
+describe.each(STORAGES)('what a run costs, state in %s', (storage) => {
+  let cloud: TestCloud;
+  beforeAll(async () => {
+    cloud = await startTestCloud(storage);
+  });
+  afterAll(() => cloud.stop());
+
+  /** Runs one to its end and says what the meter counted for it. */
+  async function meteredRun(type: string): Promise<{ documents: Map<string, DocumentUsage>; run: RunUsage }> {
+    const { ready } = cloud;
+    // The first run of a worker loads code; a heartbeat in that time would count.
+    await ended(ready, await started('chain-10'));
+    const runId = await started(type);
+    await ended(ready, runId);
+    const run = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
+    const { firestore } = await control<Meter>(ready, 'GET', '/meter');
+    const rows = Object.entries(firestore.byDocument).filter(([name]) => name.includes(runId));
+    return { run, documents: new Map(rows.map(([name, usage]) => [name.slice(name.indexOf(runId)), usage])) };
+  }
+
+  async function started(type: string): Promise<string> {
+    const response = await startRun(cloud.ready, type, {});
+    return ((await response.json()) as { runId: string }).runId;
+  }
+
+  test('a plain step is one commit of three writes and no read', async () => {
+    const { documents, run } = await meteredRun('chain-10');
+    const ofSteps = [...documents].filter(([name]) => /\/steps\//.test(name));
+    expect(ofSteps).toHaveLength(10);
+    expect(ofSteps.every(([, usage]) => usage.writes === 1 && usage.reads === 0)).toBe(true);
+    const checkpoints = [...documents].filter(([name]) => /\/checkpoints\//.test(name));
+    expect(checkpoints.every(([, usage]) => usage.writes === 1 && usage.reads === 0)).toBe(true);
+    // Start, claim, ten steps; the end travels with the last step.
+    expect(run.commits).toBeLessThanOrEqual(1 + 1 + 10);
+  });
+
+  test('beyond its steps a short run takes at most 12 writes', async () => {
+    const { run } = await meteredRun('chain-10');
+    expect(run.writes - 3 * 10).toBeLessThanOrEqual(12);
+  });
+
+  test('beyond its steps a short run takes at most 6 reads', async () => {
+    const { ready } = cloud;
+    const runId = await started('chain-10');
+    // Watched through the meter: a look through the API would itself be billed as reads of the run.
+    const run = await eventually('twelve commits of the run', async () => {
+      const usage = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
+      return usage.commits >= 12 ? usage : undefined;
+    });
+    expect(run.reads).toBeLessThanOrEqual(6);
+  });
+
+  test('step 1,000 costs what step 10 costs, and no document is written more than ten times in ten seconds', async () => {
+    const { documents } = await meteredRun('chain-1000');
+    const costOf = (stepId: string) =>
+      documents.get([...documents.keys()].find((name) => name.endsWith(`/steps/${stepId}`)) ?? '');
+    expect(costOf('step-1000')).toMatchObject({ writes: 1, reads: 0 });
+    expect(costOf('step-10')).toMatchObject({ writes: 1, reads: 0 });
+    const busiest = Math.max(...[...documents.values()].map((usage) => usage.maxWritesIn10s));
+    expect(busiest).toBeLessThanOrEqual(10);
+  });
+});

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { control, type Ready } from '../../local/cloud-process.ts';
+import { ended, eventually, look, STORAGES, startRun, startTestCloud } from './support.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+function notesIn(file: string): { what: string; pid: number }[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
+}
+
+describe.each(STORAGES)('a worker that dies, state in %s', (storage) => {
+  test('killed in the middle of a step, its run is resumed by another and completes once', async () => {
+    const cloud = await startTestCloud(storage);
+    try {
+      const { ready, folder } = cloud;
+      const notes = join(folder, 'notes');
+      const { runId } = (await (await startRun(ready, 'slow', { ms: 1_000, notes })).json()) as {
+        runId: string;
+      };
+      const { pid } = await eventually('the step to begin', () => notesIn(notes)[0]);
+      process.kill(pid, 'SIGKILL');
+      const run = await ended(ready, runId);
+      expect(run).toMatchObject({ status: 'completed', resumeCount: 1 });
+      expect(notesIn(notes).map(({ what }) => what)).toEqual(['begin', 'begin', 'end']);
+      const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
+      expect(workers).not.toContain(pid);
+    } finally {
+      await cloud.stop();
+    }
+  });
+
+  test('stopped past its lease and continued, it writes nothing more (J3)', async () => {
+    const cloud = await startTestCloud(storage, 2);
+    try {
+      const { ready, folder } = cloud;
+      const notes = join(folder, 'notes');
+      const { runId } = (await (await startRun(ready, 'slow', { ms: 1_500, notes })).json()) as {
+        runId: string;
+      };
+      const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
+      process.kill(zombie, 'SIGSTOP');
+      // Nothing but time tells the queue that the stopped one will not answer; the scan sees the stale lease.
+      const run = await ended(ready, runId);
+      const before = await journalOf(ready, runId);
+      process.kill(zombie, 'SIGCONT');
+      await eventually('the zombie to end its step', () =>
+        notesIn(notes).some(({ what, pid }) => what === 'end' && pid === zombie) ? true : undefined,
+      );
+      expect(run).toMatchObject({ status: 'completed', resumeCount: 1 });
+      const after = await journalOf(ready, runId);
+      expect(after).toEqual(before);
+    } finally {
+      await cloud.stop();
+    }
+  });
+});
+
+test('npm run demo ends well and says so in its last line', async () => {
+  const demo = spawn(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    join(root, 'local/demo/main.ts'),
+  ]);
+  let output = '';
+  demo.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(demo, 'close');
+  expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    ok: true,
+    runs: 1,
+    duplicates: 20,
+    status: 'completed',
+    journalIntact: true,
+    steps: 5,
+    writesPerStep: 3,
+    readsPerStep: 0,
+  });
+  expect(code).toBe(0);
+});
+
+function journalOf(ready: Ready, runId: string): Promise<unknown> {
+  return eventually('the journal', () => look(ready, `/v1/runs/${runId}/events?limit=100`));
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getJson } from '../../local/cloud-process.ts';
+import { deliver, openedPullRequest } from '../../local/demo/delivery.ts';
+import { ended, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+
+const CALLERS = 200;
+
+describe.each(STORAGES)('a storm of duplicates, state in %s', (storage) => {
+  let cloud: TestCloud;
+  beforeAll(async () => {
+    cloud = await startTestCloud(storage);
+  });
+  afterAll(() => cloud.stop());
+
+  test('200 concurrent deliveries with one id make one run and 199 duplicates', async () => {
+    const { ready } = cloud;
+    const delivery = openedPullRequest();
+    const answers = await Promise.all(Array.from({ length: CALLERS }, () => deliver(ready, delivery)));
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(202), count(200)]).toEqual([1, CALLERS - 1]);
+    const runIds = new Set(answers.map(({ runId }) => runId));
+    expect(runIds.size).toBe(1);
+    const [runId = ''] = runIds;
+    expect((await ended(ready, runId)).status).toBe('completed');
+    const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=review-pull-request');
+    expect(items).toHaveLength(1);
+  });
+
+  test('200 concurrent API starts with one key make one run, and all answers are the same', async () => {
+    const { ready } = cloud;
+    const responses = await Promise.all(
+      Array.from({ length: CALLERS }, () => startRun(ready, 'chain-10', {}, 'storm')),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array.from({ length: CALLERS - 1 }, () => 200), 201]);
+    const bodies = new Set(await Promise.all(responses.map((response) => response.text())));
+    expect(bodies.size).toBe(1);
+    const locations = new Set(responses.map(({ headers }) => headers.get('location')));
+    expect(locations.size).toBe(1);
+    const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10');
+    expect(items).toHaveLength(1);
+  });
+
+  test('the same key with another payload is refused and changes nothing', async () => {
+    const { ready } = cloud;
+    expect((await startRun(ready, 'chain-10', {}, 'reused')).status).toBe(201);
+    const other = await startRun(ready, 'slow', { ms: 0, notes: '/dev/null' }, 'reused');
+    expect(other.status).toBe(422);
+    expect(await other.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=slow');
+    expect(items).toHaveLength(0);
+  });
+});

@@ -1,0 +1,91 @@
+/** A local cloud of its own for a test file, as a process, on free ports, in memory or on SQLite. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CloudProcess, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
+
+export const STORAGES = ['memory', 'sqlite'] as const;
+export type Storage = (typeof STORAGES)[number];
+
+export interface TestCloud {
+  readonly ready: Ready;
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+export async function startTestCloud(storage: Storage, workers = 1): Promise<TestCloud> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
+  const cloud: CloudProcess = await startCloudProcess({
+    data: storage === 'memory' ? 'memory' : join(folder, 'data'),
+    functionsModule: join(import.meta.dirname, 'fixtures/functions.ts'),
+    workers,
+  });
+  return {
+    ready: cloud.ready,
+    folder,
+    async stop() {
+      cloud.process.kill('SIGTERM');
+      await cloud.ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly status: string;
+  readonly resumeCount: number;
+  readonly error?: { readonly code: string };
+}
+
+const LOOK_EVERY_MS = 25;
+const LIMIT_MS = 45_000;
+const LOOK_LIMIT_MS = 2_000;
+
+/** Looks until there is something to see. @throws Error naming what was waited for */
+export async function eventually<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + LIMIT_MS;
+  while (performance.now() < deadline) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await delay(LOOK_EVERY_MS);
+  }
+  throw new Error(`waited ${LIMIT_MS} ms in vain for ${what}`);
+}
+
+/** A look that meets a worker which died or was stopped is no answer; the next one meets another. */
+export async function look<T>(ready: Ready, path: string): Promise<T | undefined> {
+  const headers = { authorization: `Bearer ${ready.apiKey}` };
+  try {
+    const response = await fetch(ready.gateway + path, {
+      headers,
+      signal: AbortSignal.timeout(LOOK_LIMIT_MS),
+    });
+    return response.status === 200 ? ((await response.json()) as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function ended(ready: Ready, runId: string): Promise<RunView> {
+  return eventually(`run ${runId} to end`, async () => {
+    const run = await look<RunView>(ready, `/v1/runs/${runId}`);
+    return run && ['completed', 'failed', 'cancelled'].includes(run.status) ? run : undefined;
+  });
+}
+
+export async function startRun(ready: Ready, type: string, input: unknown, key?: string): Promise<Response> {
+  return fetch(`${ready.gateway}/v1/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${ready.apiKey}`,
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    body: JSON.stringify({ type, input }),
+  });
+}
