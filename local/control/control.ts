@@ -47,6 +47,7 @@ export async function startControlPort(options: {
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',
@@ -56,6 +57,9 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 async function answer(routes: readonly Route[], request: IncomingMessage): Promise<unknown> {
+  // Any page open in a browser on this machine can send requests here; scripts send no origin.
+  if (request.headers.origin !== undefined)
+    throw new ControlError(403, 'web pages may not use the control port');
   const { pathname } = new URL(request.url ?? '/', 'http://control');
   const onPath = routes.flatMap((route) => {
     const match = route.path.exec(pathname);

@@ -24,6 +24,8 @@ const HOP_HEADERS = [
   'trailer',
   'transfer-encoding',
   'upgrade',
+  // Answered by this server already.
+  'expect',
 ];
 
 export interface ForwardOptions {

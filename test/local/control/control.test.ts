@@ -54,6 +54,12 @@ describe('the control port', () => {
     expect(calls).toEqual(['meter reset', 'reset demo-x']);
   });
 
+  test('is not for web pages', async () => {
+    const headers = { origin: 'https://elsewhere.example' };
+    const answer = await fetch(`${port.url}/clock/advance`, { method: 'POST', headers, body: '{"ms": 1}' });
+    expect(answer.status).toBe(403);
+  });
+
   test('moves the clock forward', async () => {
     const moved = await ask('POST', '/clock/advance', '{"ms": 60000}');
     expect(moved.json).toEqual({ now: '2026-01-01T00:01:00.000Z', offsetMs: 60_000 });

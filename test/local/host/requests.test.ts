@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CloudFixture, startFixture, until } from './cloud-fixture.ts';
 
@@ -77,6 +78,21 @@ describe('the request a function gets', () => {
     });
     expect(seen.ip).toBe('203.0.113.9');
   });
+});
+
+test('a client that asks before it sends its body is told to go on', async () => {
+  const { port } = new URL(fixture.cloud.gateway);
+  const answer = await new Promise<string>((resolve, reject) => {
+    const headers = { expect: '100-continue', 'content-type': 'text/plain', 'content-length': 4 };
+    const outgoing = request({ host: '127.0.0.1', port, path: '/echo/x', method: 'POST', headers });
+    outgoing.on('continue', () => outgoing.end('body'));
+    outgoing.on('response', async (response) => resolve(Buffer.concat(await response.toArray()).toString()));
+    outgoing.on('error', reject);
+    outgoing.flushHeaders();
+  });
+  const seen = JSON.parse(answer) as Echo;
+  expect(seen.body).toBe('body');
+  expect(seen.headers.expect).toBeUndefined();
 });
 
 describe('limits and failures', () => {
