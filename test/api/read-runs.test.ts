@@ -72,23 +72,26 @@ test('a value too large for the snapshot is shown whole', async () => {
 test('user values are shown as they are, whatever their members are called', async () => {
   const { installation, read, runId } = await withRuns(1);
   await installation.world.run();
-  const [newest] = (await read(`/v1/runs/${runId}/checkpoints`)).items;
+  const newest = (await read(`/v1/runs/${runId}/checkpoints`)).items.at(-1);
   expect(newest?.output).toEqual({ said: { text: 'run 0' } });
 });
 
 describe('lists under a run', () => {
-  test('events: newest first, whole, with times and values in readable form', async () => {
+  test('events: in their own order, whole, with times and values in readable form', async () => {
     const { installation, read, runId } = await withRuns(1);
     await installation.world.run();
     const { items } = await read(`/v1/runs/${runId}/events?limit=100`);
-    expect(items[0]).toMatchObject({ type: 'run_completed', data: { result: { said: { text: 'run 0' } } } });
     expect(items.at(-1)).toMatchObject({
+      type: 'run_completed',
+      data: { result: { said: { text: 'run 0' } } },
+    });
+    expect(items[0]).toMatchObject({
       seq: 1,
       type: 'run_created',
       at: '2026-01-01T00:00:00.000Z',
       data: { input: { text: 'run 0' } },
     });
-    expect(items.map(({ seq }) => seq)).toEqual(items.map((_, i) => items.length - i));
+    expect(items.map(({ seq }) => seq)).toEqual(items.map((_, i) => i + 1));
   });
 
   test('steps: by id, with readable times', async () => {

@@ -46,11 +46,15 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
 }
 
 /** The first event out of place, with the reason; undefined for a sound journal. */
-export function verifyChain(runId: string, events: readonly RunEvent[]): { seq: number; problem: string } | undefined {
+export function verifyChain(
+  runId: string,
+  events: readonly RunEvent[],
+): { seq: number; problem: string } | undefined {
   let { head, headHash } = emptyChain(runId);
   for (const event of events) {
     if (event.seq !== head + 1) return { seq: event.seq, problem: `gap: expected event ${head + 1}` };
-    if (event.prevHash !== headHash) return { seq: event.seq, problem: 'prevHash is not the hash of the event before' };
+    if (event.prevHash !== headHash)
+      return { seq: event.seq, problem: 'prevHash is not the hash of the event before' };
     const { hash, ...rest } = event;
     if (hashOf(rest) !== hash) return { seq: event.seq, problem: 'the content does not match its hash' };
     head = event.seq;

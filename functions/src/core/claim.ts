@@ -39,6 +39,8 @@ export function claimVerdict({ state, soft, readAt, leaseMs }: Observation): Cla
     case 'waiting_external':
       return { kind: 'waiting', parked: state.waits.length === 0 };
     default:
-      return state.dueAt !== undefined && state.dueAt > readAt ? { kind: 'early', at: state.dueAt } : { kind: 'claim' };
+      return state.dueAt !== undefined && state.dueAt > readAt
+        ? { kind: 'early', at: state.dueAt }
+        : { kind: 'claim' };
   }
 }

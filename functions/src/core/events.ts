@@ -50,9 +50,17 @@ export interface RunIdentity {
   readonly input: StoredValue;
   readonly rootRunId: string;
   readonly resumedFrom?: string;
-  readonly source?: { readonly runId: string; readonly checkpointId?: string; readonly mode: 'resume' | 'replay' | 'fork' };
+  readonly source?: {
+    readonly runId: string;
+    readonly checkpointId?: string;
+    readonly mode: 'resume' | 'replay' | 'fork';
+  };
   readonly parent?: { readonly runId: string; readonly stepId: string };
-  readonly versions?: { readonly capabilities?: string; readonly bindings?: string; readonly registryRef?: string };
+  readonly versions?: {
+    readonly capabilities?: string;
+    readonly bindings?: string;
+    readonly registryRef?: string;
+  };
 }
 
 export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
@@ -103,17 +111,40 @@ export interface EventData {
   step_reused: StepSettled & { readonly from: { readonly runId: string; readonly checkpoint: number } };
   step_failed: StepSettled & { readonly error: RecordedError };
   step_retry_scheduled: StepExecution & { readonly retryAt: number; readonly error: RecordedError };
-  effect_attempted: StepRef & { readonly effectId: string; readonly capabilityId: string; readonly attempt: number };
-  effect_settled: StepRef & { readonly effectId: string; readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' };
+  effect_attempted: StepRef & {
+    readonly effectId: string;
+    readonly capabilityId: string;
+    readonly attempt: number;
+  };
+  effect_settled: StepRef & {
+    readonly effectId: string;
+    readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt';
+  };
   wait_opened: { readonly wait: Wait };
   wait_resolved: { readonly waitId: string; readonly decision?: string; readonly payloadText?: string };
   wait_expired: { readonly waitId: string };
   signal_received: { readonly signalId: string; readonly name: string; readonly payloadText: string };
-  feedback_given: { readonly waitId: string; readonly steps: readonly string[]; readonly feedbackText: string };
-  policy_evaluated: { readonly allowed: boolean; readonly policySnapshotId: string; readonly reason?: string };
-  run_suspended: { readonly status: 'awaiting_approval' | 'waiting_external'; readonly reason?: string; readonly until?: number };
+  feedback_given: {
+    readonly waitId: string;
+    readonly steps: readonly string[];
+    readonly feedbackText: string;
+  };
+  policy_evaluated: {
+    readonly allowed: boolean;
+    readonly policySnapshotId: string;
+    readonly reason?: string;
+  };
+  run_suspended: {
+    readonly status: 'awaiting_approval' | 'waiting_external';
+    readonly reason?: string;
+    readonly until?: number;
+  };
   run_resumed: { readonly reason: string };
-  run_released: { readonly reason: 'budget' | 'shutdown' | 'retry'; readonly inFlight: readonly StepRef[]; readonly dueAt?: number };
+  run_released: {
+    readonly reason: 'budget' | 'shutdown' | 'retry';
+    readonly inFlight: readonly StepRef[];
+    readonly dueAt?: number;
+  };
   replay_started: { readonly mode: 'resume' | 'replay' | 'fork'; readonly from: string };
   replay_finished: Record<string, never>;
   cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
@@ -168,7 +199,9 @@ export type RunEvent<T extends EventType = EventType> = {
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
   constructor(what: string, found: number) {
-    super(`${what} has schema version ${found}; this worker knows ${SCHEMA_VERSION}. Deploy the newer version.`);
+    super(
+      `${what} has schema version ${found}; this worker knows ${SCHEMA_VERSION}. Deploy the newer version.`,
+    );
   }
 }
 

@@ -69,7 +69,11 @@ const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
 };
 
 /** The checkpoint an event makes, if it stands at a boundary. `before` is the state the event was folded onto. */
-export function checkpointOf(event: RunEvent, before: RunState | undefined, outputText?: string): Checkpoint | undefined {
+export function checkpointOf(
+  event: RunEvent,
+  before: RunState | undefined,
+  outputText?: string,
+): Checkpoint | undefined {
   const boundary = boundaryOf(event, outputText);
   if (!boundary) return undefined;
   const planVersion = event.type === 'run_created' ? event.data.planVersion : before?.planVersion;
@@ -175,7 +179,11 @@ function terminalFields(event: RunEvent): Partial<Checkpoint> {
   }
 }
 
-function executionFields(data: StepExecution, event: RunEvent, planVersion: number): Omit<StepRecord, 'status'> {
+function executionFields(
+  data: StepExecution,
+  event: RunEvent,
+  planVersion: number,
+): Omit<StepRecord, 'status'> {
   return {
     id: stepKey(data),
     kind: data.kind,

@@ -17,7 +17,11 @@ export interface Deployed {
 }
 
 export type RecoveryVerdict =
-  | { readonly kind: 'park'; readonly status: 'waiting_external' | 'awaiting_approval'; readonly reason: string }
+  | {
+      readonly kind: 'park';
+      readonly status: 'waiting_external' | 'awaiting_approval';
+      readonly reason: string;
+    }
   | { readonly kind: 'fail'; readonly error: RecordedError }
   | { readonly kind: 'resume' };
 

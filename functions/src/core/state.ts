@@ -2,7 +2,7 @@
  * What the journal folds to: the state of one run (the snapshot without its `soft` part) and the questions every
  * layer asks of it. No decisions here, and no storage form: `reduce/` changes it, `store/` encodes it.
  */
-import { Map as PersistentMap } from 'immutable';
+import type { Map as PersistentMap } from 'immutable';
 import type { RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 
@@ -13,10 +13,28 @@ export type StepOutcome = SuccessOutcome | 'failed';
 
 /** Where a step of the run stands. A step that is not in the map has not begun. `seq` is the event that says so. */
 export type StepState =
-  | { readonly phase: 'running'; readonly seq: number; readonly attempt: number; readonly revision: number; readonly startedAt: number }
-  | { readonly phase: 'retrying'; readonly seq: number; readonly attempt: number; readonly revision: number; readonly startedAt: number; readonly retryAt: number }
+  | {
+      readonly phase: 'running';
+      readonly seq: number;
+      readonly attempt: number;
+      readonly revision: number;
+      readonly startedAt: number;
+    }
+  | {
+      readonly phase: 'retrying';
+      readonly seq: number;
+      readonly attempt: number;
+      readonly revision: number;
+      readonly startedAt: number;
+      readonly retryAt: number;
+    }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
-  | { readonly phase: 'done'; readonly seq: number; readonly revision: number; readonly outcome: StepOutcome };
+  | {
+      readonly phase: 'done';
+      readonly seq: number;
+      readonly revision: number;
+      readonly outcome: StepOutcome;
+    };
 
 export interface Lease {
   readonly owner: string;
@@ -63,7 +81,12 @@ export interface RunState extends RunIdentity {
   readonly result?: StoredValue;
   readonly error?: RecordedError;
   readonly lastHandoff?: readonly Wait[];
-  readonly cancellation?: { readonly stopKind: StopKind; readonly reason?: string; readonly requestedAt: number; readonly actor?: string };
+  readonly cancellation?: {
+    readonly stopKind: StopKind;
+    readonly reason?: string;
+    readonly requestedAt: number;
+    readonly actor?: string;
+  };
   readonly compensationLog: readonly CompensationEntry[];
   readonly supersededBy?: string;
   readonly resumeCount: number;

@@ -9,9 +9,13 @@ export function assertFits(text: string, what: string): void {
   if (text.length * 3 <= CHECKPOINT_VALUE_BYTES) return;
   const bytes = Buffer.byteLength(text);
   if (bytes > CHECKPOINT_VALUE_BYTES) {
-    throw new CairnError('PAYLOAD_TOO_LARGE', `${what} has ${bytes} bytes; the most is ${CHECKPOINT_VALUE_BYTES}`, {
-      field: what,
-    });
+    throw new CairnError(
+      'PAYLOAD_TOO_LARGE',
+      `${what} has ${bytes} bytes; the most is ${CHECKPOINT_VALUE_BYTES}`,
+      {
+        field: what,
+      },
+    );
   }
 }
 

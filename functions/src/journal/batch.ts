@@ -67,7 +67,11 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
     }
     const wanted = sizeOf(drafts);
     const writes = events.length + checkpoints.length + steps.size;
-    if (results.length > 0 && (writes + 3 * drafts.length > MAX_COMMIT_WRITES || bytes + wanted > MAX_COMMIT_BYTES)) break;
+    if (
+      results.length > 0 &&
+      (writes + 3 * drafts.length > MAX_COMMIT_WRITES || bytes + wanted > MAX_COMMIT_BYTES)
+    )
+      break;
     bytes += wanted;
     const first = events.length;
     for (const draft of drafts) {

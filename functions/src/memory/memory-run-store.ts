@@ -5,7 +5,9 @@
  *
  * Must not: fail, wait or lose answers by itself; a wrapper does that.
  */
+
 import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/events.ts';
+import { seqId } from '../core/ids.ts';
 import { encodeKey } from '../core/keys.ts';
 import type { Checkpoint, StepRecord } from '../core/records.ts';
 import { fold } from '../core/reduce/index.ts';
@@ -144,8 +146,8 @@ export class MemoryRunStore implements RunStore {
     const events = this.#db.runs.get(runId)?.events ?? [];
     const listed = pageOf(events, page, {
       list: 'events',
-      positionOf: (event) => [event.seq, ''],
-      compare: descending,
+      positionOf: (event) => [0, seqId(event.seq)],
+      compare: ascending,
     });
     return {
       ...listed,
@@ -166,8 +168,8 @@ export class MemoryRunStore implements RunStore {
     const checkpoints = [...(this.#db.runs.get(runId)?.checkpoints.values() ?? [])];
     return pageOf(checkpoints, page, {
       list: 'checkpoints',
-      positionOf: (checkpoint) => [checkpoint.seq, ''],
-      compare: descending,
+      positionOf: (checkpoint) => [0, seqId(checkpoint.seq)],
+      compare: ascending,
     });
   }
 

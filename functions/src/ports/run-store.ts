@@ -80,7 +80,7 @@ export interface DueRun {
   readonly snapshotVersion: Version;
 }
 
-/** A page of a list, newest first where there is an order; `next` continues it. */
+/** A page of a list; `next` continues it. Runs come newest first, events and checkpoints in their own order, steps by id. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;

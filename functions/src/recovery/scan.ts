@@ -34,7 +34,12 @@ export async function scan(deps: EngineDeps): Promise<ScanReport> {
   });
   await Promise.all(workers);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
-  return { found: due.length, enqueued: count('enqueued'), recovered: count('recovered'), failed: count('failed') };
+  return {
+    found: due.length,
+    enqueued: count('enqueued'),
+    recovered: count('recovered'),
+    failed: count('failed'),
+  };
 }
 
 /** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
@@ -42,7 +47,10 @@ async function handleSafely(deps: EngineDeps, run: DueRun): Promise<Handled> {
   try {
     return await handle(deps, run);
   } catch (error) {
-    deps.log.error('scan_failed', { runId: run.runId, error: error instanceof Error ? error.message : String(error) });
+    deps.log.error('scan_failed', {
+      runId: run.runId,
+      error: error instanceof Error ? error.message : String(error),
+    });
     return 'failed';
   }
 }
@@ -92,6 +100,11 @@ async function unpark(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
 
 async function enqueue(deps: EngineDeps, { state, readAt }: LoadedRun, at?: number): Promise<Handled> {
   const name = taskName(state.id, state.head, at ?? readAt);
-  await deps.queue.enqueue({ runId: state.id, reason: 'recovery', name, ...(at === undefined ? {} : { at }) });
+  await deps.queue.enqueue({
+    runId: state.id,
+    reason: 'recovery',
+    name,
+    ...(at === undefined ? {} : { at }),
+  });
   return 'enqueued';
 }

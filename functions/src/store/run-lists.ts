@@ -70,10 +70,10 @@ export class RunLists {
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
     return readPage(page, {
       list: 'events',
-      ordered: this.#paths.events(this.#run(runId)).orderBy('seq', 'desc'),
-      startAfter: ([seq]) => [seq],
+      ordered: this.#paths.events(this.#run(runId)).orderBy(FieldPath.documentId()),
+      startAfter: ([, id]) => [id],
       decode: (document, id) => eventCodec.decode(document, `event ${id} of run ${runId}`),
-      positionOf: (event) => [event.seq, ''],
+      positionOf: (_event, id) => [0, id],
     });
   }
 
@@ -90,10 +90,10 @@ export class RunLists {
   async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
     return readPage(page, {
       list: 'checkpoints',
-      ordered: this.#paths.checkpoints(this.#run(runId)).orderBy('seq', 'desc'),
-      startAfter: ([seq]) => [seq],
+      ordered: this.#paths.checkpoints(this.#run(runId)).orderBy(FieldPath.documentId()),
+      startAfter: ([, id]) => [id],
       decode: (document, id) => checkpointCodec.decode(document, `checkpoint ${id} of run ${runId}`),
-      positionOf: (checkpoint) => [checkpoint.seq, ''],
+      positionOf: (_checkpoint, id) => [0, id],
     });
   }
 

@@ -48,7 +48,7 @@ export function commitClaims(current: () => Stores): void {
       expect(await runs.readEvents('run_1', state.head, 10)).toEqual(ours.commit.events);
       expect((await runs.listSteps('run_1', { limit: 10 })).items.map(({ id }) => id)).toEqual(['size']);
       expect((await runs.listCheckpoints('run_1', { limit: 10 })).items.map(({ seq }) => seq)).toEqual([
-        4, 3,
+        3, 4,
       ]);
     });
 

@@ -29,7 +29,8 @@ const ABSENT = undefined as never;
 
 export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_claimed: (state, { data }) => {
-    if (data.epoch <= state.epoch) throw new Error(`run ${state.id}: epoch ${data.epoch} after ${state.epoch}`);
+    if (data.epoch <= state.epoch)
+      throw new Error(`run ${state.id}: epoch ${data.epoch} after ${state.epoch}`);
     return { lease: { ...data }, epoch: data.epoch, dueAt: ABSENT };
   },
   run_started: (state, event) => ({
@@ -97,7 +98,11 @@ function moveTo(state: RunState, to: RunStatus): RunStatus {
   return to;
 }
 
-function ended(state: RunState, event: RunEvent, to: 'completed' | 'failed' | 'cancelled'): Partial<RunState> {
+function ended(
+  state: RunState,
+  event: RunEvent,
+  to: 'completed' | 'failed' | 'cancelled',
+): Partial<RunState> {
   return {
     status: moveTo(state, to),
     lease: ABSENT,

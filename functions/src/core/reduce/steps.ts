@@ -60,7 +60,8 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
     const key = stepKey(data);
     return {
       ...put(state, key, { phase: 'done', seq, revision: data.revision, outcome }),
-      inFlight: state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
+      inFlight:
+        state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
       // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run.
       ...(event.type === 'step_failed'
         ? { error: state.error ?? event.data.error }
