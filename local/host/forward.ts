@@ -61,7 +61,13 @@ export class Forwarder {
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const head = { path, method: incoming.method ?? 'GET', headers };
+    // Without it Node frames no body of a GET or DELETE, and the bytes would be taken for the next request.
+    const chunked = incoming.headers['transfer-encoding'] !== undefined;
+    const head = {
+      path,
+      method: incoming.method ?? 'GET',
+      headers: chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
+    };
     const outgoing = await this.#connect(spec, head, gone.signal);
     if (outgoing instanceof NoWorkerError) {
       plainAnswer(response, outgoing.status, outgoing.message);

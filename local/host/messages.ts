@@ -1,6 +1,7 @@
 /**
  * What the cloud process and a worker say to each other over the IPC channel. The order is fixed:
- * `load` → `loaded` → `serve` → `ready`; or `failed` at any point, after which the worker exits.
+ * `load` → `loaded` → `serve` → `ready`; or `failed` at any point, after which the worker exits. Once it is ready, it may
+ * be asked whether it lives and told to move its clock.
  */
 import type { FunctionSpec } from './function-spec.ts';
 
@@ -15,10 +16,13 @@ export type ToWorker =
       readonly clockOffsetMs: number;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
+  /** Asked after a connection broke; answered by `alive`. */
+  | { readonly kind: 'are-you-alive' }
   /** Values that are only known once the functions are: secrets. */
   | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
 
 export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
   | { readonly kind: 'ready'; readonly port: number }
+  | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly error: string };

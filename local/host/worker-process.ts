@@ -3,7 +3,6 @@
  * nothing of when a worker is started or which request it gets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FunctionSpec } from './function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
@@ -35,7 +34,7 @@ export class WorkerProcess {
   #lastAnswerAt = 0;
   #error: string | undefined;
   #port: number | undefined;
-  #ended = false;
+  #onAlive: () => void = () => {};
   /** Settles with the port, or rejects if the worker ends first. */
   readonly ready: Promise<number>;
   readonly ended: Promise<WorkerEnd>;
@@ -50,7 +49,7 @@ export class WorkerProcess {
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
-        this.#ended = true;
+        this.#onAlive = () => {};
         resolve({ code, signal, error: this.#error });
       });
     });
@@ -58,6 +57,7 @@ export class WorkerProcess {
       this.#child.on('message', (message: FromWorker) => {
         if (message.kind === 'loaded')
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
+        if (message.kind === 'alive') this.#onAlive();
         if (message.kind === 'failed') this.#error = message.error;
         if (message.kind === 'ready') {
           this.#port = message.port;
@@ -104,15 +104,21 @@ export class WorkerProcess {
   }
 
   /**
-   * A connection to it broke. It takes no request until it has accepted a new connection; if it does not, it is
-   * ended (usually it is dead already and the news of that is on its way).
+   * A connection to it broke: it takes no request until it has answered a question, which a dying process never
+   * does, though its port may still accept connections for a moment. Resolves when it serves again or has ended.
    */
   async suspect(): Promise<void> {
     const port = this.#port;
     if (port === undefined) return;
     this.#port = undefined;
-    if (await accepts(port)) this.#port = this.#ended ? undefined : port;
-    else this.#child.kill('SIGKILL');
+    const answered = new Promise<void>((resolve) => {
+      this.#onAlive = () => {
+        this.#port = port;
+        resolve();
+      };
+    });
+    this.#send({ kind: 'are-you-alive' });
+    await Promise.race([answered, this.ended]);
   }
 
   kill(signal: NodeJS.Signals): void {
@@ -123,17 +129,6 @@ export class WorkerProcess {
     // A channel that is closed means the worker is ending; `ended` tells.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(port, '127.0.0.1');
-    probe.once('error', () => resolve(false));
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-  });
 }
 
 export function describeEnd({ code, signal, error }: WorkerEnd): string {

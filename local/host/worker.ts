@@ -39,6 +39,9 @@ async function obey(message: ToWorker): Promise<void> {
       return load(message);
     case 'serve':
       return serve(message.env);
+    case 'are-you-alive':
+      tell({ kind: 'alive' });
+      return;
     case 'clock':
       setClockOffset(message.offsetMs);
   }

@@ -80,6 +80,21 @@ describe('the request a function gets', () => {
   });
 });
 
+test.each(['GET', 'DELETE', 'POST'])('a %s with a body of unknown length arrives whole', async (method) => {
+  const { port } = new URL(fixture.cloud.gateway);
+  const answer = await new Promise<string>((resolve, reject) => {
+    const headers = { 'transfer-encoding': 'chunked', 'content-type': 'text/plain' };
+    const outgoing = request({ host: '127.0.0.1', port, path: '/echo/x', method, headers });
+    outgoing.on('response', async (response) => resolve(Buffer.concat(await response.toArray()).toString()));
+    outgoing.on('error', reject);
+    outgoing.write('GET /echo/smuggled HTTP/1.1\r\n\r\n');
+    outgoing.end('end');
+  });
+  const seen = JSON.parse(answer) as Echo;
+  expect(seen).toMatchObject({ method, body: 'GET /echo/smuggled HTTP/1.1\r\n\r\nend' });
+  expect((await echo({})).body).toEqual({});
+});
+
 test('a client that asks before it sends its body is told to go on', async () => {
   const { port } = new URL(fixture.cloud.gateway);
   const answer = await new Promise<string>((resolve, reject) => {
