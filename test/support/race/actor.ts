@@ -6,10 +6,10 @@
  */
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import type { Clock } from '../../../functions/src/ports/clock.ts';
+import type { Randomness } from '../../../functions/src/ports/randomness.ts';
 import type { LoadedRun } from '../../../functions/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { type Call, intercept, type Proceed } from '../intercept.ts';
-import { seededRandomness } from '../world.ts';
 
 /**
  * How a call is answered. What else can go wrong comes to the same as one of these:
@@ -47,24 +47,33 @@ export class Actor {
   #told = '';
   #dying = false;
   #hurried: boolean;
+  #applied = 0;
+  #drawn = 0;
+  readonly #forgets: boolean;
+  readonly #hidden: readonly string[];
   readonly #base: EngineDeps;
 
-  /** @param loadsEarly for who reads the run only to append whatever it finds: a late load is an early one that fails */
-  constructor(name: string, base: EngineDeps, loadsEarly = false) {
+  /**
+   * @param outside for who appends the same whatever it finds. A late load is an early one whose commit is refused; and of
+   *   all it was told only the last matters.
+   * @param beats whether drives have the time to touch the snapshot: only then does it matter which version they saw
+   */
+  constructor(name: string, base: EngineDeps, { outside, beats }: { outside: boolean; beats: boolean }) {
     this.name = name;
-    this.#hurried = loadsEarly;
+    this.#hidden = beats ? [] : ['snapshotVersion'];
+    this.#hurried = this.#forgets = outside;
     this.#base = base;
   }
 
   /** @param tolerated names of errors that this work may end with */
-  begin(seed: number, tolerated: readonly string[], work: (deps: EngineDeps) => Promise<string>): void {
+  begin(tolerated: readonly string[], work: (deps: EngineDeps) => Promise<string>): void {
     const gate = (call: Call, proceed: Proceed) => this.#gate(call, proceed);
     const deps: EngineDeps = {
       ...this.#base,
       store: intercept(this.#base.store, gate),
       queue: intercept(this.#base.queue, gate),
       clock: this.#clock(),
-      random: seededRandomness(seed),
+      random: this.#randomness(),
     };
     work(deps).then(
       (outcome) => this.#end(outcome),
@@ -107,9 +116,10 @@ export class Actor {
         try {
           if (answer === 'lost_before') throw new OutcomeUnknown(method, 'it never arrived');
           const result = await proceed();
+          if (!wasRefused(result)) this.#applied += 1;
           if (answer === 'lost_after') throw new OutcomeUnknown(method, 'its answer was lost');
           this.#hurried = method === 'dueRuns' || wasRefused(result);
-          this.#note(method, digest(result));
+          this.#note(method, this.#digest(result));
           resolve(result);
         } catch (error) {
           this.#note(method, error instanceof Error ? error.name : 'unknown');
@@ -128,6 +138,15 @@ export class Actor {
    */
   #mayHappenAtOnce(method: string): boolean {
     return method === 'enqueue' || this.#hurried;
+  }
+
+  /** Unique among all that is stored; what was refused is drawn again, so that it does not make states differ. */
+  #randomness(): Randomness {
+    const token = () => {
+      this.#drawn += 1;
+      return `${this.name}.${this.#applied}.${this.#drawn}`;
+    };
+    return { unit: () => 0.5, token, runId: token };
   }
 
   #clock(): Clock {
@@ -170,8 +189,20 @@ export class Actor {
     if (index >= 0) this.waiting.splice(index, 1);
   }
 
+  /** Short text that differs where two answers differ. A state is known by the hash of its last event. */
+  #digest(answer: unknown): string {
+    const text = (value: unknown) =>
+      JSON.stringify(value, (name, member) => (this.#hidden.includes(name) ? undefined : member));
+    if (Array.isArray(answer)) return answer.map((item) => item.hash ?? text(item)).join();
+    if (!isLoadedRun(answer)) return text(answer);
+    const { state, ...rest } = answer;
+    return `${state.headHash}${text(rest)}`;
+  }
+
   /** The time belongs to it: the code goes on at once, and may look at the clock. */
   #note(what: string, told: string): void {
+    this.#drawn = 0;
+    if (this.#forgets) this.#told = '';
     this.#told += `${what}=${told}@${this.#base.clock.now()};`;
   }
 }
@@ -179,14 +210,6 @@ export class Actor {
 function wasRefused(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null || !('kind' in answer)) return false;
   return answer.kind === 'exists' || answer.kind === 'stale';
-}
-
-/** Short text that differs where two answers differ. A state is known by the hash of its last event. */
-function digest(answer: unknown): string {
-  if (Array.isArray(answer)) return answer.map((item) => item.hash ?? JSON.stringify(item)).join();
-  if (!isLoadedRun(answer)) return JSON.stringify(answer) ?? '';
-  const { state, ...rest } = answer;
-  return `${state.headHash}${JSON.stringify(rest)}`;
 }
 
 function isLoadedRun(answer: unknown): answer is LoadedRun {

@@ -32,7 +32,7 @@ export interface Race {
   readonly pauses?: number;
   /** Whether the queue forgets all it holds when the race is over: then only the scan can find the run. */
   readonly loseTasks?: boolean;
-  /** Breaks the dependencies of every actor, to see that it is noticed. */
+  /** Breaks what every actor sees of its dependencies, to prove that it would be noticed. */
   readonly sabotage?: (deps: EngineDeps) => EngineDeps;
 }
 
@@ -90,8 +90,11 @@ class RunningRace implements Execution {
       }),
     };
     actors.forEach((kind, i) => {
-      const actor = new Actor(`${kind} ${i}`, sabotage ? sabotage(noted) : noted, isOutside(kind));
-      actor.begin(100 + i, TOLERATED[kind], (own) => WORK[kind](own, this.#runId));
+      const actor = new Actor(`${kind} ${i}`, noted, {
+        outside: isOutside(kind),
+        beats: this.#pauses > 0,
+      });
+      actor.begin(TOLERATED[kind], (own) => WORK[kind](sabotage ? sabotage(own) : own, this.#runId));
       this.#actors.push(actor);
     });
   }
@@ -114,7 +117,8 @@ class RunningRace implements Execution {
     const run = this.#run();
     // The hash of an event stands for it and all before it; checkpoints and step records follow from the events.
     return [
-      [run.events.at(-1)?.hash, run.snapshot.headHash, run.soft, run.wakeAt, run.version],
+      [run.events.at(-1)?.hash, run.snapshot.headHash, run.soft, run.wakeAt],
+      (this.#race.pauses ?? 0) > 0 ? run.version : 'never seen',
       this.#world.queue.pending.map(({ id: _, ...task }) => JSON.stringify(task)).sort(),
       this.#world.clock.now(),
       [this.#crashes, this.#lostAnswers, this.#pauses, this.#movedTo],

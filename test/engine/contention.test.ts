@@ -1,0 +1,189 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { LeaseLost, RunJournal } from '../../functions/src/journal/run-journal.ts';
+import { intercept } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { seededRandomness, World } from '../support/world.ts';
+
+/** Two steps, of which the first ends when the test says so. */
+function gated() {
+  const bodies = { one: 0, two: 0 };
+  const release: (() => void)[] = [];
+  const workflow = defineWorkflow({
+    type: 'gated',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const one = step('one', { timeout: '5m' }, async () => {
+        bodies.one += 1;
+        await new Promise<void>((resolve) => release.push(resolve));
+        return bodies.one;
+      });
+      const two = step('two', { needs: { one } }, ({ one }) => {
+        bodies.two += 1;
+        return one;
+      });
+      return { two };
+    },
+  });
+  return { workflow, bodies, release };
+}
+
+describe('50 concurrent drives of one run', () => {
+  test('let one of them work, and leave one task that comes back for it', async () => {
+    const { workflow, bodies, release } = gated();
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('gated');
+    world.queue.take();
+    const drives = Array.from({ length: 50 }, (_, i) =>
+      drive({ ...world.deps, random: seededRandomness(i + 10) }, { runId }),
+    );
+    await settle();
+    expect(bodies).toEqual({ one: 1, two: 0 });
+    expect(world.queue.pending).toHaveLength(1);
+    expect(world.queue.pending[0]).toMatchObject({ runId, reason: 'lease_expiry' });
+    release.map((go) => go());
+    const ends = await Promise.all(drives);
+    expect(ends.filter((end) => end === 'closed')).toHaveLength(1);
+    expect(ends.filter((end) => end === 'leased')).toHaveLength(49);
+    expect(bodies).toEqual({ one: 1, two: 1 });
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'completed', epoch: 1 });
+    expect((await world.eventTypes(runId)).filter((type) => type === 'run_claimed')).toHaveLength(1);
+  });
+
+  test('let one work also if all of them found the run free', async () => {
+    const { workflow, bodies, release } = gated();
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('gated');
+    const held: (() => void)[] = [];
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      const answer = await proceed();
+      if (method === 'load' && held.length < 50) await new Promise<void>((resolve) => held.push(resolve));
+      return answer;
+    });
+    const drives = Array.from({ length: 50 }, (_, i) =>
+      drive({ ...world.deps, store, random: seededRandomness(i + 10) }, { runId }),
+    );
+    await settle();
+    expect(held).toHaveLength(50);
+    held.map((go) => go());
+    await settle();
+    expect(bodies.one).toBe(1);
+    release.map((go) => go());
+    expect((await Promise.all(drives)).filter((end) => end === 'closed')).toHaveLength(1);
+    expect(assertStored(world.db, runId).epoch).toBe(1);
+  });
+});
+
+describe('a zombie: a drive that stood still past its lease while another took over', () => {
+  /** The first drive is in step one; its own timers stand still from now on, and a second one finishes the run. */
+  async function takenOver() {
+    const { workflow, bodies, release } = gated();
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('gated');
+    world.queue.take();
+    const written: string[] = [];
+    let awake = false;
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      const answer = await proceed();
+      const kind = typeof answer === 'object' && answer !== null && 'kind' in answer ? answer.kind : '';
+      if (awake) written.push(`${method} ${kind}`.trim());
+      return answer;
+    });
+    const beats: (() => void)[] = [];
+    const clock = {
+      now: () => world.clock.now(),
+      timer: (_delayMs: number, fire: () => void) => {
+        beats.push(fire);
+        return () => {};
+      },
+    };
+    const zombie = drive({ ...world.deps, store, clock, random: seededRandomness(99) }, { runId });
+    await settle();
+    expect(bodies.one).toBe(1);
+    world.clock.jump(world.deps.settings.leaseMs + 1);
+    const second = drive(world.deps, { runId });
+    await settle();
+    expect(bodies.one).toBe(2);
+    return { world, runId, release, beats, zombie, second, written, wake: () => (awake = true) };
+  }
+
+  test('cannot append', async () => {
+    const { world, runId, release, zombie, second, written, wake } = await takenOver();
+    wake();
+    const headBefore = (await world.folded(runId)).head;
+    release[0]?.();
+    expect(await zombie).toBe('lease_lost');
+    expect(written.filter((call) => !call.startsWith('read'))).toEqual(['commit exists']);
+    expect((await world.folded(runId)).head).toBe(headBefore);
+    release[1]?.();
+    expect(await second).toBe('closed');
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', epoch: 2 });
+  });
+
+  test('cannot give a sign of life', async () => {
+    const { world, runId, release, beats, zombie, second, written, wake } = await takenOver();
+    wake();
+    const before = world.db.runs.get(runId)?.version;
+    for (const beat of beats) beat();
+    expect(await zombie).toBe('lease_lost');
+    expect(written).toContain('touch stale');
+    expect(written).not.toContain('touch touched');
+    expect(world.db.runs.get(runId)?.version).toBe(before);
+    release[1]?.();
+    expect(await second).toBe('closed');
+    assertStored(world.db, runId);
+  });
+
+  test('cannot write after the other has ended the run either', async () => {
+    const { world, runId, release, zombie, second, written, wake } = await takenOver();
+    release[1]?.();
+    expect(await second).toBe('closed');
+    wake();
+    const { head } = await world.folded(runId);
+    release[0]?.();
+    expect(await zombie).toBe('lease_lost');
+    expect(written).not.toContain('commit committed');
+    expect(assertStored(world.db, runId).head).toBe(head);
+  });
+
+  test('is refused by its journal, whatever it asks for', async () => {
+    const { workflow } = gated();
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('gated');
+    const journalOf = async (owner: string) => {
+      const loaded = await world.store.load(runId);
+      if (!loaded) throw new Error('no run');
+      const journal = new RunJournal(world.deps, loaded, { ...world.deps.settings, owner });
+      await journal.append((state) => [
+        {
+          type: 'run_claimed',
+          initiator: 'system',
+          data: { owner, epoch: state.epoch + 1, expiresAt: world.clock.now() + 5_000 },
+        },
+      ]);
+      return journal;
+    };
+    for (const ask of ['append', 'touch', 'refresh'] as const) {
+      const before = await journalOf(`before ${ask}`);
+      await journalOf(`after ${ask}`);
+      const written = world.db.runs.get(runId)?.version;
+      const asked = ask === 'append' ? before.append(() => [RELEASED]) : before[ask]();
+      await expect(asked).rejects.toThrow(LeaseLost);
+      // And for good.
+      await expect(before.touch()).rejects.toThrow(LeaseLost);
+      expect(world.db.runs.get(runId)?.version).toBe(written);
+    }
+    assertStored(world.db, runId);
+  });
+});
+
+const RELEASED = {
+  type: 'run_released',
+  initiator: 'system',
+  data: { reason: 'budget', inFlight: [] },
+} as const;

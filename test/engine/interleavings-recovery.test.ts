@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import type { CommitResult, SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import { explore } from '../support/explorer.ts';
+import { intercept } from '../support/intercept.ts';
+import { type Race, raceOf } from '../support/race/race.ts';
+
+/** Fewer schedules than `atLeast` mean that something is no longer explored. */
+const RACES: readonly (Race & { readonly claim: string; readonly atLeast: bigint })[] = [
+  {
+    claim: 'two drives and a scan deliver every task they leave, with a crash and a lost answer',
+    actors: ['drive', 'drive', 'scan'],
+    crashes: 1,
+    lostAnswers: 1,
+    atLeast: 10_000n,
+  },
+  {
+    claim: 'a cancel that was acknowledged cancels, with a crash and a lost answer',
+    actors: ['drive', 'scan', 'cancel'],
+    crashes: 1,
+    lostAnswers: 1,
+    atLeast: 5_000n,
+  },
+  {
+    claim: 'two drives and a scan race to recover what a dead drive held',
+    actors: ['drive', 'drive', 'scan'],
+    deadDriveCommits: 1,
+    loseTasks: true,
+    atLeast: 100_000n,
+  },
+  {
+    claim: 'two drives recover a run whose snapshot lags, with a crash and a lost answer',
+    actors: ['drive', 'drive'],
+    deadDriveCommits: 2,
+    crashes: 1,
+    lostAnswers: 1,
+    loseTasks: true,
+    atLeast: 5_000n,
+  },
+  {
+    claim: 'a scan and a drive recover it too while it is cancelled, with a crash',
+    actors: ['drive', 'scan', 'cancel'],
+    deadDriveCommits: 2,
+    crashes: 1,
+    atLeast: 20_000n,
+  },
+  {
+    claim: 'a drive that stood still past its lease stops, also if an answer was lost',
+    actors: ['drive', 'drive'],
+    pauses: 1,
+    lostAnswers: 1,
+    atLeast: 10_000n,
+  },
+];
+
+describe('every order of calls ends the run once', () => {
+  test.each(RACES)('$claim', async ({ atLeast, ...race }) => {
+    const { schedules } = await explore(raceOf(race));
+    expect(schedules).toBeGreaterThan(atLeast);
+  });
+});
+
+/** The test of the test: what is broken here must be found. */
+describe('the exploration notices', () => {
+  test('a refused commit that is taken for an accepted one', async () => {
+    const sabotage = (deps: EngineDeps): EngineDeps => ({
+      ...deps,
+      store: intercept(deps.store, async ({ method }, proceed) => {
+        const answer = await proceed();
+        const refused = method === 'commit' && (answer as CommitResult).kind === 'exists';
+        return refused ? { kind: 'committed' } : answer;
+      }),
+    });
+    await expect(explore(raceOf({ actors: ['drive', 'drive'], sabotage }))).rejects.toThrow(/after \[/);
+  });
+
+  test('a snapshot that is written over whatever is there', async () => {
+    const sabotage = (deps: EngineDeps): EngineDeps => ({
+      ...deps,
+      store: intercept(deps.store, async ({ method, args }, proceed) => {
+        if (method !== 'touch') return proceed();
+        const [touch] = args as [SnapshotTouch];
+        const seen = (await deps.store.load(touch.runId))?.snapshotVersion ?? touch.seen;
+        return deps.store.touch({ ...touch, seen });
+      }),
+    });
+    const race: Race = { actors: ['drive', 'drive'], pauses: 1, sabotage };
+    await expect(explore(raceOf(race))).rejects.toThrow(/J4|J5|J10/);
+  });
+
+  test('a scan that puts a run off for too long before it acts', async () => {
+    const sabotage = (deps: EngineDeps): EngineDeps => ({
+      ...deps,
+      store: intercept(deps.store, ({ method, args }, proceed) => {
+        const [touch] = args as [SnapshotTouch];
+        if (method !== 'touch' || touch.wakeAt === undefined) return proceed();
+        return deps.store.touch({ ...touch, wakeAt: touch.wakeAt + 7 * 24 * 3_600_000 });
+      }),
+    });
+    const race: Race = { actors: ['scan'], crashes: 1, loseTasks: true, sabotage };
+    await expect(explore(raceOf(race))).rejects.toThrow('stranded');
+  });
+});
