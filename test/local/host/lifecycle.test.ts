@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { startLocalCloud } from '../../../local/cloud.ts';
+import { startFirestoreServer } from '../../../local/firestore/server.ts';
 import { type CloudFixture, enqueueWork, isAlive, startFixture, until } from './cloud-fixture.ts';
 
 let fixture: CloudFixture | undefined;
@@ -34,6 +35,21 @@ test('a scheduled function fires at once and then every tick', async () => {
   const [first] = fixture.trace('minutely');
   expect(first?.jobName).toBe('firebase-schedule-minutely-us-central1');
   expect(Date.parse(String(first?.scheduleTime))).not.toBeNaN();
+});
+
+test('what is set from outside wins: Firestore is not served here, a secret is not made up', async () => {
+  const outside = await startFirestoreServer({ storage: { kind: 'memory' } });
+  const env = { FIRESTORE_EMULATOR_HOST: outside.host, GITHUB_WEBHOOK_SECRET: 'from outside' };
+  fixture = await startFixture({ env });
+  const { cloud } = fixture;
+  expect(cloud.firestore).toBe(outside.host);
+  expect(cloud.secrets).toEqual({ github: 'from outside' });
+  const seen = (await (await fetch(`${cloud.gateway}/environment`)).json()) as { secret: string };
+  expect(seen.secret).toBe('from outside');
+  expect((await fetch(`${cloud.control}/meter`)).status).toBe(501);
+  const { byCollection } = outside.meter.snapshot();
+  expect(byCollection).toMatchObject({ gwi_clients: { writes: 1 } });
+  await outside.stop();
 });
 
 test('a module that cannot be loaded fails the start and says why', async () => {
