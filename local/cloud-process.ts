@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 export interface Ready {
   readonly gateway: string;
   readonly firestore: string;
+  readonly tasks: string;
   readonly control: string;
   readonly projectId: string;
   readonly apiKey: string;

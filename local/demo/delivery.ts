@@ -16,21 +16,39 @@ interface Example {
   readonly examples: readonly { readonly action?: string }[];
 }
 
-/** The recorded `pull_request` payload of an opened pull request, as a new delivery. */
-export function openedPullRequest(): Delivery {
+/** What GitHub can send, recorded: each payload as a new delivery, with its action if it has one. */
+export function recordedDeliveries(): (Delivery & { readonly action?: string })[] {
   const file = createRequire(import.meta.url).resolve('@octokit/webhooks-examples/api.github.com/index.json');
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Example[];
-  const payload = recorded
-    .find(({ name }) => name === 'pull_request')
-    ?.examples.find(({ action }) => action === 'opened');
-  if (!payload) throw new Error('there is no recorded opened pull request');
-  return { event: 'pull_request', id: randomUUID(), body: JSON.stringify(payload) };
+  return recorded.flatMap(({ name, examples }) =>
+    examples.map((payload) => ({
+      event: name,
+      id: randomUUID(),
+      body: JSON.stringify(payload),
+      ...(payload.action === undefined ? {} : { action: payload.action }),
+    })),
+  );
 }
 
-export async function deliver(
-  ready: Ready,
-  { event, id, body }: Delivery,
-): Promise<{ status: number; runId: string }> {
+/** The recorded delivery of an opened pull request. */
+export function openedPullRequest(): Delivery {
+  const opened = recordedDeliveries().find(
+    ({ event, action }) => event === 'pull_request' && action === 'opened',
+  );
+  if (!opened) throw new Error('there is no recorded opened pull request');
+  return opened;
+}
+
+/** What the webhook answered; `runId` where there is a run. */
+export interface Answer {
+  readonly status: number;
+  readonly runId?: string;
+  readonly duplicate?: boolean;
+  readonly ignored?: boolean;
+  readonly pong?: boolean;
+}
+
+export async function deliver(ready: Ready, { event, id, body }: Delivery): Promise<Answer> {
   const response = await fetch(`${ready.gateway}/webhooks/github`, {
     method: 'POST',
     headers: {
@@ -41,6 +59,5 @@ export async function deliver(
     },
     body,
   });
-  const { runId } = (await response.json()) as { runId: string };
-  return { status: response.status, runId };
+  return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
 }

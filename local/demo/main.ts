@@ -45,14 +45,16 @@ async function demo(): Promise<boolean> {
 
   const delivery = openedPullRequest();
   const first = await deliver(ready, delivery);
-  say(`GitHub delivers pull_request ${delivery.id}: ${first.status}, run ${first.runId}`);
+  const { runId } = first;
+  if (runId === undefined) throw new Error(`the delivery made no run: ${JSON.stringify(first)}`);
+  say(`GitHub delivers pull_request ${delivery.id}: ${first.status}, run ${runId}`);
   const repeated = await Promise.all(Array.from({ length: DUPLICATES }, () => deliver(ready, delivery)));
-  const duplicates = repeated.filter(({ status, runId }) => status === 200 && runId === first.runId).length;
+  const duplicates = repeated.filter((answer) => answer.status === 200 && answer.runId === runId).length;
   say(`the same delivery ${DUPLICATES} more times at once: ${duplicates} answered 200 with the same run`);
   await control(ready, 'POST', '/meter/reset');
 
   const atFirstKill = await inTheMiddleOfAStep(ready, 3);
-  const cost = await costOfSteps(ready, first.runId);
+  const cost = await costOfSteps(ready, runId);
   const [worker = 0] = await workersOf(ready);
   process.kill(worker, 'SIGKILL');
   say(`SIGKILL to the worker (pid ${worker}), in the middle of ${atFirstKill.join(', ')}`);
@@ -66,12 +68,12 @@ async function demo(): Promise<boolean> {
   say(`local cloud started again at ${ready.gateway}`);
 
   const run = await waitFor('the run to end', async () => {
-    const view = await getJson<RunView>(ready, `/v1/runs/${first.runId}`);
+    const view = await getJson<RunView>(ready, `/v1/runs/${runId}`);
     return ['completed', 'failed', 'cancelled'].includes(view.status) ? view : undefined;
   });
   return report(ready, {
     run,
-    runId: first.runId,
+    runId,
     duplicates,
     cost,
     mayRepeat: [...atFirstKill, ...atSecondKill],

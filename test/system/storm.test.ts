@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { getJson } from '../../local/cloud-process.ts';
+import { getJson, type Ready } from '../../local/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../local/demo/delivery.ts';
 import { ended, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
 
@@ -41,13 +45,54 @@ describe.each(STORAGES)('a storm of duplicates, state in %s', (storage) => {
     expect(items).toHaveLength(1);
   });
 
+  test('50 concurrent drives of one run: one works', async () => {
+    const { ready, folder } = cloud;
+    const notes = join(folder, 'notes');
+    const { runId } = (await (await startRun(ready, 'slow', { ms: 3_000, notes })).json()) as {
+      runId: string;
+    };
+    await enqueueDrives(ready, runId, 50);
+    expect((await ended(ready, runId)).status).toBe('completed');
+    const begun = readFileSync(notes, 'utf8').match(/^begin /gm) ?? [];
+    expect(begun).toHaveLength(1);
+    const { items } = await getJson<{ items: { type: string }[] }>(
+      ready,
+      `/v1/runs/${runId}/events?limit=100`,
+    );
+    expect(items.filter(({ type }) => type === 'run_claimed')).toHaveLength(1);
+  });
+
   test('the same key with another payload is refused and changes nothing', async () => {
     const { ready } = cloud;
     expect((await startRun(ready, 'chain-10', {}, 'reused')).status).toBe(201);
+    const runs = () => getJson<{ items: unknown[] }>(ready, '/v1/runs?type=slow');
+    const before = await runs();
     const other = await startRun(ready, 'slow', { ms: 0, notes: '/dev/null' }, 'reused');
     expect(other.status).toBe(422);
     expect(await other.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-    const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=slow');
-    expect(items).toHaveLength(0);
+    expect((await runs()).items).toHaveLength(before.items.length);
   });
 });
+
+/** Repeats the task of a run as a queue that delivers at least once may. */
+async function enqueueDrives(ready: Ready, runId: string, count: number): Promise<void> {
+  const [apiEndpoint, port] = ready.tasks.split(':');
+  const tasks = new CloudTasksClient({
+    projectId: ready.projectId,
+    apiEndpoint: apiEndpoint ?? '',
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+  });
+  try {
+    const parent = tasks.queuePath(ready.projectId, 'us-central1', 'drive');
+    const [[original]] = await tasks.listTasks({ parent, responseView: 'FULL' });
+    if (!original?.httpRequest) throw new Error('the task of the run is not in the queue');
+    const body = Buffer.from(JSON.stringify({ data: { runId, reason: 'recovery' } }));
+    const httpRequest = { ...original.httpRequest, body };
+    await Promise.all(
+      Array.from({ length: count }, () => tasks.createTask({ parent, task: { httpRequest } })),
+    );
+  } finally {
+    await tasks.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import { getJson } from '../../local/cloud-process.ts';
+import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../local/demo/delivery.ts';
+import { ended, STORAGES, startTestCloud, type TestCloud } from './support.ts';
+
+/** How many deliveries are under way at once: what a busy organisation sends. */
+const AT_ONCE = 20;
+
+describe.each(STORAGES)('every recorded GitHub delivery, state in %s', (storage) => {
+  let cloud: TestCloud;
+  beforeAll(async () => {
+    cloud = await startTestCloud(storage);
+  });
+  afterAll(() => cloud.stop());
+
+  async function deliverAll(deliveries: readonly Delivery[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (let i = 0; i < deliveries.length; i += AT_ONCE) {
+      const some = deliveries.slice(i, i + AT_ONCE);
+      answers.push(...(await Promise.all(some.map((delivery) => deliver(cloud.ready, delivery)))));
+    }
+    return answers;
+  }
+
+  test('is one run or none, completes, and makes no second run when it comes again', async () => {
+    const deliveries = recordedDeliveries();
+    const [on] = reviewPullRequest.github;
+    const reviewed = deliveries.map(
+      ({ event, action }) => event === on?.event && on.actions?.includes(action ?? '') === true,
+    );
+    expect(deliveries.length).toBeGreaterThan(150);
+    const first = await deliverAll(deliveries);
+    const again = await deliverAll(deliveries);
+
+    deliveries.forEach(({ event }, i) => {
+      const answers = [first[i], again[i]];
+      if (event === 'ping')
+        expect(answers).toEqual([
+          { status: 200, pong: true },
+          { status: 200, pong: true },
+        ]);
+      else if (!reviewed[i]) expect(answers).toEqual(Array(2).fill({ status: 202, ignored: true }));
+      else expect(answers[1]).toEqual({ status: 200, duplicate: true, runId: answers[0]?.runId });
+    });
+
+    // Recordings of one content within five seconds are one event, so there may be fewer runs than deliveries.
+    const runIds = new Set(first.flatMap(({ runId }) => (runId === undefined ? [] : [runId])));
+    expect(runIds.size).toBeGreaterThan(3);
+    for (const runId of runIds) expect((await ended(cloud.ready, runId)).status).toBe('completed');
+    const { items } = await getJson<{ items: unknown[] }>(cloud.ready, '/v1/runs?limit=100');
+    expect(items).toHaveLength(runIds.size);
+  });
+});
