@@ -1,0 +1,219 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { wakeAt } from '../../functions/src/core/wake.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { RunJournal } from '../../functions/src/journal/run-journal.ts';
+import { pause } from '../../functions/src/ports/clock.ts';
+import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
+import { intercept } from '../support/intercept.ts';
+import { assertSnapshot, assertStored } from '../support/soundness.ts';
+import { World } from '../support/world.ts';
+
+const STEP_MS = 40;
+const CHAIN = 1_000;
+
+/** Steps in a row that each take some time and return about 200 bytes. */
+function chain(world: () => World) {
+  return defineWorkflow({
+    type: 'chain',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const body = async () => {
+        await pause(world().clock, STEP_MS);
+        return 'x'.repeat(200);
+      };
+      let last = step('step-0001', body);
+      for (let i = 2; i <= CHAIN; i += 1) {
+        last = step(`step-${String(i).padStart(4, '0')}`, { needs: { last } }, body);
+      }
+      return { last };
+    },
+  });
+}
+
+interface Write {
+  readonly at: number;
+  readonly snapshot: boolean;
+  readonly commit?: JournalCommit;
+}
+
+/** Numbers count alike, however many digits they have: so does the store. */
+function bytesOf(value: unknown): number {
+  return JSON.stringify(value, (_, member) => (typeof member === 'number' ? 10_000_000 : member)).length;
+}
+
+describe('a run of 1,000 steps', () => {
+  async function runChain() {
+    const world: World = new World({ workflows: [chain(() => world)] });
+    const writes: Write[] = [];
+    const reads: { method: string; head: number }[] = [];
+    const runId = await world.start('chain');
+    const stored = () => {
+      const run = world.db.runs.get(runId);
+      if (!run) throw new Error('no run');
+      return run;
+    };
+    const store = intercept(world.store, async ({ method, args }, proceed) => {
+      const answer = await proceed();
+      if (method === 'commit' || method === 'touch') {
+        const commit = args[0] as JournalCommit;
+        const snapshot = commit.snapshot !== undefined;
+        writes.push({ at: world.clock.now(), snapshot, ...(method === 'commit' ? { commit } : {}) });
+        assertSnapshot(stored());
+      } else reads.push({ method, head: stored().events.length });
+      return answer;
+    });
+    const deps: EngineDeps = { ...world.deps, store };
+    await world.run(undefined, deps);
+    return { world, runId, writes, reads };
+  }
+
+  test('writes its snapshot at most ten times in any ten seconds, and never lets it lag where it may not', async () => {
+    const { world, runId, writes } = await runChain();
+    expect(assertStored(world.db, runId).status).toBe('completed');
+    const times = writes.filter(({ snapshot }) => snapshot).map(({ at }) => at);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(CHAIN * STEP_MS);
+    // The snapshot is written, too: no longer than a flush and a beat between two.
+    const gaps = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(world.deps.settings.flushMs + STEP_MS);
+    const most = Math.max(
+      ...times.map((from) => times.filter((at) => at >= from && at < from + 10_000).length),
+    );
+    expect(most).toBeLessThanOrEqual(10);
+  });
+
+  test('pays for step 1,000 what it paid for step 10: one commit of three documents, no read, the same bytes', async () => {
+    const { writes, reads } = await runChain();
+    const costOf = (step: string) => {
+      const own = writes.filter(({ commit }) =>
+        commit?.events.some((event) => event.type === 'step_succeeded' && event.data.stepId === step),
+      );
+      return own.map(({ commit }) => ({
+        documents:
+          (commit?.events.length ?? 0) + (commit?.checkpoints.length ?? 0) + (commit?.steps.length ?? 0),
+        bytes: bytesOf([commit?.events, commit?.checkpoints, commit?.steps]),
+      }));
+    };
+    const tenth = costOf('step-0010');
+    expect(tenth).toHaveLength(1);
+    expect(tenth[0]?.documents).toBe(3);
+    expect(costOf('step-0999')).toEqual(tenth);
+    // The last one shares its commit with the end of the run.
+    expect(costOf('step-1000')).toHaveLength(1);
+    const during = reads.filter(({ head }) => head > 3 && head < CHAIN);
+    expect(during).toEqual([]);
+  });
+});
+
+const onlyStep = defineWorkflow({
+  type: 'only',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ only: step('only', () => 1) }),
+});
+
+describe('a snapshot write without an event (J9)', () => {
+  async function holder() {
+    const world = new World({ workflows: [onlyStep] });
+    const runId = await world.start('only');
+    const { settings } = world.deps;
+    const open = async (owner?: string) => {
+      const loaded = await world.store.load(runId);
+      if (!loaded) throw new Error('no run');
+      return new RunJournal(world.deps, loaded, { ...settings, ...(owner === undefined ? {} : { owner }) });
+    };
+    const journal = await open('holder');
+    await journal.append(() => [
+      {
+        type: 'run_claimed',
+        initiator: 'system',
+        data: { owner: 'holder', epoch: 1, expiresAt: world.clock.now() + settings.leaseMs },
+      },
+      { type: 'run_started', initiator: 'system', data: {} },
+    ]);
+    const stored = () => {
+      const run = world.db.runs.get(runId);
+      if (!run) throw new Error('no run');
+      return run;
+    };
+    return { world, runId, journal, open, stored };
+  }
+
+  const signal = {
+    type: 'signal_received',
+    initiator: 'user',
+    data: { signalId: 's', name: 'n', payloadText: '1' },
+  } as const;
+
+  test('extends the lease, and is a sign of life at the time of the store', async () => {
+    const { world, journal, stored } = await holder();
+    world.clock.jump(3_000);
+    await journal.touch();
+    const now = world.clock.now();
+    expect(stored().soft).toEqual({
+      lastHeartbeatAt: now,
+      leaseExtendedTo: now + world.deps.settings.leaseMs,
+    });
+    expect(stored().wakeAt).toBe(now + world.deps.settings.leaseMs);
+    assertSnapshot(stored());
+  });
+
+  test('reads and writes again when the scan wrote the snapshot meanwhile', async () => {
+    const { world, runId, journal, stored } = await holder();
+    const { version } = stored();
+    await world.store.touch({ runId, seen: version, wakeAt: world.clock.now() + 60_000 });
+    world.clock.jump(1_000);
+    await journal.touch();
+    expect(stored().soft.lastHeartbeatAt).toBe(world.clock.now());
+    // What the scan put off is due again when the lease ends.
+    expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().soft));
+  });
+
+  test('takes along what others appended, and never writes a head that goes back', async () => {
+    const { journal, open, stored } = await holder();
+    await (await open()).append(() => [signal]);
+    expect(stored().snapshot.head).toBe(3);
+    await journal.refresh();
+    expect(journal.lagging).toBe(true);
+    await journal.touch();
+    expect(journal.lagging).toBe(false);
+    expect(stored().snapshot.head).toBe(4);
+    expect(stored().snapshot.inbox).toHaveLength(1);
+    assertSnapshot(stored());
+  });
+
+  test('does not undo a foreign append that wrote the snapshot itself', async () => {
+    const { journal, open, stored } = await holder();
+    const wait = { id: 'w', kind: 'event', stepId: 'only', revision: 1, openedAt: 0 } as const;
+    await (await open()).append(() => [{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
+    expect(stored().snapshot.waits).toHaveLength(1);
+    await journal.touch();
+    expect(stored().snapshot.waits).toHaveLength(1);
+    expect(journal.state.waits).toHaveLength(1);
+    assertSnapshot(stored());
+  });
+
+  test('of a commit is due once a flush has passed, and comes with the next event then', async () => {
+    const { world, journal, stored } = await holder();
+    await journal.append(() => [signal]);
+    expect(stored().snapshot.head).toBe(3);
+    world.clock.jump(world.deps.settings.flushMs);
+    await journal.append(() => [{ ...signal, data: { ...signal.data, signalId: 's2' } }]);
+    expect(stored().snapshot.head).toBe(5);
+  });
+
+  test.each([
+    ['a release', { type: 'run_released', data: { reason: 'budget', inFlight: [] } }],
+    ['a suspension', { type: 'run_suspended', data: { status: 'waiting_external' } }],
+    ['an end', { type: 'run_failed', data: { error: { code: 'X', message: 'x', retryable: false } } }],
+  ] as const)('is never left for later at %s (J4)', async (_, draft) => {
+    const { journal, stored } = await holder();
+    await journal.append(() => [signal]);
+    expect(stored().snapshot.head).toBe(3);
+    await journal.append(() => [{ ...draft, initiator: 'system' }]);
+    expect(stored().snapshot.head).toBe(5);
+    assertSnapshot(stored());
+  });
+});
