@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Faults } from './faults.ts';
 import { Meter } from './meter.ts';
 import {
   AUTOMATIC_INDEXES,
@@ -12,6 +13,7 @@ import {
   readIndexConfig,
 } from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
+import { Expiry } from './service/expiry.ts';
 import { implementation } from './service/grpc-adapter.ts';
 import { reindex } from './service/reindex.ts';
 import { Session } from './service/session.ts';
@@ -26,12 +28,20 @@ export interface FirestoreServerOptions {
   readonly clock?: () => number;
   /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
   readonly indexesFile?: string;
+  /** How often expired documents are looked for, where the file declares a TTL policy. */
+  readonly expiryIntervalMs?: number;
 }
 
 export interface FirestoreServer {
   /** `127.0.0.1:port` */
   readonly host: string;
   readonly meter: Meter;
+  /** What goes wrong on request; nothing at first. */
+  readonly faults: Faults;
+  /** Copies all databases to a new file, as of one moment. @throws when the file exists. */
+  exportTo(file: string): void;
+  /** Replaces all databases by such a copy. */
+  importFrom(file: string): void;
   /** Deletes all documents, of one project or of all. */
   reset(projectId?: string): void;
   stop(): Promise<void>;
@@ -39,6 +49,8 @@ export interface FirestoreServer {
 
 /** How often overdue locks and transactions are looked for; limits are seconds long. */
 const SWEEP_INTERVAL_MS = 250;
+/** Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
+const EXPIRY_INTERVAL_MS = 10_000;
 /** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
 const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 
@@ -49,22 +61,39 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   reindex(storage, indexes);
   const session = new Session({ storage, clock, indexes });
   const meter = new Meter(clock);
+  const faults = new Faults();
+  const context = { session, meter, faults };
+  const expiry = new Expiry(context, { indexes, clock });
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
   });
   const service = firestoreService();
-  server.addService(service, implementation(service, { session, meter }));
+  server.addService(service, implementation(service, context));
   const port = await bind(server, options.port ?? 0);
   const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
+  let expiring = Promise.resolve();
+  const expirer = setInterval(() => {
+    expiring = expiring.then(() => expiry.step());
+  }, options.expiryIntervalMs ?? EXPIRY_INTERVAL_MS);
+  expirer.unref();
   return {
     host: `127.0.0.1:${port}`,
     meter,
+    faults,
+    exportTo: (file) => storage.exportTo(file),
+    importFrom: (file) => {
+      storage.importFrom(file);
+      session.databases.forget();
+      reindex(storage, indexes);
+    },
     reset: (projectId) => session.databases.clear(projectId),
     stop: async () => {
       clearInterval(sweeper);
+      clearInterval(expirer);
       server.forceShutdown();
+      await expiring;
       storage.close();
     },
   };

@@ -3,6 +3,7 @@
  * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
  */
 import { documentKey } from '../model/document-key.ts';
+import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
 import { entryDifference } from '../model/index/index-entries.ts';
 import { MAX_DOCUMENT_BYTES } from '../model/limits.ts';
@@ -152,6 +153,19 @@ export class Database {
   }
 }
 
+/** Numbers take 8 bytes by production's count and may take one on the wire, so only much smaller bodies are surely small. */
+const SURELY_SMALL_BYTES = MAX_DOCUMENT_BYTES / 8;
+
+function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
+  if (bodyBytes < SURELY_SMALL_BYTES) return;
+  const size = documentSize(write.resource.segments, fields);
+  if (size <= MAX_DOCUMENT_BYTES) return;
+  throw invalid(
+    `Document "${write.name}" cannot be written because its size (${size.toLocaleString('en-US')} bytes) ` +
+      `exceeds the maximum allowed size of ${MAX_DOCUMENT_BYTES.toLocaleString('en-US')} bytes.`,
+  );
+}
+
 function decide(draft: Draft, write: Write, time: number): WriteOutcome {
   const fieldsBefore = draft.next?.fields;
   const { next, changed, transformResults } = applyWrite(draft.next, write, time);
@@ -163,12 +177,7 @@ function decide(draft: Draft, write: Write, time: number): WriteOutcome {
     if (next) {
       draft.body = (write.kind === 'set' && write.body) || encodeBody(write.name, next.fields);
       bytes = draft.body.length;
-      if (bytes > MAX_DOCUMENT_BYTES) {
-        throw invalid(
-          `Document "${write.name}" cannot be written because its size (${bytes.toLocaleString('en-US')} bytes) ` +
-            `exceeds the maximum allowed size of ${MAX_DOCUMENT_BYTES.toLocaleString('en-US')} bytes.`,
-        );
-      }
+      checkSize(write, next.fields, bytes);
     }
   }
   const { name, kind } = write;

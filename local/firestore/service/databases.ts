@@ -19,6 +19,11 @@ export class Databases {
     return database;
   }
 
+  /** Forgets what is known of the databases: their stored state was replaced. */
+  forget(): void {
+    this.#open.clear();
+  }
+
   /** Deletes all documents: of one project, or of all. */
   clear(projectId?: string): void {
     const { storage } = this.#options;

@@ -13,6 +13,7 @@ import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
 import { createDocument, deleteDocument, getDocument, updateDocument } from './document-calls.ts';
 import { listCollectionIds, listDocuments } from './list-calls.ts';
 import { batchGet, runQuery } from './read-calls.ts';
+import { requestPaths } from './request-paths.ts';
 import { batchWrite, beginTransaction, commit, rollback } from './write-calls.ts';
 
 // A handler states what it reads of its request; the protocol decides what the request is.
@@ -53,7 +54,8 @@ function serveUnary(name: string, handler: UnaryHandler<unknown>, context: CallC
   return async (call: ServerUnaryCall<unknown, object>, callback: sendUnaryData<object>) => {
     context.meter.call(name);
     try {
-      callback(null, await handler(call.request, context));
+      const { run } = await underFault(name, call.request, context);
+      callback(null, await run(() => handler(call.request, context)));
     } catch (error) {
       callback(toStatus(error));
     }
@@ -64,12 +66,54 @@ function serveStream(name: string, handler: StreamHandler<unknown>, context: Cal
   return async (call: ServerWritableStream<unknown, object>) => {
     context.meter.call(name);
     try {
-      for (const message of await handler(call.request, context)) call.write(message);
+      const { run, messages } = await underFault(name, call.request, context);
+      let left = messages;
+      for (const message of await run(() => handler(call.request, context))) {
+        if (left-- <= 0) throw injected('The stream was cut.');
+        call.write(message);
+      }
       call.end();
     } catch (error) {
       refuse(call, toStatus(error));
     }
   };
+}
+
+interface UnderFault {
+  /** Runs the handler, and loses its answer if that is the fault. */
+  run<T>(handler: () => T | Promise<T>): Promise<T>;
+  /** How many messages of a stream get through. */
+  readonly messages: number;
+}
+
+async function underFault(name: string, request: unknown, { faults }: CallContext): Promise<UnderFault> {
+  const fault = faults.draw(name, () => requestPaths(request));
+  const messages = fault?.kind === 'cut-stream' ? fault.afterMessages : Number.POSITIVE_INFINITY;
+  switch (fault?.kind) {
+    case 'latency':
+      await new Promise((resolve) => setTimeout(resolve, fault.ms));
+      break;
+    case 'aborted':
+      throw new StatusError(
+        Code.ABORTED,
+        'Injected: too much contention on these documents. Please try again.',
+      );
+    case 'unavailable':
+      throw injected('The service is unavailable.');
+    case 'lost-answer':
+      return {
+        messages,
+        run: async (handler) => {
+          await handler();
+          throw injected('The answer was lost.');
+        },
+      };
+  }
+  return { messages, run: async (handler) => handler() };
+}
+
+function injected(what: string): StatusError {
+  return new StatusError(Code.UNAVAILABLE, `Injected: ${what}`);
 }
 
 function refuseUnary(name: string) {

@@ -71,5 +71,9 @@ export interface DocumentStorage {
    * a crash on the way leaves the old entries.
    */
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void;
+  /** Writes a copy of everything to a new file, as of one moment. @throws when the file exists. */
+  exportTo(file: string): void;
+  /** Replaces everything by an exported copy. All or nothing. */
+  importFrom(file: string): void;
   close(): void;
 }

@@ -25,6 +25,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS databases (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, commit_time INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
+const TABLES = ['documents', 'entries', 'databases', 'settings'];
 const DOCUMENT = 'd.id, d.key, d.body, d.create_time AS createTime, d.update_time AS updateTime';
 const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
 /** Setting that says by which configuration the entries were made. */
@@ -139,6 +140,26 @@ class SqliteStorage implements DocumentStorage {
     }
     this.#sql('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(INDEXED_BY, fingerprint);
     this.#db.exec('COMMIT');
+  }
+
+  exportTo(file: string): void {
+    this.#commit();
+    this.#db.prepare('VACUUM INTO ?').run(file);
+  }
+
+  importFrom(file: string): void {
+    this.#commit();
+    this.#db.prepare('ATTACH ? AS copy').run(file);
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      for (const table of TABLES) {
+        this.#db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} SELECT * FROM copy.${table};`);
+      }
+      this.#db.exec('COMMIT');
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#db.exec('DETACH copy');
+    }
   }
 
   close(): void {

@@ -1,0 +1,80 @@
+/**
+ * Faults on request: what goes wrong is drawn from a seed, so a failing run can be repeated. Decides only; the adapter
+ * carries it out. Empty rules cost nothing.
+ */
+
+export type Fault =
+  /** Answers late. */
+  | { readonly kind: 'latency'; readonly ms: number }
+  /** Refuses with ABORTED or UNAVAILABLE; nothing was done. */
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'unavailable' }
+  /** Does what was asked and then answers UNAVAILABLE, as if the answer had been lost. */
+  | { readonly kind: 'lost-answer' }
+  /** Ends a stream of answers with UNAVAILABLE after so many messages. */
+  | { readonly kind: 'cut-stream'; readonly afterMessages: number };
+
+/** JSON-able. */
+export interface FaultRule {
+  /** Name of the call, e.g. `Commit`; absent: any. */
+  readonly call?: string;
+  /** Only requests that touch a document or collection whose path contains this text; absent: any. */
+  readonly path?: string;
+  /** Share of the calls it befalls, 0 to 1. */
+  readonly probability: number;
+  /** It happens at most this often; absent: without end. */
+  readonly times?: number;
+  readonly fault: Fault;
+}
+
+export class Faults {
+  #rules: { readonly rule: FaultRule; left: number }[] = [];
+  #random: () => number = generator(0);
+  readonly #injected = new Map<string, number>();
+
+  /** Replaces all rules; the draws begin anew from `seed`. */
+  set(rules: readonly FaultRule[], seed: number): void {
+    for (const { probability } of rules) {
+      if (!(probability >= 0 && probability <= 1))
+        throw new Error(`Probability ${probability} is not within 0 to 1.`);
+    }
+    this.#rules = rules.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY }));
+    this.#random = generator(seed);
+    this.#injected.clear();
+  }
+
+  clear(): void {
+    this.set([], 0);
+  }
+
+  /** How often each kind was injected since the rules were set. */
+  injected(): Record<string, number> {
+    return Object.fromEntries(this.#injected);
+  }
+
+  /** What befalls this call: the first rule that matches and is drawn. `paths` is asked only when a rule needs it. */
+  draw(call: string, paths: () => readonly string[]): Fault | undefined {
+    for (const entry of this.#rules) {
+      const { rule } = entry;
+      if (entry.left <= 0 || (rule.call !== undefined && rule.call !== call)) continue;
+      if (rule.path !== undefined && !paths().some((path) => path.includes(rule.path as string))) continue;
+      if (this.#random() >= rule.probability) continue;
+      entry.left--;
+      this.#injected.set(rule.fault.kind, (this.#injected.get(rule.fault.kind) ?? 0) + 1);
+      return rule.fault;
+    }
+    return undefined;
+  }
+}
+
+/** Mulberry32: a small generator whose draws depend on the seed alone. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

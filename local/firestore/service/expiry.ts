@@ -1,0 +1,91 @@
+/**
+ * TTL policies: deletes documents whose expiry field lies in the past, a bounded piece at a time, as production does in
+ * the background. Like there, an expired document is still readable until it is deleted.
+ */
+
+import type { FieldPath } from '../model/field-path.ts';
+import { getField } from '../model/field-path.ts';
+import type { IndexConfig } from '../model/index/index-config.ts';
+import { normaliseQuery } from '../model/query/normalise.ts';
+import type { Cursor } from '../model/query/query.ts';
+import { parseDocument } from '../model/resource-name.ts';
+import { StatusError } from '../model/status.ts';
+import type { CallContext } from './call.ts';
+import type { Database } from './database.ts';
+import { type Found, runQueryPlan } from './query-runner.ts';
+import { meterCommit } from './write-calls.ts';
+
+/** Documents looked at in one step of one collection group: a few milliseconds. */
+const STEP = 500;
+
+export class Expiry {
+  readonly #context: CallContext;
+  readonly #indexes: IndexConfig;
+  readonly #clock: () => number;
+  /** Where the next step of a database and collection group begins. */
+  readonly #cursors = new Map<string, Cursor>();
+
+  constructor(context: CallContext, { indexes, clock }: { indexes: IndexConfig; clock: () => number }) {
+    this.#context = context;
+    this.#indexes = indexes;
+    this.#clock = clock;
+  }
+
+  /** Looks at the next piece of every collection group with a policy. */
+  async step(): Promise<void> {
+    if (this.#indexes.expiry.size === 0) return;
+    for (const name of this.#context.session.storage.databaseNames()) {
+      const database = this.#context.session.databases.get(name);
+      for (const [collectionId, path] of this.#indexes.expiry)
+        await this.#sweep(database, collectionId, path);
+    }
+  }
+
+  async #sweep(database: Database, collectionId: string, path: FieldPath): Promise<void> {
+    const place = `${database.name}/${collectionId}`;
+    const found = this.#next(database, collectionId, this.#cursors.get(place));
+    const last = found.at(-1);
+    if (last && found.length === STEP) {
+      this.#cursors.set(place, { values: [{ kind: 'reference', value: last.name }], before: false });
+    } else {
+      this.#cursors.delete(place);
+    }
+    const now = this.#clock();
+    for (const document of found) if (isExpired(document, path, now)) await this.#delete(database, document);
+  }
+
+  #next(database: Database, collectionId: string, startAt: Cursor | undefined): Found[] {
+    const query = normaliseQuery({
+      scope: { database: database.name, parent: [], collectionId, allDescendants: true },
+      filter: undefined,
+      orders: [],
+      startAt,
+      endAt: undefined,
+      offset: 0,
+      limit: STEP,
+      required: [],
+      select: undefined,
+    });
+    return runQueryPlan(database, query, { count: STEP, snapshot: undefined });
+  }
+
+  /** Only the version that was seen to be expired: whoever prolonged it meanwhile wins. */
+  async #delete(database: Database, { name, stored }: Found): Promise<void> {
+    const precondition = { kind: 'updateTime', at: stored.updateTime } as const;
+    const write = { kind: 'delete', name, resource: parseDocument(name), precondition } as const;
+    try {
+      meterCommit(
+        'TTL',
+        await this.#context.session.commit(database, [write], undefined),
+        this.#context.meter,
+      );
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+    }
+  }
+}
+
+function isExpired({ fields }: Found, path: FieldPath, now: number): boolean {
+  const value = getField(fields, path);
+  return value?.kind === 'timestamp' && value.seconds * 1000 + value.nanos / 1e6 <= now;
+}

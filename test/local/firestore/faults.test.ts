@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Faults } from '../../../local/firestore/faults.ts';
+import { type Bench, startBench } from './client.ts';
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.stop());
+afterEach(() => bench.server.faults.clear());
+
+describe('an injected fault', () => {
+  test('of an answer that is lost leaves the commit applied, and its repetition finds it', async () => {
+    const { db, server } = bench;
+    server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'lost-answer' } }], 1);
+    await expect(db.doc('f/lost').create({ v: 1 })).rejects.toMatchObject({ code: 6 });
+    expect((await db.doc('f/lost').get()).get('v')).toBe(1);
+    expect(server.faults.injected()).toEqual({ 'lost-answer': 1 });
+  });
+
+  test('of unavailability is retried by the client and applies once', async () => {
+    const { db, server } = bench;
+    server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'unavailable' } }], 1);
+    await db.doc('f/once').create({ v: 1 });
+    expect(server.meter.document('projects/demo-cairn/databases/(default)/documents/f/once')).toMatchObject({
+      writes: 1,
+    });
+  });
+
+  test('ABORTED makes a transaction run again', async () => {
+    const { db, server } = bench;
+    server.faults.set([{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'aborted' } }], 1);
+    let attempts = 0;
+    await db.runTransaction(async (transaction) => {
+      attempts++;
+      await transaction.get(db.doc('f/tx'));
+      transaction.set(db.doc('f/tx'), { attempts });
+    });
+    expect(attempts).toBe(2);
+    expect((await db.doc('f/tx').get()).get('attempts')).toBe(2);
+  });
+
+  test('of a cut stream is resumed by the client after the last document it has seen', async () => {
+    const { db, server } = bench;
+    const batch = db.batch();
+    for (let i = 0; i < 20; i++) batch.set(db.doc(`cut/d${String(i).padStart(2, '0')}`), { i });
+    await batch.commit();
+    server.faults.set(
+      [{ call: 'RunQuery', probability: 1, times: 1, fault: { kind: 'cut-stream', afterMessages: 7 } }],
+      1,
+    );
+    const found = await db.collection('cut').orderBy('i').get();
+    expect(found.docs.map((d) => d.get('i'))).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    expect(server.faults.injected()).toEqual({ 'cut-stream': 1 });
+  });
+
+  test('of one path spares the others', async () => {
+    const { db, server } = bench;
+    server.faults.set([{ path: '/victims/', probability: 1, times: 1, fault: { kind: 'aborted' } }], 1);
+    await db.doc('f/spared').set({});
+    await db.collection('bystanders').get();
+    expect(server.faults.injected()).toEqual({});
+    await db.doc('victims/v').set({});
+    expect(server.faults.injected()).toEqual({ aborted: 1 });
+  });
+
+  test('is drawn from the seed alone', () => {
+    const draws = (seed: number) => {
+      const faults = new Faults();
+      faults.set([{ probability: 0.3, fault: { kind: 'aborted' } }], seed);
+      return Array.from({ length: 200 }, () => faults.draw('Commit', () => []) !== undefined);
+    };
+    expect(draws(7)).toEqual(draws(7));
+    expect(draws(7)).not.toEqual(draws(8));
+    const share = draws(7).filter(Boolean).length / 200;
+    expect(share).toBeGreaterThan(0.2);
+    expect(share).toBeLessThan(0.4);
+  });
+});
+
+test('an export is one moment, and an import puts it back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-export-'));
+  const file = join(folder, 'copy.sqlite');
+  const { db, server } = bench;
+  await db.doc('ex/a').set({ v: 1, list: ['x'] });
+  server.exportTo(file);
+  await db.doc('ex/a').set({ v: 2 });
+  await db.doc('ex/b').set({ v: 3 });
+  server.importFrom(file);
+  expect((await db.doc('ex/a').get()).data()).toEqual({ v: 1, list: ['x'] });
+  expect((await db.collection('ex').where('list', 'array-contains', 'x').get()).size).toBe(1);
+  expect((await db.collection('ex').get()).size).toBe(1);
+  const after = await db.doc('ex/a').set({ v: 4 });
+  expect((await db.doc('ex/a').get()).updateTime?.isEqual(after.writeTime)).toBe(true);
+  expect(() => server.exportTo(file)).toThrow();
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startFirestoreServer } from '../../../local/firestore/server.ts';
+import { connect, startBench } from './client.ts';
+
+const FAILED_PRECONDITION = 9;
+const folder = mkdtempSync(join(tmpdir(), 'cairn-indexes-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+function indexesFile(contents: object): string {
+  const file = join(folder, `indexes-${files++}.json`);
+  writeFileSync(file, JSON.stringify(contents));
+  return file;
+}
+
+const byShard = (db: Firestore) =>
+  db.collection('runs').where('shard', '==', 1).where('wakeAt', '<=', 5).orderBy('wakeAt');
+
+/** Each query fails without any declaration, and passes with exactly what the refusal says to add. */
+const queries: [string, (db: Firestore) => Query][] = [
+  ['an equality and a range', byShard],
+  [
+    'an in and a range',
+    (db) => db.collection('runs').where('shard', 'in', [0, 1]).where('wakeAt', '<=', 5).orderBy('wakeAt'),
+  ],
+  ['two orders', (db) => db.collection('runs').orderBy('shard').orderBy('wakeAt', 'desc')],
+  [
+    'an equality and a descending order',
+    (db) => db.collection('runs').where('shard', '==', 1).orderBy('wakeAt', 'desc'),
+  ],
+  [
+    'an array membership and an order',
+    (db) => db.collection('runs').where('tags', 'array-contains', 'x').orderBy('wakeAt'),
+  ],
+  ['a group by one field', (db) => db.collectionGroup('runs').where('shard', '==', 1)],
+  ['a group by two', (db) => db.collectionGroup('runs').where('shard', '==', 1).orderBy('wakeAt')],
+];
+
+describe('an enforced index', () => {
+  test.each(queries)('%s is refused until what the refusal names is declared', async (_what, query) => {
+    const data = [
+      { shard: 1, wakeAt: 5, tags: ['x'] },
+      { shard: 1, wakeAt: 3, tags: ['x', 'y'] },
+    ];
+    const bare = await startBench({ indexesFile: indexesFile({}) });
+    const refusal = await query(bare.db)
+      .get()
+      .catch((error) => error);
+    await bare.stop();
+    expect(refusal).toMatchObject({ code: FAILED_PRECONDITION });
+    const [, list, json] = /under (\w+): (\{.*\})$/.exec(refusal.message) as unknown as [
+      string,
+      string,
+      string,
+    ];
+    const declared = await startBench({ indexesFile: indexesFile({ [list]: [JSON.parse(json)] }) });
+    await Promise.all(data.map((d, i) => declared.db.doc(`runs/r${i}`).set(d)));
+    expect((await query(declared.db).get()).size).toBe(2);
+    await declared.stop();
+  });
+
+  test('is not asked of equalities alone, of one order, or of what merged indexes cover', async () => {
+    const fields = (equal: string) => [
+      { fieldPath: equal, order: 'ASCENDING' },
+      { fieldPath: 'at', order: 'ASCENDING' },
+    ];
+    const indexes = ['a', 'b'].map((f) => ({
+      collectionGroup: 'c',
+      queryScope: 'COLLECTION',
+      fields: fields(f),
+    }));
+    const bench = await startBench({ indexesFile: indexesFile({ indexes }) });
+    const c = bench.db.collection('c');
+    await c.doc('x').set({ a: 1, b: 2, at: 3 });
+    for (const query of [
+      c.where('a', '==', 1).where('b', '==', 2),
+      c.orderBy('a', 'desc'),
+      c.where('at', '>', 0),
+      c.where('a', '==', 1).where('b', '==', 2).orderBy('at'),
+    ]) {
+      expect((await query.get()).size).toBe(1);
+    }
+    await bench.stop();
+  });
+
+  test('that is exempted is missed by the query that needs it, nested fields included', async () => {
+    const fieldOverrides = [{ collectionGroup: 'c', fieldPath: 'big', indexes: [] }];
+    const bench = await startBench({ indexesFile: indexesFile({ fieldOverrides }) });
+    const c = bench.db.collection('c');
+    await c.doc('x').set({ big: { inner: 1 }, small: 1 });
+    expect((await c.where('small', '==', 1).get()).size).toBe(1);
+    await expect(c.where('big.inner', '==', 1).get()).rejects.toMatchObject({
+      code: FAILED_PRECONDITION,
+      message: expect.stringContaining('"fieldPath":"big.inner"'),
+    });
+    await bench.stop();
+  });
+
+  test('is built for what is stored already when it is declared later', async () => {
+    const file = join(folder, 'grown.sqlite');
+    const first = await startFirestoreServer({ storage: { kind: 'sqlite', file } });
+    const before = connect(first.host);
+    await before.doc('runs/old').set({ shard: 1, wakeAt: 4 });
+    await before.terminate();
+    await first.stop();
+    const fields = ['shard', 'wakeAt'].map((fieldPath) => ({ fieldPath, order: 'ASCENDING' }));
+    const indexes = [{ collectionGroup: 'runs', queryScope: 'COLLECTION', fields }];
+    const second = await startBench({
+      storage: { kind: 'sqlite', file },
+      indexesFile: indexesFile({ indexes }),
+    });
+    expect((await byShard(second.db).get()).docs.map((d) => d.id)).toEqual(['old']);
+    await second.stop();
+  });
+});
+
+test('a declaration that is not understood is an error at start', async () => {
+  const fields = [{ fieldPath: 'a' }];
+  const file = indexesFile({ indexes: [{ collectionGroup: 'c', fields }] });
+  await expect(startFirestoreServer({ storage: { kind: 'memory' }, indexesFile: file })).rejects.toThrow(
+    /index 0 on c/,
+  );
+});
+
+test('a TTL policy deletes what has expired, and nothing else', async () => {
+  let now = 1_000_000;
+  const file = indexesFile({
+    fieldOverrides: [{ collectionGroup: 'keys', fieldPath: 'expiresAt', ttl: true }],
+  });
+  const bench = await startBench({ indexesFile: file, clock: () => now, expiryIntervalMs: 5 });
+  const { db } = bench;
+  const at = (ms: number) => Timestamp.fromMillis(ms);
+  await db.doc('keys/soon').set({ expiresAt: at(now + 1_000) });
+  await db.doc('keys/later').set({ expiresAt: at(now + 60_000) });
+  await db.doc('keys/never').set({ expiresAt: 'no time' });
+  await db.doc('a/b/keys/nested').set({ expiresAt: at(now + 1_000) });
+  await db.doc('other/soon').set({ expiresAt: at(now + 1_000) });
+  now += 2_000;
+  await until(
+    async () => !(await db.doc('keys/soon').get()).exists && !(await db.doc('a/b/keys/nested').get()).exists,
+  );
+  const left = await db.getAll(db.doc('keys/later'), db.doc('keys/never'), db.doc('other/soon'));
+  expect(left.map((d) => d.exists)).toEqual([true, true, true]);
+  expect(bench.server.meter.snapshot().byCall.TTL?.deletes).toBe(2);
+  await bench.stop();
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('It did not happen within 5 s.');
+  }
+}

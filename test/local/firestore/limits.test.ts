@@ -1,0 +1,123 @@
+import { FieldPath, FieldValue, Filter, type Firestore } from '@google-cloud/firestore';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Bench, startBench } from './client.ts';
+
+const INVALID_ARGUMENT = 3;
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+afterAll(() => bench.stop());
+
+const MIB = 1_048_576;
+const deep = (levels: number): object => (levels === 0 ? {} : { m: deep(levels - 1) });
+
+/** What is refused, and what its message must say for the caller to know what to change. */
+const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
+  [
+    'a document over 1 MiB',
+    /size \(1,048,\d+ bytes\).*1,048,576/,
+    (db) => db.doc('l/a').set({ t: 'x'.repeat(MIB) }),
+  ],
+  [
+    'many small numbers over 1 MiB',
+    /exceeds the maximum/,
+    (db) => db.doc('l/a').set({ n: Array(131_073).fill(1) }),
+  ],
+  [
+    'a commit over 10 MiB',
+    /payload size exceeds/,
+    (db) => {
+      const batch = db.batch();
+      for (let i = 0; i < 11; i++) batch.set(db.doc(`l/big${i}`), { t: 'x'.repeat(MIB - 1_000) });
+      return batch.commit();
+    },
+  ],
+  ['maps deeper than 20', /deeper than 20/, (db) => db.doc('l/a').set(deep(21))],
+  ['a reserved field name', /reserved/, (db) => db.doc('l/a').set({ __x__: 1 })],
+  ['a reserved document id', /reserved/, (db) => db.doc('l/__x__').set({})],
+  ['a reserved collection id', /reserved/, (db) => db.doc('__x__/a').set({})],
+  ['a document id over 1,500 bytes', /1500 bytes/, (db) => db.doc(`l/${'é'.repeat(751)}`).set({})],
+  ['a field name over 1,500 bytes', /1500 bytes/, (db) => db.doc('l/a').set({ ['k'.repeat(1_501)]: 1 })],
+  [
+    'more than 500 transforms of a document',
+    /500 transforms/,
+    (db) =>
+      db
+        .doc('l/a')
+        .set(Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`k${i}`, FieldValue.increment(1)]))),
+  ],
+  [
+    'more than 40,000 index entries',
+    /too many index entries/,
+    (db) => db.doc('l/a').set({ list: Array.from({ length: 40_001 }, (_, i) => i) }),
+  ],
+  [
+    'more than 30 disjunctions',
+    /32 disjunctions/,
+    (db) => db.collection('l').where('a', 'in', range(8)).where('b', 'in', range(4)).get(),
+  ],
+  [
+    'more than 10 not-in values',
+    /up to 10/,
+    (db) => db.collection('l').where('a', 'not-in', range(11)).get(),
+  ],
+  [
+    'not-in together with or',
+    /NOT_IN cannot be combined/,
+    (db) =>
+      db
+        .collection('l')
+        .where(
+          Filter.and(
+            Filter.where('a', 'not-in', [1]),
+            Filter.or(Filter.where('b', '==', 1), Filter.where('c', '==', 1)),
+          ),
+        )
+        .get(),
+  ],
+  [
+    'two array memberships',
+    /only one ARRAY_CONTAINS/,
+    (db) => db.collection('l').where('a', 'array-contains', 1).where('b', 'array-contains', 1).get(),
+  ],
+];
+
+test.each(refused)('%s is refused with a message that helps', async (_what, message, attempt) => {
+  await expect(attempt(bench.db)).rejects.toMatchObject({
+    code: INVALID_ARGUMENT,
+    message: expect.stringMatching(message),
+  });
+});
+
+const accepted: [string, (db: Firestore) => Promise<unknown>][] = [
+  ['a document just under 1 MiB', (db) => db.doc('l/big').set({ t: 'x'.repeat(MIB - 100) })],
+  ['maps 20 deep', (db) => db.doc('l/deep').set(deep(20))],
+  ['numeric ids', (db) => db.doc('l/__id7__').set({})],
+  ['a document id of 1,500 bytes', (db) => db.doc(`l/${'é'.repeat(750)}`).set({})],
+  ['30 disjunctions', (db) => db.collection('l').where('a', 'in', range(30)).get()],
+  [
+    'more than 500 writes',
+    async (db) => {
+      const batch = db.batch();
+      for (let i = 0; i < 600; i++) batch.set(db.doc(`many/d${i}`), { i });
+      await batch.commit();
+    },
+  ],
+];
+
+test.each(accepted)('%s is accepted', async (_what, attempt) => {
+  await attempt(bench.db);
+});
+
+test('numeric ids come before all others, by number', async () => {
+  const { db } = bench;
+  for (const id of ['a', '__id10__', '__id9__', '0']) await db.doc(`ids/${id}`).set({});
+  const found = await db.collection('ids').orderBy(FieldPath.documentId()).get();
+  expect(found.docs.map((d) => d.id)).toEqual(['__id9__', '__id10__', '0', 'a']);
+});
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
