@@ -1,4 +1,5 @@
-/** The routes every local cloud has: meter, clock, processes, and the Firestore emulator's own reset call. */
+/** The routes every local cloud has: meter, faults, clock, processes, and the Firestore emulator's own reset call. */
+import type { FaultRule } from '../firestore/faults.ts';
 import type { MovableClock } from '../time/clock.ts';
 import { ControlError, type Route } from './route.ts';
 
@@ -9,6 +10,11 @@ export interface ControlledFirestore {
     /** Undefined: no document of that run was ever touched. */
     run(runId: string): unknown;
     reset(): void;
+  };
+  readonly faults: {
+    set(rules: readonly FaultRule[], seed: number): void;
+    clear(): void;
+    injected(): Record<string, number>;
   };
   reset(projectId?: string): void;
 }
@@ -46,6 +52,17 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
       },
     },
     { method: 'POST', path: /^\/meter\/reset$/, answer: () => local().meter.reset() },
+    { method: 'GET', path: /^\/faults$/, answer: () => ({ injected: local().faults.injected() }) },
+    {
+      method: 'PUT',
+      path: /^\/faults$/,
+      async answer({ body }) {
+        const { readFaults } = await import('./fault-rules.ts');
+        const { seed, rules } = readFaults(body);
+        local().faults.set(rules, seed);
+      },
+    },
+    { method: 'DELETE', path: /^\/faults$/, answer: () => local().faults.clear() },
     { method: 'GET', path: /^\/clock$/, answer: clockNow },
     {
       method: 'POST',

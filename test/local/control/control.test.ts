@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ControlPort, startControlPort } from '../../../local/control/control.ts';
 import { controlRoutes } from '../../../local/control/routes.ts';
+import { Faults } from '../../../local/firestore/faults.ts';
 import { movableClock } from '../../../local/time/clock.ts';
 
 const began = Date.UTC(2026, 0, 1);
 const calls: string[] = [];
+const faults = new Faults();
 let port: ControlPort;
 
 beforeAll(async () => {
@@ -15,6 +17,7 @@ beforeAll(async () => {
       pids: () => ({ cloud: 1, workers: [2] }),
       counts: () => ({ tasks: { created: 3 } }),
       firestore: {
+        faults,
         reset: (project) => calls.push(`reset ${project}`),
         meter: {
           snapshot: () => ({ total: { reads: 4 } }),
@@ -54,6 +57,33 @@ describe('the control port', () => {
     expect(calls).toEqual(['meter reset', 'reset demo-x']);
   });
 
+  test('sets, counts and clears the faults of Firestore', async () => {
+    const rules = [{ call: 'Commit', probability: 1, times: 1, fault: { kind: 'aborted' } }];
+    expect((await ask('PUT', '/faults', JSON.stringify({ seed: 7, rules }))).status).toBe(200);
+    expect(faults.draw('RunQuery', () => [])).toBeUndefined();
+    expect(faults.draw('Commit', () => [])).toEqual({ kind: 'aborted' });
+    expect((await ask('GET', '/faults')).json).toEqual({ injected: { aborted: 1 } });
+    await ask('DELETE', '/faults');
+    expect((await ask('GET', '/faults')).json).toEqual({ injected: {} });
+  });
+
+  test.each([
+    ['', /^the body: /],
+    ['{"seed": 1}', /^rules: /],
+    ['{"seed": -1, "rules": []}', /^seed: /],
+    ['{"seed": 1, "rules": [{"probability": 2, "fault": {"kind": "aborted"}}]}', /^rules\.0\.probability: /],
+    ['{"seed": 1, "rules": [{"probability": 1, "fault": {"kind": "flood"}}]}', /^rules\.0\.fault\.kind: /],
+    ['{"seed": 1, "rules": [{"probabilty": 1, "fault": {"kind": "aborted"}}]}', /^rules\.0/],
+  ])('fault rules %s are refused at the field', async (body, detail) => {
+    const answer = await ask('PUT', '/faults', body);
+    expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
+    expect((answer.json as { detail: string }).detail).toMatch(detail);
+  });
+
+  test('a body over 1 MiB is 413', async () => {
+    expect((await ask('POST', '/clock/advance', 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
+  });
+
   test('is not for web pages', async () => {
     const headers = { origin: 'https://elsewhere.example' };
     const answer = await fetch(`${port.url}/clock/advance`, { method: 'POST', headers, body: '{"ms": 1}' });
@@ -73,7 +103,6 @@ describe('the control port', () => {
     ['POST', '/clock/advance', undefined, 400, /only moved forward/],
     ['POST', '/clock/advance', '{"ms": -1}', 400, /only moved forward/],
     ['POST', '/clock/advance', '{', 400, /not JSON/],
-    ['POST', '/clock/advance', 'x'.repeat(1024 * 1024 + 1), 413, /at most/],
     ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /only database/],
   ])('%s %s with %s is %i', async (method, path, body, status, detail) => {
     const answer = await ask(method, path, body);

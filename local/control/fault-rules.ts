@@ -1,0 +1,40 @@
+/** Reads the fault rules of a control request. Loaded on use: validation is no part of a start. */
+import { z } from 'zod';
+import type { FaultRule } from '../firestore/faults.ts';
+import { ControlError } from './route.ts';
+
+/** Longer than any deadline of a client: a fault beyond it would look like a hanging server. */
+const MAX_LATENCY_MS = 60_000;
+/** Rules are tried one after the other on every call. */
+const MAX_RULES = 100;
+
+const Fault = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('latency'), ms: z.number().min(0).max(MAX_LATENCY_MS) }),
+  z.strictObject({ kind: z.literal('aborted') }),
+  z.strictObject({ kind: z.literal('unavailable') }),
+  z.strictObject({ kind: z.literal('lost-answer') }),
+  z.strictObject({ kind: z.literal('cut-stream'), afterMessages: z.int().min(0) }),
+]);
+
+const Request = z.strictObject({
+  seed: z.int().min(0).max(0xffff_ffff),
+  rules: z
+    .array(
+      z.strictObject({
+        call: z.string().min(1).exactOptional(),
+        path: z.string().min(1).exactOptional(),
+        probability: z.number().min(0).max(1),
+        times: z.int().min(1).exactOptional(),
+        fault: Fault,
+      }),
+    )
+    .max(MAX_RULES),
+});
+
+/** @throws ControlError 400 that names the field at fault. */
+export function readFaults(body: unknown): { readonly seed: number; readonly rules: readonly FaultRule[] } {
+  const read = Request.safeParse(body);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new ControlError(400, `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'is not valid'}`);
+}
