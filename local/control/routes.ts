@@ -1,4 +1,6 @@
-/** The routes every local cloud has: meter, faults, clock, processes, and the Firestore emulator's own reset call. */
+/** The routes every local cloud has: meter, faults, export and import, clock, processes, and the Firestore emulator's own reset call. */
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { FaultRule } from '../firestore/faults.ts';
 import type { MovableClock } from '../time/clock.ts';
 import { ControlError, type Route } from './route.ts';
@@ -16,6 +18,8 @@ export interface ControlledFirestore {
     clear(): void;
     injected(): Record<string, number>;
   };
+  exportTo(file: string): void;
+  importFrom(file: string): void;
   reset(projectId?: string): void;
 }
 
@@ -63,6 +67,26 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
       },
     },
     { method: 'DELETE', path: /^\/faults$/, answer: () => local().faults.clear() },
+    {
+      method: 'POST',
+      path: /^\/export$/,
+      answer({ body }) {
+        const file = fileOf(body);
+        if (existsSync(file)) throw new ControlError(409, `${file} exists; an export overwrites nothing`);
+        local().exportTo(file);
+        return { file };
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/import$/,
+      answer({ body }) {
+        const file = fileOf(body);
+        if (!existsSync(file)) throw new ControlError(404, `${file} does not exist`);
+        local().importFrom(file);
+        return { file };
+      },
+    },
     { method: 'GET', path: /^\/clock$/, answer: clockNow },
     {
       method: 'POST',
@@ -90,4 +114,13 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
       },
     },
   ];
+}
+
+/** Absolute: the directory this process runs in is not the caller's. */
+function fileOf(body: unknown): string {
+  const file = (body as { file?: unknown } | undefined)?.file;
+  if (typeof file !== 'string' || !isAbsolute(file)) {
+    throw new ControlError(400, 'the body must be {"file": "/absolute/path"}');
+  }
+  return file;
 }

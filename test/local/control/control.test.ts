@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ControlPort, startControlPort } from '../../../local/control/control.ts';
 import { controlRoutes } from '../../../local/control/routes.ts';
@@ -18,6 +19,8 @@ beforeAll(async () => {
       counts: () => ({ tasks: { created: 3 } }),
       firestore: {
         faults,
+        exportTo: (file) => calls.push(`export ${file}`),
+        importFrom: (file) => calls.push(`import ${file}`),
         reset: (project) => calls.push(`reset ${project}`),
         meter: {
           snapshot: () => ({ total: { reads: 4 } }),
@@ -78,6 +81,19 @@ describe('the control port', () => {
     const answer = await ask('PUT', '/faults', body);
     expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
     expect((answer.json as { detail: string }).detail).toMatch(detail);
+  });
+
+  test('exports to a new file and imports from one that is there', async () => {
+    calls.length = 0;
+    const here = fileURLToPath(import.meta.url);
+    const fresh = `${here}.copy`;
+    expect((await ask('POST', '/export', JSON.stringify({ file: fresh }))).json).toEqual({ file: fresh });
+    expect((await ask('POST', '/import', JSON.stringify({ file: here }))).json).toEqual({ file: here });
+    expect(calls).toEqual([`export ${fresh}`, `import ${here}`]);
+    expect((await ask('POST', '/export', JSON.stringify({ file: here }))).status).toBe(409);
+    expect((await ask('POST', '/import', JSON.stringify({ file: fresh }))).status).toBe(404);
+    expect((await ask('POST', '/export', '{"file": "relative"}')).status).toBe(400);
+    expect(calls).toHaveLength(2);
   });
 
   test('a body over 1 MiB is 413', async () => {
