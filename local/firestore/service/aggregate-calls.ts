@@ -49,13 +49,13 @@ export async function runAggregationQuery(
   const aggregations = decodeAggregations(wire.aggregations ?? []);
   const query = withFields(decodeQuery(request.parent, wire.structuredQuery), aggregations);
   const database = session.databases.get(query.scope.database);
-  const { transaction, begun } = select(session, database.name, request);
-  const { found, readTime } = await readQuery(session, transaction, query);
+  const consistency = select(session, database.name, request);
+  const { found, readTime } = await readQuery(session, consistency, query);
   const reads = Math.max(1, Math.ceil((found.length + query.offset) / ENTRIES_PER_READ));
   meter.otherReads('RunAggregationQuery', query.scope.collectionId, reads);
   await session.storage.durable();
   const aggregateFields = Object.fromEntries(aggregations.map((a) => [a.alias, encodeValue(a.over(found))]));
-  const id = begun && transaction ? { transaction: transaction.id } : {};
+  const id = consistency.begun ? { transaction: consistency.begun } : {};
   return [{ result: { aggregateFields }, readTime: toTimestamp(readTime), ...id }];
 }
 

@@ -1,7 +1,7 @@
 /** Reads the consistency selector that all reading calls share. */
-import { unimplemented } from '../model/status.ts';
-import type { WireTimestamp } from '../wire/time.ts';
+import { toMicros, type WireTimestamp } from '../wire/time.ts';
 import type { Session } from './session.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { Transaction, TransactionMode } from './transactions.ts';
 
 export interface WireTransactionOptions {
@@ -14,37 +14,45 @@ export interface WireConsistency {
   readonly consistencySelector?: 'transaction' | 'newTransaction' | 'readTime';
   readonly transaction?: Uint8Array | null;
   readonly newTransaction?: WireTransactionOptions | null;
+  readonly readTime?: WireTimestamp | null;
 }
 
-export interface Selected {
+/** What a read sees and holds: with neither, the newest commit, holding nothing. */
+export interface Consistency {
+  /** Whose locks to take. Absent for reads that lock nothing. */
   readonly transaction: Transaction | undefined;
-  /** True when this call began the transaction and must report its id. */
-  readonly begun: boolean;
+  /** The moment to see. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+export interface Selected extends Consistency {
+  /** The id to report when this call began the transaction. */
+  readonly begun: Uint8Array | undefined;
 }
 
 export function select(session: Session, database: string, wire: WireConsistency): Selected {
   switch (wire.consistencySelector) {
-    case 'transaction':
-      return {
-        transaction: session.transactions.get(wire.transaction as Uint8Array, database),
-        begun: false,
-      };
-    case 'newTransaction': {
-      const mode = transactionMode(wire.newTransaction ?? {});
-      return { transaction: session.begin(database, mode), begun: true };
+    case 'transaction': {
+      const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
+      return { transaction, snapshot: transaction.snapshot, begun: undefined };
     }
-    case 'readTime':
-      throw unimplemented('Reading at a past time (read_time) is not implemented.');
+    case 'newTransaction': {
+      const transaction = session.begin(database, transactionMode(wire.newTransaction ?? {}));
+      return { transaction, snapshot: transaction.snapshot, begun: transaction.id };
+    }
+    case 'readTime': {
+      const snapshot = session.databases.get(database).at(toMicros(wire.readTime ?? {}));
+      return { transaction: undefined, snapshot, begun: undefined };
+    }
     default:
-      return { transaction: undefined, begun: false };
+      return { transaction: undefined, snapshot: undefined, begun: undefined };
   }
 }
 
 export function transactionMode(options: WireTransactionOptions): TransactionMode {
   if (options.mode === 'readOnly') {
-    if (options.readOnly?.readTime)
-      throw unimplemented('Reading at a past time (read_time) is not implemented.');
-    return { kind: 'readOnly' };
+    const { readTime } = options.readOnly ?? {};
+    return { kind: 'readOnly', at: readTime ? toMicros(readTime) : undefined };
   }
   const retried = options.readWrite?.retryTransaction;
   return { kind: 'readWrite', retryOf: retried?.length ? retried : undefined };

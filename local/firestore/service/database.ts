@@ -13,7 +13,8 @@ import { applyWrite, type Version, type Write } from '../model/write.ts';
 import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
 import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
 import type { WriteIntent } from './lock-table.ts';
-import { Snapshot } from './snapshot.ts';
+import { RecentHistory, type Replaced } from './recent-history.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface WriteOutcome {
   readonly name: string;
@@ -35,7 +36,7 @@ export interface CommitPlan {
   readonly intents: readonly WriteIntent[];
   readonly mutations: readonly Mutation[];
   /** What the commit replaces, for snapshots taken before it. */
-  readonly replaced: readonly { readonly name: string; readonly stored: StoredDocument | undefined }[];
+  readonly replaced: readonly Replaced[];
 }
 
 /** One document while a commit is being decided. */
@@ -68,6 +69,7 @@ export class Database {
   readonly indexes: IndexConfig;
   readonly #clock: () => number;
   readonly #snapshots = new Set<Snapshot>();
+  readonly #recent: RecentHistory;
   #lastTime: number;
 
   constructor(name: string, { storage, clock, indexes }: DatabaseOptions) {
@@ -77,6 +79,7 @@ export class Database {
     this.indexes = indexes;
     this.#clock = clock;
     this.#lastTime = storage.lastCommitTime(this.number);
+    this.#recent = new RecentHistory(this.#lastTime);
   }
 
   /** The moment a read sees: every commit so far, none after. */
@@ -91,11 +94,17 @@ export class Database {
     return this.storage.get(documentKey(this.number, segments));
   }
 
-  /** Keeps this moment readable until `close`. */
-  open(): Snapshot {
-    const snapshot = new Snapshot(this.readTime());
+  /** Keeps a moment readable until `close`: now, or one shortly ago. */
+  open(time = this.readTime()): Snapshot {
+    const snapshot = this.at(time);
     this.#snapshots.add(snapshot);
     return snapshot;
+  }
+
+  /** A moment shortly ago. @throws INVALID_ARGUMENT in the future, FAILED_PRECONDITION when it is too long ago. */
+  at(time: number): Snapshot {
+    if (time > this.readTime()) throw invalid('read_time lies in the future.');
+    return this.#recent.at(time);
   }
 
   close(snapshot: Snapshot): void {
@@ -124,6 +133,7 @@ export class Database {
   apply(plan: CommitPlan): void {
     this.#lastTime = plan.time;
     this.storage.apply(this.number, plan.time, plan.mutations);
+    this.#recent.record(plan.time, plan.replaced);
     for (const snapshot of this.#snapshots) {
       for (const { name, stored } of plan.replaced) snapshot.replace(name, stored);
       if (snapshot.overflown) this.#snapshots.delete(snapshot);

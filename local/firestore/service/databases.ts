@@ -30,6 +30,7 @@ export class Databases {
     for (const name of storage.databaseNames()) {
       if (projectId === undefined || name.startsWith(`projects/${projectId}/`)) {
         storage.clear(this.get(name).number);
+        this.#open.delete(name);
       }
     }
   }

@@ -31,10 +31,8 @@ export async function getDocument(
   const { database: databaseName, segments } = parseDocument(name);
   const database = session.databases.get(databaseName);
   const mask = request.mask ? decodeMask(request.mask) : undefined;
-  const { transaction } = select(session, database.name, request);
-  const stored = await session.read(transaction, [name], () =>
-    database.get({ name, segments }, transaction?.snapshot),
-  );
+  const { transaction, snapshot } = select(session, database.name, request);
+  const stored = await session.read(transaction, [name], () => database.get({ name, segments }, snapshot));
   meter.read('GetDocument', name, runOfBody(name, stored?.body));
   await session.storage.durable();
   if (!stored) throw new StatusError(Code.NOT_FOUND, `Document "${name}" not found.`);

@@ -2,9 +2,10 @@
 
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
+import type { Consistency } from './consistency.ts';
 import type { LockedRange } from './lock-table.ts';
 import { type Found, inScope, runQueryPlan } from './query-runner.ts';
-import type { Consistency, Session } from './session.ts';
+import type { Session } from './session.ts';
 
 export interface QueryRead {
   /** In order, after offset and limit. */
@@ -17,12 +18,11 @@ export interface QueryRead {
 
 export function readQuery(
   session: Session,
-  consistency: Consistency,
+  { transaction, snapshot }: Consistency,
   query: Query,
 ): QueryRead | Promise<QueryRead> {
   const database = session.databases.get(query.scope.database);
-  const snapshot = consistency?.snapshot;
-  return session.query(consistency, wholeRange(query), () => {
+  return session.query(transaction, wholeRange(query), () => {
     const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
     const all = runQueryPlan(database, query, { count, snapshot });
     const found = all.slice(query.offset);

@@ -32,19 +32,19 @@ export async function batchGet(
     segments: parseDocument(name, database.name).segments,
   }));
   const mask = request.mask ? decodeMask(request.mask) : undefined;
-  const { transaction, begun } = select(session, database.name, request);
+  const { transaction, snapshot, begun } = select(session, database.name, request);
   const read = () => {
-    const readTime = toTimestamp(transaction?.snapshot?.time ?? database.readTime());
+    const readTime = toTimestamp(snapshot?.time ?? database.readTime());
     return documents.map((address) => {
       const { name } = address;
-      const stored = database.get(address, transaction?.snapshot);
+      const stored = database.get(address, snapshot);
       meter.read('BatchGetDocuments', name, runOfBody(name, stored?.body));
       return stored ? { found: encodeFound(stored, mask), readTime } : { missing: name, readTime };
     });
   };
   const answers: object[] = await session.read(transaction, request.documents, read);
   await session.storage.durable();
-  return begun && transaction ? [{ transaction: transaction.id }, ...answers] : answers;
+  return begun ? [{ transaction: begun }, ...answers] : answers;
 }
 
 export function encodeFound(stored: StoredDocument, mask: readonly FieldPath[] | undefined): Buffer {
@@ -66,11 +66,11 @@ export async function runQuery(
   if (request.explainOptions) throw unimplemented('Query explain is not implemented.');
   if (!request.structuredQuery) throw invalid('RunQuery needs a structured query.');
   const query = decodeQuery(request.parent, request.structuredQuery);
-  const { transaction, begun } = select(session, query.scope.database, request);
-  const { found, skipped, readTime } = await readQuery(session, transaction, query);
+  const consistency = select(session, query.scope.database, request);
+  const { found, skipped, readTime } = await readQuery(session, consistency, query);
   meterQuery(meter, query, found, skipped);
   await session.storage.durable();
-  const id = begun && transaction ? { transaction: transaction.id } : {};
+  const id = consistency.begun ? { transaction: consistency.begun } : {};
   return answers(query, found, toTimestamp(readTime), id);
 }
 

@@ -14,9 +14,6 @@ import { type Transaction, type TransactionMode, Transactions } from './transact
 /** How long a writer waits for readers before it is told to try again. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** What a read sees and holds. Absent: the newest commit, holding nothing. */
-export type Consistency = Transaction | undefined;
-
 export interface SessionOptions extends DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
@@ -36,16 +33,16 @@ export class Session {
   }
 
   begin(database: string, mode: TransactionMode): Transaction {
-    const snapshot = mode.kind === 'readOnly' ? this.databases.get(database).open() : undefined;
+    const snapshot = mode.kind === 'readOnly' ? this.databases.get(database).open(mode.at) : undefined;
     return this.transactions.begin(database, mode, snapshot);
   }
 
   /** Runs `read` under the transaction's locks on the named documents. */
-  read<T>(consistency: Consistency, names: readonly string[], read: () => T): T | Promise<T> {
-    if (!consistency || consistency.snapshot) return read();
-    return this.locks.run(consistency, { kind: 'read', names }, () => {
+  read<T>(transaction: Transaction | undefined, names: readonly string[], read: () => T): T | Promise<T> {
+    if (!transaction || transaction.snapshot) return read();
+    return this.locks.run(transaction, { kind: 'read', names }, () => {
       const result = read();
-      this.locks.holdDocuments(consistency, names);
+      this.locks.holdDocuments(transaction, names);
       return result;
     });
   }
@@ -55,18 +52,18 @@ export class Session {
    * did read, which is what stays locked.
    */
   query<T>(
-    consistency: Consistency,
+    transaction: Transaction | undefined,
     whole: LockedRange,
     run: () => { result: T; range: LockedRange; found: readonly Candidate[] },
   ): T | Promise<T> {
-    if (!consistency || consistency.snapshot) return run().result;
-    return this.locks.run(consistency, { kind: 'query', range: whole }, () => {
+    if (!transaction || transaction.snapshot) return run().result;
+    return this.locks.run(transaction, { kind: 'query', range: whole }, () => {
       const { result, range, found } = run();
       this.locks.holdDocuments(
-        consistency,
+        transaction,
         found.map((f) => f.name),
       );
-      this.locks.holdRange(consistency, range);
+      this.locks.holdRange(transaction, range);
       return result;
     });
   }

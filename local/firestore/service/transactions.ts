@@ -17,7 +17,8 @@ const MAX_OPEN = 20_000;
 
 export type TransactionMode =
   | { readonly kind: 'readWrite'; readonly retryOf: Uint8Array | undefined }
-  | { readonly kind: 'readOnly' };
+  /** `at`: the moment to see, microseconds since 1970; absent: the newest commit. */
+  | { readonly kind: 'readOnly'; readonly at?: number | undefined };
 
 interface TransactionOptions {
   readonly database: string;

@@ -290,7 +290,7 @@ class Stage {
       required: [],
       select: undefined,
     });
-    const { found } = await readQuery(this.session, transaction, query);
+    const { found } = await readQuery(this.session, { transaction, snapshot: transaction?.snapshot }, query);
     return found.map((f) => f.name.split('/').at(-1)).join();
   }
 

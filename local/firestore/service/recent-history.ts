@@ -1,0 +1,69 @@
+/**
+ * What the last commits replaced, so that a read can be repeated as of a moment shortly ago: the client does that when
+ * a stream of results breaks. Bounded by memory, not by production's hour; what is older is refused, never guessed.
+ */
+import { Code, StatusError } from '../model/status.ts';
+import type { StoredDocument } from '../storage/document-storage.ts';
+import { Snapshot } from './snapshot.ts';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_ENTRIES = 50_000;
+/** Dropped entries that may wait at the front before the list is moved together. */
+const SLACK = 1_000;
+
+export interface Replaced {
+  readonly name: string;
+  /** Undefined: the document did not exist. */
+  readonly stored: StoredDocument | undefined;
+}
+
+interface Entry extends Replaced {
+  /** Of the commit that replaced it; microseconds since 1970. */
+  readonly time: number;
+}
+
+export class RecentHistory {
+  #entries: Entry[] = [];
+  #first = 0;
+  #bytes = 0;
+  /** Every moment from here on can be read. */
+  #horizon: number;
+
+  constructor(horizon: number) {
+    this.#horizon = horizon;
+  }
+
+  record(time: number, replaced: readonly Replaced[]): void {
+    for (const { name, stored } of replaced) {
+      this.#entries.push({ time, name, stored });
+      this.#bytes += stored?.body.length ?? 0;
+    }
+    while (this.#bytes > MAX_BYTES || this.#entries.length - this.#first > MAX_ENTRIES) this.#drop();
+    if (this.#first > SLACK) {
+      this.#entries = this.#entries.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+
+  /** @throws FAILED_PRECONDITION when the moment is no longer, or was never, known. */
+  at(time: number): Snapshot {
+    if (time < this.#horizon) {
+      throw new StatusError(
+        Code.FAILED_PRECONDITION,
+        'The requested snapshot version is too old: this server keeps the last few thousand replaced documents only.',
+      );
+    }
+    const snapshot = new Snapshot(time);
+    for (let i = this.#first; i < this.#entries.length; i++) {
+      const entry = this.#entries[i] as Entry;
+      if (entry.time > time) snapshot.replace(entry.name, entry.stored);
+    }
+    return snapshot;
+  }
+
+  #drop(): void {
+    const entry = this.#entries[this.#first++] as Entry;
+    this.#bytes -= entry.stored?.body.length ?? 0;
+    this.#horizon = entry.time;
+  }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ByteWriter, prefixEnd } from '../../../local/firestore/model/byte-writer.ts';
+import { documentKey } from '../../../local/firestore/model/document-key.ts';
+import {
+  formatFieldPath,
+  getField,
+  parseFieldPath,
+  withField,
+} from '../../../local/firestore/model/field-path.ts';
+import { AUTOMATIC_INDEXES } from '../../../local/firestore/model/index/index-config.ts';
+import { entryDifference } from '../../../local/firestore/model/index/index-entries.ts';
+import { compareUtf8 } from '../../../local/firestore/model/utf8.ts';
+import {
+  compareSegments,
+  compareValues,
+  type Fields,
+  identical,
+  type Value,
+} from '../../../local/firestore/model/value.ts';
+import { writeValueKey } from '../../../local/firestore/model/value-key.ts';
+import { decodeDocument, encodeBody, readTextField } from '../../../local/firestore/wire/document-codec.ts';
+import { decodeValue, encodeValue } from '../../../local/firestore/wire/value-codec.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.constantFrom('', '\0', '\0\0', 'a', 'a\0', '\uffff', '🎉'),
+);
+const integer = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: -3n, max: 3n }),
+);
+const double = fc.oneof(fc.double(), fc.constantFrom(0, -0, 1, 2 ** 53, 2 ** 63, -(2 ** 63), Number.NaN));
+const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
+const leaf: fc.Arbitrary<Value> = fc.oneof(
+  fc.constant<Value>({ kind: 'null' }),
+  fc.boolean().map((value): Value => ({ kind: 'boolean', value })),
+  integer.map((value): Value => ({ kind: 'integer', value })),
+  double.map((value): Value => ({ kind: 'double', value })),
+  fc
+    .tuple(seconds, fc.nat(999_999))
+    .map(([s, micros]): Value => ({ kind: 'timestamp', seconds: s, nanos: micros * 1000 })),
+  text.map((value): Value => ({ kind: 'string', value })),
+  fc.uint8Array({ maxLength: 3 }).map((bytes): Value => ({ kind: 'bytes', value: Buffer.from(bytes) })),
+  fc
+    .constantFrom('p/a', 'p/a/b/c', 'p/a!', 'p/__id2__', 'p/__id10__')
+    .map((value): Value => ({ kind: 'reference', value })),
+  fc
+    .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 180 }))
+    .map(([latitude, longitude]): Value => ({ kind: 'geo', latitude, longitude })),
+);
+const name = fc.constantFrom('a', 'b', 'a b', '`', 'é');
+const fieldsOf = (value: fc.Arbitrary<Value>) =>
+  fc.array(fc.tuple(name, value), { maxLength: 3 }).map((entries): Fields => new Map(entries));
+const flat = fc.oneof(
+  leaf,
+  fieldsOf(leaf).map((fields): Value => ({ kind: 'map', fields })),
+);
+const value: fc.Arbitrary<Value> = fc.oneof(
+  leaf,
+  fc.array(flat, { maxLength: 3 }).map((values): Value => ({ kind: 'array', values })),
+  fieldsOf(flat).map((fields): Value => ({ kind: 'map', fields })),
+);
+
+function key(of: Value, inverted = false): Buffer {
+  const writer = new ByteWriter();
+  writeValueKey(writer, of);
+  if (inverted) writer.invertFrom(0);
+  return writer.take();
+}
+
+describe('values', () => {
+  test('keys sort as the values do, and inverted keys the other way round', () => {
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        const order = Math.sign(compareValues(a, b));
+        expect(Buffer.compare(key(a), key(b))).toBe(order);
+        expect(Buffer.compare(key(a, true), key(b, true)) + order).toBe(0);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('no key begins with another, so that what follows it cannot change the order', () => {
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        const [x, y] = [key(a), key(b)];
+        if (!x.equals(y)) expect(y.subarray(0, x.length).equals(x)).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('their order is total', () => {
+    fc.assert(
+      fc.property(value, value, value, (a, b, c) => {
+        expect(Math.sign(compareValues(a, b)) + Math.sign(compareValues(b, a))).toBe(0);
+        if (compareValues(a, b) <= 0 && compareValues(b, c) <= 0)
+          expect(compareValues(a, c)).toBeLessThanOrEqual(0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('survive encoding', () => {
+    fc.assert(
+      fc.property(value, (a) => {
+        expect(identical(decodeValue(encodeValue(a)), a)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('an integer and a double of the same number are equal but not identical', () => {
+    const [one, uno]: [Value, Value] = [
+      { kind: 'integer', value: 1n },
+      { kind: 'double', value: 1 },
+    ];
+    expect(compareValues(one, uno)).toBe(0);
+    expect(identical(one, uno)).toBe(false);
+    const large: Value = { kind: 'integer', value: 2n ** 53n + 1n };
+    expect(compareValues(large, { kind: 'double', value: 2 ** 53 })).toBeGreaterThan(0);
+  });
+});
+
+test('strings sort by their UTF-8 bytes', () => {
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      expect(Math.sign(compareUtf8(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('document keys of a collection sort by id', () => {
+  const id = fc.oneof(
+    fc.constantFrom('__id1__', '__id-5__', '__id100__', 'a', 'a!', 'b'),
+    fc.string({ minLength: 1, unit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(id, id, (a, b) => {
+      const order = Buffer.compare(documentKey(1, ['c', a]), documentKey(1, ['c', b]));
+      expect(order).toBe(Math.sign(compareSegments(a, b)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the end of a prefix comes after all that begins with it and before anything greater', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 1, maxLength: 4 }),
+      fc.uint8Array({ maxLength: 4 }),
+      (prefix, rest) => {
+        const end = prefixEnd(prefix);
+        if (!end) return expect(prefix.every((b) => b === 0xff)).toBe(true);
+        expect(Buffer.compare(Buffer.concat([prefix, rest]), end)).toBe(-1);
+        expect(Buffer.compare(end, prefix)).toBe(1);
+      },
+    ),
+  );
+});
+
+describe('field paths', () => {
+  test('are read as they are written', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
+        (path) => {
+          expect(parseFieldPath(formatFieldPath(path))).toEqual(path);
+        },
+      ),
+    );
+  });
+
+  test.each(['', '.', 'a.', '.a', 'a..b', '`a', 'a b', '1a', '`a`b', 'a-b'])('%j is none', (path) => {
+    expect(() => parseFieldPath(path)).toThrow(expect.objectContaining({ code: 3 }));
+  });
+
+  test('set what they then get, and leave the rest', () => {
+    fc.assert(
+      fc.property(
+        fieldsOf(value),
+        fc.array(name, { minLength: 1, maxLength: 3 }),
+        value,
+        (fields, path, set) => {
+          const changed = withField(fields, path, set);
+          expect(getField(changed, path)).toBe(set);
+          for (const [key, old] of fields) if (key !== path[0]) expect(changed.get(key)).toBe(old);
+          expect(getField(withField(changed, path, undefined), path)).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
+
+test('the difference of index entries leads from those of one version to those of the other', () => {
+  const document = { database: 1, segments: ['c', 'd'] };
+  const all = (fields: Fields | undefined) =>
+    new Set(
+      entryDifference(AUTOMATIC_INDEXES, document, { before: undefined, after: fields }).added.map(String),
+    );
+  fc.assert(
+    fc.property(fieldsOf(value), fieldsOf(value), (before, after) => {
+      const { added, removed } = entryDifference(AUTOMATIC_INDEXES, document, { before, after });
+      const result = all(before);
+      for (const entry of removed) expect(result.delete(String(entry))).toBe(true);
+      for (const entry of added) {
+        expect(result.has(String(entry))).toBe(false);
+        result.add(String(entry));
+      }
+      expect(result).toEqual(all(after));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('one text field can be read from a stored document without the others', () => {
+  fc.assert(
+    fc.property(fieldsOf(value), text, (fields, id) => {
+      const body = encodeBody(
+        'name',
+        new Map([...fields, ['runId', { kind: 'string', value: id } as const]]),
+      );
+      expect(readTextField(body, 'runId')).toBe(
+        decodeDocument(body).fields.get('runId')?.kind === 'string' ? id : undefined,
+      );
+      expect(readTextField(encodeBody('name', fields), 'runId')).toBeUndefined();
+    }),
+  );
+});
