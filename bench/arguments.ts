@@ -1,0 +1,78 @@
+/** The flags of `npm run bench`. Pure: reads a list of words, prints and exits nothing. */
+import { parseArgs } from 'node:util';
+
+export const WORKLOADS = ['start', 'cost', 'W1', 'W2', 'W3', 'W4', 'W5', 'W6'] as const;
+export type WorkloadName = (typeof WORKLOADS)[number];
+
+export interface BenchArguments {
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly peers: boolean;
+  readonly only: ReadonlySet<WorkloadName>;
+  readonly data: 'memory' | 'sqlite';
+  readonly workers: number;
+  /** Of W1: how many runs. */
+  readonly runs: number;
+}
+
+/** The words make no sense; the message says which and why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const USAGE = `npm run bench -- [options]
+
+  --only A,B,…       of ${WORKLOADS.join(', ')} (default: all)
+  --data memory      keep the state in memory (default: sqlite, in a folder that is deleted afterwards)
+  --workers N        worker processes that run the functions (default 1)
+  --runs N           runs measured by W1 (default 60)
+  --peers            also run W1 to W5 on the other engines installed in the folder PEERS names, and print ratios
+  --json             print nothing but the line of JSON
+  --help             print this
+`;
+
+const MAX_RUNS = 10_000;
+const MAX_WORKERS = 64;
+
+export function readArguments(words: readonly string[]): BenchArguments {
+  const { json, help, peers, only, data, workers, runs } = parse(words);
+  return {
+    json: json ?? false,
+    help: help ?? false,
+    peers: peers ?? false,
+    only: new Set(only === undefined ? WORKLOADS : only.split(',').map(workload)),
+    data: storage(data ?? 'sqlite'),
+    workers: integer('--workers', workers ?? '1', MAX_WORKERS),
+    runs: integer('--runs', runs ?? '60', MAX_RUNS),
+  };
+}
+
+function parse(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args: [...words],
+      options: { json: flag, help: flag, peers: flag, only: text, data: text, workers: text, runs: text },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function workload(name: string): WorkloadName {
+  const known = WORKLOADS.find((one) => one === name);
+  if (known) return known;
+  throw new UsageError(`--only knows ${WORKLOADS.join(', ')}, not '${name}'`);
+}
+
+function storage(text: string): 'memory' | 'sqlite' {
+  if (text === 'memory' || text === 'sqlite') return text;
+  throw new UsageError(`--data is memory or sqlite, not '${text}'`);
+}
+
+function integer(flag: string, text: string, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw new UsageError(`${flag} must be a whole number from 1 to ${most}, not '${text}'`);
+}

@@ -1,0 +1,68 @@
+/** What it takes to be there and what a run is billed: start-up, memory at rest, Firestore operations. */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { control } from '../local/cloud-process.ts';
+import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
+import { median } from './statistics.ts';
+
+export interface StartUp {
+  readonly n: number;
+  /** From the spawning of the process to the line that says it is ready. */
+  readonly medianMs: number;
+  /** All processes, at rest for {@link REST_MS}. */
+  readonly idleMb: number | null;
+}
+
+const STARTS = 3;
+const REST_MS = 3_000;
+
+/** With the functions a user starts, not those of the benchmark. */
+export async function startUp(options: { data: 'memory' | 'sqlite'; workers: number }): Promise<StartUp> {
+  const functionsModule = join(import.meta.dirname, '../functions/src/index.ts');
+  const times: number[] = [];
+  let idleMb: number | null = null;
+  for (let i = 0; i < STARTS; i += 1) {
+    await using cloud = await startMeasuredCloud({ ...options, functionsModule });
+    times.push(cloud.startMs);
+    if (i < STARTS - 1) continue;
+    await delay(REST_MS);
+    idleMb = await cloud.residentMb();
+  }
+  return { n: STARTS, medianMs: median(times), idleMb };
+}
+
+/** What production would bill for one run, as the local Firestore counts it; exact. */
+export interface Operations {
+  readonly type: string;
+  readonly reads: number;
+  readonly writes: number;
+  readonly deletes: number;
+  readonly commits: number;
+}
+
+interface Meter extends Omit<Operations, 'type'> {
+  readonly bytes: number;
+}
+
+interface TaskCounts {
+  readonly tasks: { readonly created: number; readonly finished: number };
+}
+
+const LOOK_EVERY_MS = 25;
+const LIMIT_MS = 60_000;
+
+/** Watches the queue and not the run: a look at a run is itself billed as reads of it. */
+export async function operationsOf({ ready, client }: MeasuredCloud, type: string): Promise<Operations> {
+  const runId = await client.start(type);
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    const { tasks } = await control<TaskCounts>(ready, 'GET', '/meter/tasks');
+    if (tasks.created === tasks.finished) break;
+    if (performance.now() > deadline) throw new Error(`run ${runId} has a task left after ${LIMIT_MS} ms`);
+    await delay(LOOK_EVERY_MS);
+  }
+  const { reads, writes, deletes, commits } = await control<Meter>(ready, 'GET', `/meter/runs/${runId}`);
+  const run = await client.run(runId);
+  if (run?.status !== 'completed') throw new Error(`run ${runId} is ${run?.status}, not completed`);
+  return { type, reads, writes, deletes, commits };
+}

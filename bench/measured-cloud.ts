@@ -1,0 +1,56 @@
+/** A local cloud to be measured: a process of its own as a user starts it, with a folder of its own, gone afterwards. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { control, type Ready, startCloudProcess } from '../local/cloud-process.ts';
+import { Client } from './client.ts';
+import { residentMb } from './processes.ts';
+
+export interface MeasuredCloud {
+  readonly ready: Ready;
+  readonly client: Client;
+  /** For marks and notes; deleted with the cloud. */
+  readonly folder: string;
+  /** From the spawning of its process to the line that says it is ready. */
+  readonly startMs: number;
+  /** Of the cloud's process and its workers together. */
+  residentMb(): Promise<number | null>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface MeasuredCloudOptions {
+  readonly data: 'memory' | 'sqlite';
+  readonly workers: number;
+  /** The functions that are served; left out: those of the benchmark. */
+  readonly functionsModule?: string;
+}
+
+export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise<MeasuredCloud> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-bench-'));
+  const marks = join(folder, 'marks');
+  mkdirSync(marks);
+  const startedAt = performance.now();
+  const cloud = await startCloudProcess({
+    data: options.data === 'memory' ? 'memory' : join(folder, 'data'),
+    functionsModule: options.functionsModule ?? join(import.meta.dirname, 'functions.ts'),
+    workers: options.workers,
+  });
+  const startMs = Math.round(performance.now() - startedAt);
+  const client = new Client(cloud.ready);
+  return {
+    ready: cloud.ready,
+    client,
+    folder: marks,
+    startMs,
+    async residentMb() {
+      const pids = await control<Ready['pids']>(cloud.ready, 'GET', '/pids');
+      return residentMb([pids.cloud, ...pids.workers]);
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+      cloud.process.kill('SIGTERM');
+      await cloud.ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** Which workloads are run, in which order and how often. Knows no flags and prints nothing. */
+import { loadavg } from 'node:os';
+import type { WorkloadName } from './arguments.ts';
+import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
+import { startMeasuredCloud } from './measured-cloud.ts';
+import { rounded } from './statistics.ts';
+import {
+  type Chain,
+  chain,
+  fanOut,
+  killedAtItsEnd,
+  type Latency,
+  manyAtOnce,
+  type OneKey,
+  oneAtATime,
+  oneKey,
+  type Recovery,
+  type Throughput,
+} from './workloads.ts';
+
+export interface SuiteOptions {
+  readonly only: ReadonlySet<WorkloadName>;
+  readonly data: 'memory' | 'sqlite';
+  readonly workers: number;
+  /** Of W1. */
+  readonly runs: number;
+  /** Called with the name of a workload and its figures as soon as there are any. */
+  report(name: WorkloadName, figures: object): void;
+}
+
+/** What was measured; a workload left out is absent. */
+export interface Figures {
+  start?: StartUp;
+  cost?: readonly Operations[];
+  W1?: Latency;
+  W2?: Throughput;
+  W3?: readonly Chain[];
+  W4?: Latency;
+  W5?: OneKey;
+  W6?: readonly Recovery[];
+  /** All processes, when everything had been run. */
+  residentAfterMb?: number | null;
+  /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
+  load: readonly [number, number];
+}
+
+const W2 = { runs: 500, atOnce: 50 };
+const W3 = [
+  { steps: 100, n: 5 },
+  { steps: 1_000, n: 3 },
+  { steps: 5_000, n: 1 },
+];
+const W4_RUNS = 10;
+const W5 = { starts: 200, n: 3 };
+const W6_STEPS = [100, 1_000, 5_000];
+
+/** Everything but the start-up on one local cloud, in the order of the names. */
+export async function runSuite(options: SuiteOptions): Promise<Figures> {
+  const { only, data, workers, runs, report } = options;
+  const load = () => rounded(loadavg()[0] ?? 0, 2);
+  const before = load();
+  const figures: Figures = { load: [before, before] };
+  const measure = async <K extends WorkloadName>(name: K, work: () => Promise<NonNullable<Figures[K]>>) => {
+    if (!only.has(name)) return;
+    const found = await work();
+    figures[name] = found;
+    report(name, found);
+  };
+  await measure('start', () => startUp({ data, workers }));
+  if ([...only].some((name) => name !== 'start')) {
+    await using cloud = await startMeasuredCloud({ data, workers });
+    await measure('W1', () => oneAtATime(cloud, runs));
+    await measure('cost', () =>
+      inTurn(['seq-10', 'fan-100', 'seq-100'], (type) => operationsOf(cloud, type)),
+    );
+    await measure('W2', () => manyAtOnce(cloud, W2));
+    await measure('W3', () => inTurn(W3, (length) => chain(cloud, length)));
+    await measure('W4', () => fanOut(cloud, W4_RUNS));
+    await measure('W5', () => oneKey(cloud, W5));
+    await measure('W6', () => inTurn(W6_STEPS, (steps) => killedAtItsEnd(cloud, steps)));
+    figures.residentAfterMb = await cloud.residentMb();
+  }
+  return { ...figures, load: [before, load()] };
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}

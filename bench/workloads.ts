@@ -1,0 +1,181 @@
+/**
+ * The workloads W1 to W6. Each starts runs through the HTTP door, sees them completed through it, and returns its
+ * figures; nothing is taken from inside.
+ *
+ * Must not: start or stop a local cloud.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOCAL_SETTINGS } from '../functions/src/engine/settings.ts';
+import type { Client, EventView } from './client.ts';
+import { median, percentile, rounded } from './statistics.ts';
+import { CrowdWatch, Watch } from './watch.ts';
+
+export interface Bench {
+  readonly client: Client;
+  /** An empty folder for the marks of W6. */
+  readonly folder: string;
+}
+
+const WARM_UP = 5;
+
+export interface Latency {
+  readonly n: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly minMs: number;
+  /** How often a run was asked for, on average: what watching cost. */
+  readonly looksPerRun: number;
+}
+
+/** W1: `n` runs of 10 steps, one at a time. */
+export function oneAtATime(bench: Bench, n: number): Promise<Latency> {
+  return latency(bench, 'seq-10', n);
+}
+
+/** W4: `n` runs of 100 parallel steps and a join, one at a time. */
+export function fanOut(bench: Bench, n: number): Promise<Latency> {
+  return latency(bench, 'fan-100', n);
+}
+
+async function latency({ client }: Bench, type: string, n: number): Promise<Latency> {
+  const watch = new Watch(client);
+  const once = async () => {
+    const startedAt = performance.now();
+    return watch.completed(await client.start(type, { key: randomUUID() }), startedAt);
+  };
+  for (let i = 0; i < Math.min(WARM_UP, n); i += 1) await once();
+  watch.looks = 0;
+  const times: number[] = [];
+  for (let i = 0; i < n; i += 1) times.push(await once());
+  return {
+    n,
+    medianMs: rounded(median(times)),
+    p95Ms: rounded(percentile(times, 0.95)),
+    minMs: rounded(Math.min(...times)),
+    looksPerRun: rounded(watch.looks / n),
+  };
+}
+
+export interface Throughput {
+  readonly runs: number;
+  readonly atOnce: number;
+  readonly ms: number;
+  readonly runsPerS: number;
+  readonly stepsPerS: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+}
+
+/** W2: many runs of 10 steps, so many at once. */
+export async function manyAtOnce(
+  { client }: Bench,
+  { runs, atOnce }: { runs: number; atOnce: number },
+): Promise<Throughput> {
+  const watch = new CrowdWatch(client);
+  const times: number[] = [];
+  let begun = 0;
+  const startedAt = performance.now();
+  const caller = async () => {
+    while (begun < runs) {
+      begun += 1;
+      const since = performance.now();
+      times.push(await watch.completed(await client.start('seq-10', { key: randomUUID() }), since));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, caller));
+  const ms = performance.now() - startedAt;
+  return {
+    runs,
+    atOnce,
+    ms: Math.round(ms),
+    runsPerS: rounded((runs / ms) * 1_000),
+    stepsPerS: Math.round(((runs * 10) / ms) * 1_000),
+    medianMs: Math.round(median(times)),
+    p95Ms: Math.round(percentile(times, 0.95)),
+  };
+}
+
+export interface Chain {
+  readonly steps: number;
+  readonly n: number;
+  readonly ms: number;
+  readonly msPerStep: number;
+}
+
+/** W3: one run of a long chain of steps; the median of `n`. */
+export async function chain({ client }: Bench, { steps, n }: { steps: number; n: number }): Promise<Chain> {
+  const times: number[] = [];
+  for (let i = 0; i < n; i += 1) {
+    const startedAt = performance.now();
+    const runId = await client.start(`seq-${steps}`, { key: randomUUID() });
+    times.push(await new Watch(client).completed(runId, startedAt));
+  }
+  const ms = median(times);
+  return { steps, n, ms: Math.round(ms), msPerStep: rounded(ms / steps, 3) };
+}
+
+export interface OneKey {
+  readonly starts: number;
+  readonly n: number;
+  readonly medianMs: number;
+  /** Different runs the starts of one key were answered with, at worst. One, or the promise is broken. */
+  readonly runsMade: number;
+}
+
+/** W5: concurrent starts with one idempotency key, until all are answered; `n` times. */
+export async function oneKey(
+  { client }: Bench,
+  { starts, n }: { starts: number; n: number },
+): Promise<OneKey> {
+  const times: number[] = [];
+  let runsMade = 0;
+  for (let i = 0; i < n; i += 1) {
+    const key = randomUUID();
+    const startedAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: starts }, () => client.start('seq-3', { key })));
+    times.push(performance.now() - startedAt);
+    runsMade = Math.max(runsMade, new Set(answers).size);
+    await new Watch(client).completed(answers[0] as string, startedAt);
+  }
+  return { starts, n, medianMs: rounded(median(times)), runsMade };
+}
+
+export interface Recovery {
+  readonly steps: number;
+  /** From the kill to the first new event. */
+  readonly goesOnMs: number;
+  /** How much of that the dead worker's lease took, which is a setting and not the engine's doing. */
+  readonly leaseMs: number;
+  readonly withoutLeaseMs: number;
+  /** From the first new event to the end of the last step: what could grow with the length of the run. */
+  readonly pickedUpMs: number;
+  /** Steps that ran again. One: the step that was killed. */
+  readonly stepsRepeated: number;
+}
+
+/** W6: a run whose worker is killed (SIGKILL) in its last step. */
+export async function killedAtItsEnd({ client, folder }: Bench, steps: number): Promise<Recovery> {
+  const mark = join(folder, `killed-${steps}-${randomUUID()}`);
+  const runId = await client.start(`fatal-${steps}`, { input: { mark }, key: randomUUID() });
+  await new Watch(client).completed(runId, performance.now());
+  const killedAt = Number(readFileSync(mark, 'utf8'));
+  const events = await client.events(runId);
+  const orphaned = events.find(({ type }) => type === 'orphan_detected');
+  const ended = events.findLast(({ type }) => type === 'step_succeeded');
+  if (!orphaned || !ended) throw new Error(`run ${runId} was not recovered: the kill came to nothing`);
+  const leaseEndedAt = Number(orphaned.data.lastHeartbeatAt) + LOCAL_SETTINGS.leaseMs;
+  return {
+    steps,
+    goesOnMs: timeOf(orphaned) - killedAt,
+    leaseMs: leaseEndedAt - killedAt,
+    withoutLeaseMs: timeOf(orphaned) - leaseEndedAt,
+    pickedUpMs: timeOf(ended) - timeOf(orphaned),
+    stepsRepeated: events.filter(({ type, seq }) => type === 'step_succeeded' && seq > orphaned.seq).length,
+  };
+}
+
+function timeOf({ at }: EventView): number {
+  return Date.parse(at);
+}
