@@ -3,12 +3,12 @@
  * that lets work in hand finish. Owns wiring only. A composition root: the one place of `local/`, with the main,
  * that reads the clock, the environment and chance.
  */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startControlPort } from './control/control.ts';
-import { type ControlledFirestore, controlRoutes } from './control/routes.ts';
+import { controlRoutes } from './control/routes.ts';
 import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
@@ -19,7 +19,7 @@ import { startFunctionsHost } from './host/host.ts';
 import { queueOf } from './host/queue-of.ts';
 import { workerEnv } from './host/worker-env.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { startTasksServer, type TasksServer } from './tasks/server.ts';
+import { startFirestore, startTasks } from './stand-ins.ts';
 import { type MovableClock, movableClock } from './time/clock.ts';
 
 export interface LocalCloudOptions {
@@ -86,7 +86,13 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
 
   const [firestore, tasks] = await Promise.all([
-    startFirestore({ dir, clock, outside: outside.FIRESTORE_EMULATOR_HOST, stack }),
+    startFirestore({
+      dir,
+      clock,
+      stack,
+      outside: outside.FIRESTORE_EMULATOR_HOST,
+      indexesFile: join(ROOT, 'firestore.indexes.json'),
+    }),
     outside.CAIRN_TASKS_HOST
       ? undefined
       : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
@@ -198,53 +204,6 @@ function openDataDir(data: string, stack: AsyncDisposableStack): string | undefi
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   stack.defer(lockDataDir(dir, process.pid));
   return dir;
-}
-
-interface ServerContext {
-  readonly dir: string | undefined;
-  readonly clock: MovableClock;
-  readonly stack: AsyncDisposableStack;
-}
-
-const storageIn = (dir: string | undefined, file: string) =>
-  dir === undefined ? { kind: 'memory' as const } : { kind: 'sqlite' as const, file: join(dir, file) };
-
-async function startFirestore({
-  dir,
-  clock,
-  stack,
-  outside,
-}: ServerContext & { outside: string | undefined }) {
-  if (outside) return { host: outside, local: undefined };
-  const { startFirestoreServer } = await import('./firestore/server.ts');
-  const indexesFile = join(ROOT, 'firestore.indexes.json');
-  const server = await startFirestoreServer({
-    storage: storageIn(dir, 'firestore.sqlite'),
-    clock: clock.now,
-    ...(existsSync(indexesFile) && { indexesFile }),
-  });
-  stack.defer(() => server.stop());
-  const local: ControlledFirestore = server;
-  return { host: server.host, local };
-}
-
-async function startTasks(
-  context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch'>,
-): Promise<TasksServer> {
-  const { dir, clock, dispatch, stack } = context;
-  const server = await startTasksServer({
-    storage: storageIn(dir, 'tasks.sqlite'),
-    clock,
-    dispatch,
-    freshTaskId,
-  });
-  stack.defer(() => server.stop());
-  return server;
-}
-
-/** As Cloud Tasks makes them: up to 20 decimal digits. 2^96 possibilities: never the same twice. */
-function freshTaskId(): string {
-  return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`.slice(0, 28);
 }
 
 function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[] {

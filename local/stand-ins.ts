@@ -1,0 +1,66 @@
+/**
+ * Starts the servers that stand in for Google's, each on its own state. Part of the composition root `cloud.ts`; owns
+ * which file a server keeps its state in.
+ */
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ControlledFirestore } from './control/routes.ts';
+import { startTasksServer, type TasksServer } from './tasks/server.ts';
+import type { MovableClock } from './time/clock.ts';
+
+export interface ServerContext {
+  readonly dir: string | undefined;
+  readonly clock: MovableClock;
+  readonly stack: AsyncDisposableStack;
+}
+
+export interface FirestoreChoice {
+  /** `host:port` of one that runs already; then none is started. */
+  readonly outside: string | undefined;
+  /** Used if it is there. */
+  readonly indexesFile: string;
+}
+
+const storageIn = (dir: string | undefined, file: string) =>
+  dir === undefined ? { kind: 'memory' as const } : { kind: 'sqlite' as const, file: join(dir, file) };
+
+/** The Firestore server, or where the one from outside is. It stops with the stack. */
+export async function startFirestore({
+  dir,
+  clock,
+  stack,
+  outside,
+  indexesFile,
+}: ServerContext & FirestoreChoice) {
+  if (outside) return { host: outside, local: undefined };
+  const { startFirestoreServer } = await import('./firestore/server.ts');
+  const server = await startFirestoreServer({
+    storage: storageIn(dir, 'firestore.sqlite'),
+    clock: clock.now,
+    ...(existsSync(indexesFile) && { indexesFile }),
+  });
+  stack.defer(() => server.stop());
+  const local: ControlledFirestore = server;
+  return { host: server.host, local };
+}
+
+/** The Cloud Tasks server; it dispatches once `start()` is called, and stops with the stack. */
+export async function startTasks(
+  context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch'>,
+): Promise<TasksServer> {
+  const { dir, clock, dispatch, stack } = context;
+  const server = await startTasksServer({
+    storage: storageIn(dir, 'tasks.sqlite'),
+    clock,
+    dispatch,
+    freshTaskId,
+  });
+  stack.defer(() => server.stop());
+  return server;
+}
+
+/** Decimal digits, as Cloud Tasks makes them; drawn from 2^94 possibilities, so never the same twice. */
+function freshTaskId(): string {
+  return `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`;
+}
