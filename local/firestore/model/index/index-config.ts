@@ -101,8 +101,25 @@ export function readIndexConfig(file: IndexesFile): IndexConfig {
     enforced: true,
     fingerprint: `${LAYOUT} ${JSON.stringify([file.indexes ?? [], file.fieldOverrides ?? []])}`,
     composites: (collectionId) => composites.get(collectionId) ?? NO_COMPOSITES,
-    field: (collectionId, path) => lookUp(overrides, collectionId, path),
+    field: remembering((collectionId, path) => lookUp(overrides, collectionId, path)),
     expiry,
+  };
+}
+
+/** Field names repeat from document to document; where they do not, the memory is emptied now and then. */
+const REMEMBERED_FIELDS = 10_000;
+
+function remembering(find: IndexConfig['field']): IndexConfig['field'] {
+  const known = new Map<string, FieldIndexes>();
+  return (collectionId, path) => {
+    const key = `${collectionId}/${path.length === 1 ? path[0] : path.join('\0')}`;
+    let indexes = known.get(key);
+    if (!indexes) {
+      if (known.size >= REMEMBERED_FIELDS) known.clear();
+      indexes = find(collectionId, path);
+      known.set(key, indexes);
+    }
+    return indexes;
   };
 }
 
