@@ -58,7 +58,7 @@ export function append(
 }
 
 /** The state after several drafts in a row. */
-export function after(state: RunState, drafts: readonly EventDraft[], now?: number): RunState {
+export function grownBy(state: RunState, drafts: readonly EventDraft[], now?: number): RunState {
   return drafts.reduce((current, draft) => append(current, draft, now).state, state);
 }
 

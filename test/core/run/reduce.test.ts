@@ -5,11 +5,11 @@ import { fold, reduce } from '../../../functions/src/core/reduce/index.ts';
 import { isOver, type RunState } from '../../../functions/src/core/state.ts';
 import { freeze } from '../../../functions/src/memory/memory-database.ts';
 import {
-  after,
   append,
   claimed,
   created,
   failedRun,
+  grownBy,
   journals,
   RUN_ID,
   resumed,
@@ -20,7 +20,7 @@ const started: EventDraft = { type: 'run_started', initiator: 'system', data: {}
 
 function running(): RunState {
   const { state } = created();
-  return after(state, [claimed(state), started]);
+  return grownBy(state, [claimed(state), started]);
 }
 
 function orphaned(state: RunState): EventDraft {
@@ -105,8 +105,8 @@ describe('the fold', () => {
 
 describe('an event that the state does not allow is refused', () => {
   const { state: pending, event: first } = created();
-  const ended = after(running(), [failedRun()]);
-  const done = after(running(), [succeeded('a')]);
+  const ended = grownBy(running(), [failedRun()]);
+  const done = grownBy(running(), [succeeded('a')]);
   const refused: readonly [string, RunState, EventDraft][] = [
     ['a claim with an old epoch', running(), { ...claimed(pending) }],
     [
@@ -153,14 +153,14 @@ describe('what an event means', () => {
   test('an interruption takes the lease, and counts until the next checkpoint', () => {
     let state = running();
     for (let times = 1; times <= 2; times += 1) {
-      state = after(state, [orphaned(state)]);
+      state = grownBy(state, [orphaned(state)]);
       expect(state).toMatchObject({ status: 'interrupted', interruptions: times });
       expect(state.lease).toBeUndefined();
-      state = after(state, [resumed()]);
-      state = after(state, [claimed(state)]);
+      state = grownBy(state, [resumed()]);
+      state = grownBy(state, [claimed(state)]);
     }
     expect(state.resumeCount).toBe(2);
-    expect(after(state, [succeeded('a')])).toMatchObject({
+    expect(grownBy(state, [succeeded('a')])).toMatchObject({
       interruptions: 0,
       resumeCount: 2,
       checkpointHead: state.head + 1,
@@ -168,7 +168,7 @@ describe('what an event means', () => {
   });
 
   test('a step that was left in flight is in flight until it ends', () => {
-    const state = after(running(), [
+    const state = grownBy(running(), [
       {
         type: 'run_released',
         initiator: 'system',
@@ -182,7 +182,7 @@ describe('what an event means', () => {
       },
     ]);
     expect(state.inFlight).toHaveLength(2);
-    expect(after(state, [claimed(state), succeeded('a')]).inFlight).toEqual([{ stepId: 'b', revision: 1 }]);
+    expect(grownBy(state, [claimed(state), succeeded('a')]).inFlight).toEqual([{ stepId: 'b', revision: 1 }]);
   });
 
   test('a failed step leaves no checkpoint, and the first failure is the error of the run', () => {
@@ -195,14 +195,14 @@ describe('what an event means', () => {
       },
     });
     const before = running();
-    const state = after(before, [fail('a'), fail('b')]);
+    const state = grownBy(before, [fail('a'), fail('b')]);
     expect(state.checkpointHead).toBe(before.checkpointHead);
     expect(state.error).toMatchObject({ stepId: 'a' });
   });
 
   test('an old revision of a step changes nothing', () => {
-    const state = after(running(), [succeeded('a', 2)]);
-    expect(after(state, [succeeded('a', 1)]).steps.get('a')).toEqual(state.steps.get('a'));
+    const state = grownBy(running(), [succeeded('a', 2)]);
+    expect(grownBy(state, [succeeded('a', 1)]).steps.get('a')).toEqual(state.steps.get('a'));
   });
 
   test('the first request to cancel is the one that counts', () => {
@@ -212,16 +212,16 @@ describe('what an event means', () => {
       actor: reason,
       data: { stopKind: 'user', reason },
     });
-    const state = after(running(), [cancel('one'), cancel('two')]);
+    const state = grownBy(running(), [cancel('one'), cancel('two')]);
     expect(state.cancellation).toMatchObject({ reason: 'one', actor: 'one' });
     expect(state.status).toBe('running');
   });
 
   test('a failed run keeps its open questions for its successor; others drop them', () => {
     const wait = { id: 'w', kind: 'approval', stepId: 'a', revision: 1, openedAt: 0 } as const;
-    const asking = after(running(), [{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
-    expect(after(asking, [failedRun()])).toMatchObject({ waits: [], lastHandoff: [wait] });
-    const cancelled = after(asking, [
+    const asking = grownBy(running(), [{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
+    expect(grownBy(asking, [failedRun()])).toMatchObject({ waits: [], lastHandoff: [wait] });
+    const cancelled = grownBy(asking, [
       { type: 'run_cancelled', initiator: 'user', data: { stopKind: 'halt' } },
     ]);
     expect(cancelled).toMatchObject({ waits: [], stopKind: 'halt' });

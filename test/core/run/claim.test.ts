@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { claimVerdict } from '../../../functions/src/core/claim.ts';
+import { isOver, type RunState } from '../../../functions/src/core/state.ts';
+import { claimed, created, failedRun, grownBy, journals, T0 } from './random-journal.ts';
+
+const LEASE_MS = 5_000;
+const fresh = created().state;
+const leased = grownBy(fresh, [claimed(fresh), { type: 'run_started', initiator: 'system', data: {} }]);
+const released = (dueAt?: number) =>
+  grownBy(leased, [
+    {
+      type: 'run_released',
+      initiator: 'system',
+      data: { reason: 'retry', inFlight: [], ...(dueAt === undefined ? {} : { dueAt }) },
+    },
+  ]);
+const suspended = grownBy(leased, [
+  { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external' } },
+]);
+const asking: RunState = {
+  ...suspended,
+  waits: [{ id: 'w', kind: 'event', stepId: 's', revision: 1, openedAt: T0 }],
+};
+const interrupted = grownBy(leased, [
+  { type: 'orphan_detected', initiator: 'timeout', data: { owner: 'o1', epoch: 1, lastHeartbeatAt: T0 } },
+]);
+
+describe('what a drive may do with a run', () => {
+  const at = (readAt: number, lastHeartbeatAt?: number) => ({
+    readAt,
+    soft: lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt },
+    leaseMs: LEASE_MS,
+  });
+  test.each([
+    ['a new run', fresh, at(T0), { kind: 'claim' }],
+    ['a released run', released(), at(T0), { kind: 'claim' }],
+    ['a run whose retry is not due', released(T0 + 9), at(T0 + 8), { kind: 'early', at: T0 + 9 }],
+    ['a run whose retry is due', released(T0 + 9), at(T0 + 9), { kind: 'claim' }],
+    ['a run that ended', grownBy(leased, [failedRun()]), at(T0), { kind: 'over' }],
+    ['a run that was interrupted', interrupted, at(T0), { kind: 'interrupted' }],
+    ['a run that waits for an answer', asking, at(T0), { kind: 'waiting', parked: false }],
+    ['a parked run', suspended, at(T0), { kind: 'waiting', parked: true }],
+    ['a driven run', leased, at(T0 + 4_999, T0), { kind: 'leased', freeAt: T0 + LEASE_MS }],
+    [
+      'a driven run whose holder fell silent',
+      leased,
+      at(T0 + 5_000, T0),
+      { kind: 'orphaned', lastHeartbeatAt: T0 },
+    ],
+    [
+      'a driven run with a fresh beat',
+      leased,
+      at(T0 + 9_000, T0 + 8_000),
+      { kind: 'leased', freeAt: T0 + 13_000 },
+    ],
+    ['a driven run without any beat yet', leased, at(T0 + 1), { kind: 'leased', freeAt: T0 + LEASE_MS }],
+  ] as const)('%s', (_, state, { readAt, soft, leaseMs }, expected) => {
+    expect(claimVerdict({ state, soft, readAt, leaseMs })).toEqual(expected);
+  });
+
+  test('has one answer for every state, and lets nobody claim a run that somebody holds', () => {
+    fc.assert(
+      fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
+        for (const state of states) {
+          const readAt = state.updatedAt + laterMs;
+          const { kind } = claimVerdict({ state, soft: {}, readAt, leaseMs: LEASE_MS });
+          expect(kind === 'over').toBe(isOver(state));
+          if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
+          if (kind === 'claim') expect(['pending', 'running', 'replaying']).toContain(state.status);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

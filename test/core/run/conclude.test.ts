@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { conclude, type DriveFacts } from '../../../functions/src/core/conclude.ts';
+
+/** Every combination that can be told apart. */
+function everyCombination(): DriveFacts[] {
+  const all: DriveFacts[] = [];
+  for (const active of [0, 1]) {
+    for (const unacknowledged of [0, 1]) {
+      for (const unsettled of [0, 2]) {
+        for (const held of [0, 1]) {
+          for (const awaitedRetries of [0, 1]) {
+            for (const earliestRetryAt of [undefined, 9]) {
+              for (const failed of [false, true]) {
+                for (const stop of [undefined, 'cancel', 'budget', 'shutdown'] as const) {
+                  all.push({
+                    active,
+                    unacknowledged,
+                    unsettled,
+                    held,
+                    awaitedRetries,
+                    earliestRetryAt,
+                    failed,
+                    stop,
+                  });
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
+function isDeadEnd(facts: DriveFacts): boolean {
+  const { active, unacknowledged, unsettled, held, awaitedRetries, earliestRetryAt, failed, stop } = facts;
+  const underWay = active + unacknowledged + held + awaitedRetries > 0;
+  return unsettled > 0 && !underWay && earliestRetryAt === undefined && !failed && stop === undefined;
+}
+
+describe('the terminal reducer of a drive', () => {
+  const combinations = everyCombination();
+
+  test('has one answer for every combination, and refuses the one that cannot be', () => {
+    expect(combinations).toHaveLength(512);
+    for (const facts of combinations) {
+      if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('nothing can make them');
+      else expect(conclude(facts).kind).toMatch(/^(wait|complete|fail|cancel|release)$/);
+    }
+  });
+
+  test('lets go of nothing while a body may still end', () => {
+    for (const facts of combinations.filter(({ active }) => active > 0))
+      expect(conclude(facts).kind).toBe('wait');
+  });
+
+  test('completes only what has ended without failure or cancel', () => {
+    for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
+      if (conclude(facts).kind !== 'complete') continue;
+      expect(facts).toMatchObject({ active: 0, unsettled: 0, failed: false });
+      expect(facts.stop).not.toBe('cancel');
+    }
+  });
+
+  test('never waits for nothing', () => {
+    for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
+      if (conclude(facts).kind !== 'wait') continue;
+      expect(facts.active + facts.unacknowledged + facts.awaitedRetries).toBeGreaterThan(0);
+    }
+  });
+
+  test('never goes on when it was told to stop and no body runs', () => {
+    for (const facts of combinations.filter(({ active, stop }) => active === 0 && stop !== undefined)) {
+      expect(conclude(facts).kind).not.toBe('wait');
+    }
+  });
+
+  const idle: DriveFacts = {
+    active: 0,
+    unacknowledged: 0,
+    unsettled: 3,
+    held: 0,
+    awaitedRetries: 0,
+    earliestRetryAt: undefined,
+    failed: false,
+    stop: undefined,
+  };
+  test.each([
+    ['a cancel beats a failure', { failed: true, stop: 'cancel' }, { kind: 'cancel' }],
+    ['a failure beats the end of the budget', { failed: true, stop: 'budget' }, { kind: 'fail' }],
+    [
+      'a run whose last step ended at shutdown completes',
+      { unsettled: 0, stop: 'shutdown' },
+      { kind: 'complete' },
+    ],
+    ['a stop says why it lets go', { stop: 'shutdown' }, { kind: 'release', reason: 'shutdown' }],
+    ['a step that does not fit goes to the next drive', { held: 1 }, { kind: 'release', reason: 'budget' }],
+    [
+      'a far retry lets go until then',
+      { earliestRetryAt: 77 },
+      { kind: 'release', reason: 'retry', dueAt: 77 },
+    ],
+    ['a near retry is waited for', { earliestRetryAt: 77, awaitedRetries: 1 }, { kind: 'wait' }],
+  ] as const)('%s', (_, facts, expected) => {
+    expect(conclude({ ...idle, ...facts })).toEqual(expected);
+  });
+});

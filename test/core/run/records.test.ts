@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { EventDraft } from '../../../functions/src/core/events.ts';
+import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../functions/src/core/limits.ts';
+import {
+  checkpointOf,
+  cut,
+  makesCheckpoint,
+  stepRecordOf,
+  TRACE_CHARS,
+} from '../../../functions/src/core/records.ts';
+import { taskName } from '../../../functions/src/core/task-name.ts';
+import { assertFits, storedValue } from '../../../functions/src/core/values.ts';
+import { append, claimed, created, failedRun, grownBy, journals, settledStep } from './random-journal.ts';
+
+const fresh = created().state;
+const running = grownBy(fresh, [claimed(fresh), { type: 'run_started', initiator: 'system', data: {} }]);
+const error = { code: 'STEP_FAILED', message: 'no luck', retryable: true };
+
+describe('a checkpoint', () => {
+  const made: readonly [string, EventDraft, object | undefined][] = [
+    [
+      'is made of a step that succeeded, with its output',
+      { type: 'step_succeeded', initiator: 'system', data: settledStep('a'), outputText: '[1]' },
+      { boundary: 'step_completed', stepId: 'a', outcome: 'succeeded', outputText: '[1]', resumable: true },
+    ],
+    [
+      'is made of a step that was skipped',
+      {
+        type: 'step_skipped',
+        initiator: 'system',
+        data: { ...settledStep('a'), reason: 'r' },
+        outputText: 'null',
+      },
+      { boundary: 'step_completed', outcome: 'skipped', outputText: 'null' },
+    ],
+    [
+      'is made of a suspension',
+      { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external' } },
+      { boundary: 'suspended' },
+    ],
+    [
+      'is made of the end of a run',
+      failedRun(),
+      { boundary: 'run_finished', outcome: 'failed', errorTrace: 'X: x' },
+    ],
+    [
+      'is not made of a failed step: nothing may be resumed from it',
+      { type: 'step_failed', initiator: 'system', data: { ...settledStep('a'), error } },
+      undefined,
+    ],
+    [
+      'is not made of a retry',
+      { type: 'step_retry_scheduled', initiator: 'system', data: { ...settledStep('a'), retryAt: 9, error } },
+      undefined,
+    ],
+    [
+      'is not made of a release',
+      { type: 'run_released', initiator: 'system', data: { reason: 'budget', inFlight: [] } },
+      undefined,
+    ],
+  ];
+  test.each(made)('%s', (_, draft, expected) => {
+    const { event } = append(running, draft);
+    const checkpoint = checkpointOf(event, running, draft.outputText);
+    expect(makesCheckpoint(draft)).toBe(expected !== undefined);
+    if (!expected) return expect(checkpoint).toBeUndefined();
+    expect(checkpoint).toMatchObject({
+      ...expected,
+      seq: event.seq,
+      parent: running.checkpointHead,
+      planVersion: 1,
+    });
+  });
+
+  test('is where the folded state says the newest one is, and points to the one before', () => {
+    fc.assert(
+      fc.property(journals(), ({ events, states }) => {
+        let newest = 0;
+        events.forEach((event, i) => {
+          const checkpoint = checkpointOf(event, states[i - 1]);
+          if (checkpoint) {
+            expect(checkpoint.parent).toBe(newest);
+            newest = checkpoint.seq;
+          }
+          expect(states[i]?.checkpointHead).toBe(newest);
+        });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('a step record', () => {
+  test('says what the folded state says of the step', () => {
+    const STATUS = { running: 'running', retrying: 'pending', waiting: 'waiting' } as const;
+    fc.assert(
+      fc.property(journals(), ({ events, states }) => {
+        events.forEach((event, i) => {
+          const record = stepRecordOf(event, 1);
+          if (!record) return;
+          const step = states[i]?.steps.get(record.id);
+          expect(record.status).toBe(step?.phase === 'done' ? step.outcome : step && STATUS[step.phase]);
+          expect(record.updatedAtMs).toBe(event.at);
+          expect(record.checkpoint === undefined).toBe(checkpointOf(event, states[i - 1]) === undefined);
+        });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('of a map item has the key of the item, and of a reuse counts as success', () => {
+    const { event } = append(running, {
+      type: 'step_reused',
+      initiator: 'system',
+      data: { ...settledStep('a', { itemKey: '7' }), from: { runId: 'r', checkpoint: 3 } },
+      outputText: '1',
+    });
+    expect(stepRecordOf(event, 1)).toMatchObject({ id: 'a[7]', status: 'succeeded', checkpoint: event.seq });
+  });
+
+  test('keeps the trace of a failure, cut, or its code and message', () => {
+    const failed = (trace?: string) =>
+      append(running, {
+        type: 'step_failed',
+        initiator: 'system',
+        data: { ...settledStep('a'), error: { ...error, ...(trace === undefined ? {} : { trace }) } },
+      }).event;
+    expect(stepRecordOf(failed(), 1)?.errorTrace).toBe('STEP_FAILED: no luck');
+    expect(stepRecordOf(failed('t'.repeat(9_000)), 1)?.errorTrace).toHaveLength(TRACE_CHARS);
+  });
+});
+
+describe('values', () => {
+  test('a cut text is never longer than asked, and stays well-formed', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, limit) => {
+        const short = cut(text, limit);
+        expect(short.length).toBeLessThanOrEqual(limit);
+        expect(short.isWellFormed()).toBe(true);
+        if (text.length <= limit) expect(short).toBe(text);
+      }),
+    );
+  });
+
+  test.each([
+    ['a', 1],
+    ['ü', 2],
+    ['€', 3],
+  ])('are counted in bytes of UTF-8: %s', (letter, bytes) => {
+    const fits = letter.repeat(Math.floor(CHECKPOINT_VALUE_BYTES / bytes));
+    expect(() => assertFits(fits, 'it')).not.toThrow();
+    expect(() => assertFits(`${fits}${letter}`, 'it')).toThrow('the most is');
+    const small = letter.repeat(Math.floor(SNAPSHOT_VALUE_BYTES / bytes));
+    expect(storedValue(small, 7)).toEqual({ text: small });
+    expect(storedValue(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });
+  });
+
+  test('a task has the name of its run, place and time, and of nothing else', () => {
+    expect(taskName('r', 1, 2)).toBe(taskName('r', 1, 2));
+    const names = [taskName('r', 1, 2), taskName('r', 2, 2), taskName('r', 1, 3), taskName('q', 1, 2)];
+    expect(new Set(names).size).toBe(4);
+    for (const name of names) expect(name).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
