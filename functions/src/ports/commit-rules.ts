@@ -28,7 +28,7 @@ export function assertSoundStart({ state, events, checkpoints, records }: StartC
   assertFits(state.id, { events, checkpoints, steps: [], others: 1 + records.length });
 }
 
-/** @throws Error if a move of a run cannot be right, whatever is stored */
+/** The bytes that were counted. @throws Error if a move of a run cannot be right, whatever is stored */
 export function assertSoundCommit({
   runId,
   events,
@@ -36,13 +36,13 @@ export function assertSoundCommit({
   steps,
   snapshot,
   soft,
-}: JournalCommit): void {
+}: JournalCommit): number {
   assertRow(runId, events);
   if (snapshot && snapshot.head !== events.at(-1)?.seq) {
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
   if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
-  assertFits(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
+  return assertFits(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
 }
 
 /** @throws Error if the write would change nothing */
@@ -68,13 +68,14 @@ interface Load {
   readonly others: number;
 }
 
-function assertFits(runId: string, { events, checkpoints, steps, others }: Load): void {
+function assertFits(runId: string, { events, checkpoints, steps, others }: Load): number {
   const writes = events.length + checkpoints.length + steps.length + others;
   if (writes > MAX_STORE_WRITES)
     throw new Error(`run ${runId}: a commit of ${writes} writes; ${MAX_STORE_WRITES} are allowed`);
   const bytes = sizeOf(events) + sizeOf(checkpoints) + sizeOf(steps);
   if (bytes > MAX_STORE_BYTES)
     throw new Error(`run ${runId}: a commit of ${bytes} bytes; ${MAX_STORE_BYTES} are allowed`);
+  return bytes;
 }
 
 /** Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. */

@@ -4,7 +4,7 @@
  *
  * Must not: decide anything about a run, retry, or read before it writes.
  */
-import { FieldPath, type Firestore, type WriteBatch } from '@google-cloud/firestore';
+import { FieldPath, type Firestore, type WriteBatch, type WriteResult } from '@google-cloud/firestore';
 import type { RunEvent } from '../core/events.ts';
 import { seqId } from '../core/ids.ts';
 import type { Checkpoint, StepRecord } from '../core/records.ts';
@@ -27,6 +27,7 @@ import type {
 import { call, isStale, isTaken } from './call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
+import { CommitCombiner } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { Paths } from './paths.ts';
 import { RunLists } from './run-lists.ts';
@@ -41,11 +42,13 @@ export class FirestoreRunStore implements RunStore {
   readonly #db: Firestore;
   readonly #paths: Paths;
   readonly #lists: RunLists;
+  readonly #commits: CommitCombiner;
 
   constructor(db: Firestore, prefix?: string) {
     this.#db = db;
     this.#paths = new Paths(db, prefix);
     this.#lists = new RunLists(this.#paths);
+    this.#commits = new CommitCombiner(db);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
@@ -63,7 +66,7 @@ export class FirestoreRunStore implements RunStore {
       else replaceRecord(batch, { document, record, seen: replaces });
     }
     const replacing = records.some(({ replaces }) => replaces !== undefined);
-    return send(batch, {
+    return outcomeOf(() => batch.commit(), {
       what: `start of run ${state.id}`,
       snapshotAt: 0,
       isRefusal: (error) => isTaken(error) || (replacing && isStale(error)),
@@ -71,17 +74,19 @@ export class FirestoreRunStore implements RunStore {
   }
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
-    assertSoundCommit(commit);
+    const bytes = assertSoundCommit(commit);
     const { runId, events, checkpoints, steps, snapshot, soft } = commit;
     const run = this.#paths.run(runId);
-    const batch = this.#db.batch();
-    if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
-    for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-    for (const checkpoint of checkpoints) {
-      batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
-    }
-    for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
-    return send(batch, {
+    const fill = (batch: WriteBatch) => {
+      if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
+      for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+      for (const checkpoint of checkpoints) {
+        batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
+      }
+      for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
+    };
+    const writes = events.length + checkpoints.length + steps.length + (snapshot ? 1 : 0);
+    return outcomeOf(() => this.#commits.commit({ writes, bytes, fill }), {
       what: `commit of run ${runId}`,
       ...(snapshot ? { snapshotAt: 0 } : {}),
       isRefusal: isTaken,
@@ -179,9 +184,12 @@ interface Sending {
   readonly isRefusal: (error: unknown) => boolean;
 }
 
-async function send(batch: WriteBatch, { what, snapshotAt, isRefusal }: Sending): Promise<CommitResult> {
+async function outcomeOf(
+  send: () => Promise<readonly WriteResult[]>,
+  { what, snapshotAt, isRefusal }: Sending,
+): Promise<CommitResult> {
   try {
-    const written = await call(what, () => batch.commit());
+    const written = await call(what, send);
     const snapshot = snapshotAt === undefined ? undefined : written[snapshotAt];
     return { kind: 'committed', ...(snapshot ? { snapshotVersion: versionOf(snapshot.writeTime) } : {}) };
   } catch (error) {

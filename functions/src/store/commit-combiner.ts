@@ -1,0 +1,92 @@
+/**
+ * Sends the commits of several runs in one request when many are waiting at once. A request costs the client far more
+ * than the documents in it, so a busy instance moves several times as many runs; a quiet one sends each at once, alone.
+ *
+ * Must not: change what a commit means. A request that is refused was not applied at all, so each of its parts is sent
+ * again alone and gets its own answer; one of unknown outcome leaves every part's outcome unknown (J8).
+ */
+import type { Firestore, WriteBatch, WriteResult } from '@google-cloud/firestore';
+import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
+
+/** Requests under way at once before commits begin to share one. */
+const MAX_IN_FLIGHT = 8;
+/** Commits in one request: as many as the drives of a full instance (80) need to be under way all at once. */
+const MAX_PARTS = 10;
+/** Firestore takes 500 writes and 10 MiB a request; a part of the largest size still goes alone. */
+const MAX_WRITES = 400;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** The writes of one run's commit. */
+export interface CommitPart {
+  /** How many writes `fill` adds. */
+  readonly writes: number;
+  /** About how much they weigh. */
+  readonly bytes: number;
+  readonly fill: (batch: WriteBatch) => void;
+}
+
+interface Waiting {
+  readonly part: CommitPart;
+  readonly done: PromiseWithResolvers<readonly WriteResult[]>;
+}
+
+export class CommitCombiner {
+  readonly #db: Firestore;
+  readonly #waiting: Waiting[] = [];
+  #inFlight = 0;
+
+  constructor(db: Firestore) {
+    this.#db = db;
+  }
+
+  /** Resolves with the results of the part's own writes, in order. Rejects with what Firestore answered. */
+  commit(part: CommitPart): Promise<readonly WriteResult[]> {
+    const done = Promise.withResolvers<readonly WriteResult[]>();
+    this.#waiting.push({ part, done });
+    this.#next();
+    return done.promise;
+  }
+
+  #next(): void {
+    while (this.#inFlight < MAX_IN_FLIGHT && this.#waiting.length > 0) {
+      this.#inFlight += 1;
+      void this.#send(this.#take()).finally(() => {
+        this.#inFlight -= 1;
+        this.#next();
+      });
+    }
+  }
+
+  /** The first that wait, as many as one request bears; always at least one. */
+  #take(): Waiting[] {
+    let count = 0;
+    let writes = 0;
+    let bytes = 0;
+    for (const { part } of this.#waiting) {
+      writes += part.writes;
+      bytes += part.bytes;
+      if (count > 0 && (count === MAX_PARTS || writes > MAX_WRITES || bytes > MAX_BYTES)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #send(together: readonly Waiting[]): Promise<void> {
+    const batch = this.#db.batch();
+    try {
+      for (const { part } of together) part.fill(batch);
+      const results = await batch.commit();
+      let from = 0;
+      for (const { part, done } of together) {
+        done.resolve(results.slice(from, from + part.writes));
+        from += part.writes;
+      }
+    } catch (error) {
+      if (together.length === 1 || leavesOutcomeUnknown(error)) {
+        for (const { done } of together) done.reject(error);
+      } else {
+        await Promise.all(together.map((one) => this.#send([one])));
+      }
+    }
+  }
+}
