@@ -13,8 +13,8 @@ import {
   readIndexConfig,
 } from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
+import { implementation } from './service/calls/grpc-adapter.ts';
 import { Expiry } from './service/expiry.ts';
-import { implementation } from './service/grpc-adapter.ts';
 import { reindex } from './service/reindex.ts';
 import { Session } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';

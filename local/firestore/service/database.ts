@@ -12,9 +12,9 @@ import type { Fields, Value } from '../model/value.ts';
 import { applyWrite, type Version, type Write } from '../model/write.ts';
 import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
 import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
-import type { WriteIntent } from './lock-table.ts';
-import { RecentHistory, type Replaced } from './recent-history.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { WriteIntent } from './transactions/lock-need.ts';
+import { RecentHistory, type Replaced } from './transactions/recent-history.ts';
+import type { Snapshot } from './transactions/snapshot.ts';
 
 export interface WriteOutcome {
   readonly name: string;

@@ -3,6 +3,7 @@
  * the background. Like there, an expired document is still readable until it is deleted.
  */
 
+import type { Meter } from '../meter.ts';
 import type { FieldPath } from '../model/field-path.ts';
 import { getField } from '../model/field-path.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
@@ -10,22 +11,27 @@ import { normaliseQuery } from '../model/query/normalise.ts';
 import type { Cursor } from '../model/query/query.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { StatusError } from '../model/status.ts';
-import type { CallContext } from './call.ts';
 import type { Database } from './database.ts';
+import { meterCommit } from './metering.ts';
 import { type Found, runQueryPlan } from './query-runner.ts';
-import { meterCommit } from './write-calls.ts';
+import type { Session } from './session.ts';
 
 /** Documents looked at in one step of one collection group: a few milliseconds. */
 const STEP = 500;
 
+interface ExpiryContext {
+  readonly session: Session;
+  readonly meter: Meter;
+}
+
 export class Expiry {
-  readonly #context: CallContext;
+  readonly #context: ExpiryContext;
   readonly #indexes: IndexConfig;
   readonly #clock: () => number;
   /** Where the next step of a database and collection group begins. */
   readonly #cursors = new Map<string, Cursor>();
 
-  constructor(context: CallContext, { indexes, clock }: { indexes: IndexConfig; clock: () => number }) {
+  constructor(context: ExpiryContext, { indexes, clock }: { indexes: IndexConfig; clock: () => number }) {
     this.#context = context;
     this.#indexes = indexes;
     this.#clock = clock;

@@ -2,10 +2,9 @@
 
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
-import type { Consistency } from './consistency.ts';
-import type { LockedRange } from './lock-table.ts';
 import { type Found, inScope, runQueryPlan } from './query-runner.ts';
-import type { Session } from './session.ts';
+import type { Consistency, Session } from './session.ts';
+import type { LockedRange } from './transactions/lock-need.ts';
 
 export interface QueryRead {
   /** In order, after offset and limit. */

@@ -1,13 +1,14 @@
 /** Runs a plan: pages through its sources, checks every document, merges in order. */
 import { levelPrefix } from '../model/document-key.ts';
 import { type Candidate, compareCandidates, matches, withinCursors } from '../model/query/match.ts';
-import { planQuery, type Source } from '../model/query/plan.ts';
+import { planQuery } from '../model/query/plan.ts';
+import type { Source } from '../model/query/planner.ts';
 import type { Query, QueryScope } from '../model/query/query.ts';
 import type { StoredDocument } from '../storage/document-storage.ts';
 import { decodeDocument, decodeName } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from './transactions/snapshot.ts';
 
 export interface Found extends Candidate {
   readonly stored: StoredDocument;

@@ -8,11 +8,21 @@ import type { Write } from '../model/write.ts';
 import type { DocumentStorage } from '../storage/document-storage.ts';
 import type { CommitPlan, Database, DatabaseOptions } from './database.ts';
 import { Databases } from './databases.ts';
-import { type LockedRange, LockTable } from './lock-table.ts';
-import { type Transaction, type TransactionMode, Transactions } from './transactions.ts';
+import type { LockedRange } from './transactions/lock-need.ts';
+import { LockTable } from './transactions/lock-table.ts';
+import type { Snapshot } from './transactions/snapshot.ts';
+import { type Transaction, type TransactionMode, Transactions } from './transactions/transactions.ts';
 
 /** How long a writer waits for readers before it is told to try again. */
 const LOCK_TIMEOUT_MS = 10_000;
+
+/** What a read sees and holds: with neither, the newest commit, holding nothing. */
+export interface Consistency {
+  /** Whose locks to take. Absent for reads that lock nothing. */
+  readonly transaction: Transaction | undefined;
+  /** The moment to see. */
+  readonly snapshot: Snapshot | undefined;
+}
 
 export interface SessionOptions extends DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;

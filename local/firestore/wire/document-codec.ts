@@ -5,7 +5,8 @@
 import protobuf from 'protobufjs';
 import type { Fields, Value } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
-import { readFieldEntry, writeFields } from './value-codec.ts';
+import { readFieldEntry } from './value-decoder.ts';
+import { writeFields } from './value-encoder.ts';
 
 export interface DecodedDocument {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { CompareOp, Cursor, Filter, Order, Query } from '../model/query/que
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { NULL } from '../model/value.ts';
-import { decodeOperand } from './value-codec.ts';
+import { decodeOperand } from './value-decoder.ts';
 
 interface WireField {
   readonly fieldPath?: string | null;

@@ -8,7 +8,7 @@ import type { Value } from '../model/value.ts';
 import type { Precondition, Write } from '../model/write.ts';
 import { decodeDocument } from './document-codec.ts';
 import { toMicros, type WireTimestamp } from './time.ts';
-import { decodeArray, decodeValue } from './value-codec.ts';
+import { decodeArray, decodeValue } from './value-decoder.ts';
 
 export interface WireMask {
   readonly fieldPaths?: readonly string[] | null;

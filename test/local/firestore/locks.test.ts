@@ -7,7 +7,7 @@ import { Code } from '../../../local/firestore/model/status.ts';
 import type { Write } from '../../../local/firestore/model/write.ts';
 import { readQuery } from '../../../local/firestore/service/query-read.ts';
 import { Session } from '../../../local/firestore/service/session.ts';
-import type { Transaction } from '../../../local/firestore/service/transactions.ts';
+import type { Transaction } from '../../../local/firestore/service/transactions/transactions.ts';
 import { openSqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
 import { decodeDocument } from '../../../local/firestore/wire/document-codec.ts';
 

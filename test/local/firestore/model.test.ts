@@ -20,7 +20,8 @@ import {
 } from '../../../local/firestore/model/value.ts';
 import { writeValueKey } from '../../../local/firestore/model/value-key.ts';
 import { decodeDocument, encodeBody, readTextField } from '../../../local/firestore/wire/document-codec.ts';
-import { decodeValue, encodeValue } from '../../../local/firestore/wire/value-codec.ts';
+import { decodeValue } from '../../../local/firestore/wire/value-decoder.ts';
+import { encodeValue } from '../../../local/firestore/wire/value-encoder.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),

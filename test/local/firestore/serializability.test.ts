@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Firestore, Timestamp, Transaction } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LockTable } from '../../../local/firestore/service/lock-table.ts';
+import { LockTable } from '../../../local/firestore/service/transactions/lock-table.ts';
 import { type Bench, startBench } from './client.ts';
 import { Chooser } from './random-queries.ts';
 

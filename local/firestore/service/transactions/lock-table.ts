@@ -6,36 +6,16 @@
  * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, and of a deadlock
  * the youngest member is refused.
  */
-import type { Candidate } from '../model/query/match.ts';
-import { Code, StatusError } from '../model/status.ts';
+import { Code, StatusError } from '../../model/status.ts';
+import {
+  collectionIdOf,
+  isIn,
+  type LockedRange,
+  type LockNeed,
+  type LockOwner,
+  touches,
+} from './lock-need.ts';
 import { circleThrough } from './wait-graph.ts';
-
-/** A transaction, or one plain write. Smaller `age` is older. */
-export interface LockOwner {
-  readonly age: number;
-  /** Told when the owner lost a deadlock or waited too long; its locks are gone by then. */
-  aborted(reason: string): void;
-}
-
-/** A document before and after a write; undefined where it does not exist. */
-export interface WriteIntent {
-  readonly name: string;
-  readonly collectionId: string;
-  readonly before: Candidate | undefined;
-  readonly after: Candidate | undefined;
-}
-
-/** What a query read: every document, present or future, for which `covers` is true. */
-export interface LockedRange {
-  /** Undefined: documents of every collection id. */
-  readonly collectionId: string | undefined;
-  covers(candidate: Candidate): boolean;
-}
-
-export type LockNeed =
-  | { readonly kind: 'read'; readonly names: readonly string[] }
-  | { readonly kind: 'query'; readonly range: LockedRange }
-  | { readonly kind: 'write'; readonly names: readonly string[]; intents(): readonly WriteIntent[] };
 
 interface Waiting {
   readonly owner: LockOwner;
@@ -244,21 +224,6 @@ export class LockTable {
     owner.aborted(reason);
     this.release(owner, reason);
   }
-}
-
-function isIn(range: LockedRange, collectionId: string): boolean {
-  return range.collectionId === undefined || range.collectionId === collectionId;
-}
-
-function collectionIdOf(name: string): string {
-  const end = name.lastIndexOf('/');
-  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
-}
-
-function touches(intent: WriteIntent, range: LockedRange): boolean {
-  if (!isIn(range, intent.collectionId)) return false;
-  const { before, after } = intent;
-  return (before !== undefined && range.covers(before)) || (after !== undefined && range.covers(after));
 }
 
 function add<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {

@@ -1,22 +1,21 @@
 /** The single-document calls: Get, Create, Update, Delete. Each is a commit or a batch get of one. */
 import { randomInt } from 'node:crypto';
-import { project } from '../model/field-path.ts';
-import { checkCollectionId, parseDocument, parseParent } from '../model/resource-name.ts';
-import { Code, StatusError } from '../model/status.ts';
-import type { Write } from '../model/write.ts';
-import { decodeDocument, encodeBody, encodeDocument } from '../wire/document-codec.ts';
+import { project } from '../../model/field-path.ts';
+import { checkCollectionId, parseDocument, parseParent } from '../../model/resource-name.ts';
+import { Code, StatusError } from '../../model/status.ts';
+import type { Write } from '../../model/write.ts';
+import { decodeDocument, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
 import {
   decodeMask,
   decodePrecondition,
   decodeWrite,
   type WireMask,
   type WirePrecondition,
-} from '../wire/write-codec.ts';
-import { runOfBody } from './attribution.ts';
+} from '../../wire/write-codec.ts';
+import { meterCommit, runOfBody } from '../metering.ts';
 import type { CallContext } from './call.ts';
 import { select, type WireConsistency } from './consistency.ts';
-import { encodeFound } from './read-calls.ts';
-import { meterCommit } from './write-calls.ts';
+import { encodeFound } from './read.ts';
 
 interface GetDocumentRequest extends WireConsistency {
   readonly name: string;

@@ -1,8 +1,7 @@
 /** Reads the consistency selector that all reading calls share. */
-import { toMicros, type WireTimestamp } from '../wire/time.ts';
-import type { Session } from './session.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { Transaction, TransactionMode } from './transactions.ts';
+import { toMicros, type WireTimestamp } from '../../wire/time.ts';
+import type { Consistency, Session } from '../session.ts';
+import type { TransactionMode } from '../transactions/transactions.ts';
 
 export interface WireTransactionOptions {
   readonly mode?: 'readOnly' | 'readWrite';
@@ -15,14 +14,6 @@ export interface WireConsistency {
   readonly transaction?: Uint8Array | null;
   readonly newTransaction?: WireTransactionOptions | null;
   readonly readTime?: WireTimestamp | null;
-}
-
-/** What a read sees and holds: with neither, the newest commit, holding nothing. */
-export interface Consistency {
-  /** Whose locks to take. Absent for reads that lock nothing. */
-  readonly transaction: Transaction | undefined;
-  /** The moment to see. */
-  readonly snapshot: Snapshot | undefined;
 }
 
 export interface Selected extends Consistency {

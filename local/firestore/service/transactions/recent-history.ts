@@ -2,8 +2,8 @@
  * What the last commits replaced, so that a read can be repeated as of a moment shortly ago: the client does that when
  * a stream of results breaks. Bounded by memory, not by production's hour; what is older is refused, never guessed.
  */
-import { Code, StatusError } from '../model/status.ts';
-import type { StoredDocument } from '../storage/document-storage.ts';
+import { Code, StatusError } from '../../model/status.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
 import { Snapshot } from './snapshot.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,16 +1,15 @@
 /** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
 
-import type { Meter } from '../meter.ts';
-import { MAX_REQUEST_BYTES } from '../model/limits.ts';
-import { parseDatabase } from '../model/resource-name.ts';
-import { invalid, StatusError } from '../model/status.ts';
-import { toTimestamp } from '../wire/time.ts';
-import { encodeValue } from '../wire/value-codec.ts';
-import { decodeWrite, type WireWrite } from '../wire/write-codec.ts';
-import { runOf } from './attribution.ts';
+import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
+import { parseDatabase } from '../../model/resource-name.ts';
+import { invalid, StatusError } from '../../model/status.ts';
+import { toTimestamp } from '../../wire/time.ts';
+import { encodeValue } from '../../wire/value-encoder.ts';
+import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
+import type { WriteOutcome } from '../database.ts';
+import { meterCommit } from '../metering.ts';
 import type { CallContext } from './call.ts';
 import { transactionMode, type WireTransactionOptions } from './consistency.ts';
-import type { CommitPlan, WriteOutcome } from './database.ts';
 
 interface CommitRequest {
   readonly database: string;
@@ -36,13 +35,6 @@ function checkRequestSize(writes: readonly WireWrite[]): void {
       `Request payload size exceeds the limit: ${MAX_REQUEST_BYTES} bytes; the writes have ${bytes}.`,
     );
   }
-}
-
-export function meterCommit(call: string, plan: CommitPlan, meter: Meter): void {
-  meter.commit(
-    call,
-    plan.outcomes.map(({ name, kind, bytes, fields }) => ({ name, kind, bytes, runId: runOf(name, fields) })),
-  );
 }
 
 function encodeOutcome(outcome: WriteOutcome): object {

@@ -1,6 +1,6 @@
 /** The documents and collections a request names, for rules that apply to some paths only. */
-import { decodeName } from '../wire/document-codec.ts';
-import type { WireWrite } from '../wire/write-codec.ts';
+import { decodeName } from '../../wire/document-codec.ts';
+import type { WireWrite } from '../../wire/write-codec.ts';
 
 interface AnyRequest {
   readonly name?: string;

@@ -2,7 +2,7 @@
  * One moment of a database, for a read-only transaction: what later commits replaced is kept here, and reads look here
  * first. Costs nothing while no such transaction is open. Owns the replaced documents only.
  */
-import type { StoredDocument } from '../storage/document-storage.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
 
 /** Replaced documents one snapshot keeps; a reader this far behind is told to start again. */
 const MAX_REPLACED = 100_000;

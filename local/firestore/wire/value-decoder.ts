@@ -1,11 +1,10 @@
 /**
- * `google.firestore.v1.Value` and maps of values, bytes to model and back. Refuses what Firestore refuses to store.
+ * `google.firestore.v1.Value` and maps of values, from bytes to the model. Refuses what Firestore refuses to store.
  * Hand-written because every document passes here: reflection would cost more than the rest of a commit.
  */
-import protobuf from 'protobufjs';
 import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH } from '../model/limits.ts';
 import { invalid } from '../model/status.ts';
-import { type Fields, NULL, type Value, vectorOf } from '../model/value.ts';
+import { NULL, type Value, vectorOf } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
 
 const TAG = {
@@ -176,81 +175,4 @@ function readGeo(reader: ProtoReader, end: number): Value {
     throw invalid(`Geo point (${latitude}, ${longitude}) is out of range.`);
   }
   return { kind: 'geo', latitude, longitude };
-}
-
-/** Encodes one Value message. */
-export function encodeValue(value: Value): Buffer {
-  const writer = protobuf.Writer.create();
-  writeValue(writer, value);
-  return Buffer.from(writer.finish());
-}
-
-/** Writes `fields` as a protobuf map under the given tag (`(field << 3) | 2`). */
-export function writeFields(writer: protobuf.Writer, fields: Fields, tag: number): void {
-  for (const [key, value] of fields) {
-    writer.uint32(tag).fork().uint32(10).string(key).uint32(18).fork();
-    writeValue(writer, value);
-    writer.ldelim().ldelim();
-  }
-}
-
-function writeValue(writer: protobuf.Writer, value: Value): void {
-  switch (value.kind) {
-    case 'null':
-      writer.uint32(88).int32(0);
-      return;
-    case 'boolean':
-      writer.uint32(8).bool(value.value);
-      return;
-    case 'integer':
-      writer.uint32(16);
-      writeInt64(writer, value.value);
-      return;
-    case 'double':
-      writer.uint32(25).double(value.value);
-      return;
-    case 'timestamp':
-      writer.uint32(82).fork().uint32(8).int64(value.seconds).uint32(16).int32(value.nanos).ldelim();
-      return;
-    case 'string':
-      writer.uint32(138).string(value.value);
-      return;
-    case 'bytes':
-      writer.uint32(146).bytes(value.value);
-      return;
-    case 'reference':
-      writer.uint32(42).string(value.value);
-      return;
-    case 'geo':
-      writer.uint32(66).fork().uint32(9).double(value.latitude).uint32(17).double(value.longitude).ldelim();
-      return;
-    case 'array':
-      writer.uint32(74).fork();
-      for (const element of value.values) {
-        writer.uint32(10).fork();
-        writeValue(writer, element);
-        writer.ldelim();
-      }
-      writer.ldelim();
-      return;
-    case 'map':
-      writer.uint32(50).fork();
-      writeFields(writer, value.fields, 10);
-      writer.ldelim();
-      return;
-  }
-}
-
-function writeInt64(writer: protobuf.Writer, value: bigint): void {
-  const safe = Number(value);
-  if (Number.isSafeInteger(safe)) {
-    writer.int64(safe);
-    return;
-  }
-  const bits = BigInt.asUintN(64, value);
-  // A plain object with both halves is what the writer makes of every 64-bit number.
-  writer.int64({
-    low: Number(BigInt.asIntN(32, bits)),
-    high: Number(BigInt.asIntN(32, bits >> 32n)),
-  } as never);
 }

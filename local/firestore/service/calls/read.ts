@@ -1,20 +1,20 @@
 /** BatchGetDocuments and RunQuery: the calls that read documents. */
 
-import type { Meter } from '../meter.ts';
-import { type FieldPath, project } from '../model/field-path.ts';
-import type { Query } from '../model/query/query.ts';
-import { parseDatabase, parseDocument } from '../model/resource-name.ts';
-import { invalid, unimplemented } from '../model/status.ts';
-import type { StoredDocument } from '../storage/document-storage.ts';
-import { decodeDocument, encodeBody, encodeDocument } from '../wire/document-codec.ts';
-import { decodeQuery, type WireQuery } from '../wire/query-codec.ts';
-import { toTimestamp } from '../wire/time.ts';
-import { decodeMask, type WireMask } from '../wire/write-codec.ts';
-import { runOf, runOfBody } from './attribution.ts';
+import type { Meter } from '../../meter.ts';
+import { type FieldPath, project } from '../../model/field-path.ts';
+import type { Query } from '../../model/query/query.ts';
+import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
+import { invalid, unimplemented } from '../../model/status.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
+import { decodeDocument, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
+import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
+import { toTimestamp } from '../../wire/time.ts';
+import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
+import { runOf, runOfBody } from '../metering.ts';
+import { readQuery } from '../query-read.ts';
+import type { Found } from '../query-runner.ts';
 import type { CallContext } from './call.ts';
 import { select, type WireConsistency } from './consistency.ts';
-import { readQuery } from './query-read.ts';
-import type { Found } from './query-runner.ts';
 
 interface BatchGetRequest extends WireConsistency {
   readonly database: string;

@@ -2,9 +2,9 @@
  * What a call handler is, apart from gRPC: it takes a decoded request and returns its answer, or the messages of its
  * answer. Handlers throw `StatusError` for the caller.
  */
-import type { Faults } from '../faults.ts';
-import type { Meter } from '../meter.ts';
-import type { Session } from './session.ts';
+import type { Faults } from '../../faults.ts';
+import type { Meter } from '../../meter.ts';
+import type { Session } from '../session.ts';
 
 export interface CallContext {
   readonly session: Session;

@@ -1,6 +1,8 @@
-/** Which run a document belongs to, for the meter only: nothing else in this server knows of runs. */
+/** Tells the meter what was done, and which run it was done for: nothing else in this server knows of runs. */
+import type { Meter } from '../meter.ts';
 import type { Fields } from '../model/value.ts';
 import { readTextField } from '../wire/document-codec.ts';
+import type { CommitPlan } from './database.ts';
 
 const RUN_PATH = /\/documents\/[^/]*runs\/([^/]+)/;
 const RUN_FIELD = 'runId';
@@ -18,4 +20,11 @@ export function runOfBody(name: string, body: Uint8Array | undefined): string | 
   const byPath = RUN_PATH.exec(name);
   if (byPath) return byPath[1];
   return body && readTextField(body, RUN_FIELD);
+}
+
+export function meterCommit(call: string, plan: CommitPlan, meter: Meter): void {
+  meter.commit(
+    call,
+    plan.outcomes.map(({ name, kind, bytes, fields }) => ({ name, kind, bytes, runId: runOf(name, fields) })),
+  );
 }

@@ -3,8 +3,8 @@
  * stays known as aborted until its client has heard of it. Owns no locks.
  */
 import { randomBytes } from 'node:crypto';
-import { Code, invalid, StatusError } from '../model/status.ts';
-import type { LockOwner } from './lock-table.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+import type { LockOwner } from './lock-need.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */

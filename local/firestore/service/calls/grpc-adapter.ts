@@ -7,14 +7,14 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { Code, StatusError } from '../model/status.ts';
-import { runAggregationQuery } from './aggregate-calls.ts';
+import { Code, StatusError } from '../../model/status.ts';
+import { runAggregationQuery } from './aggregate.ts';
 import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
-import { createDocument, deleteDocument, getDocument, updateDocument } from './document-calls.ts';
-import { listCollectionIds, listDocuments } from './list-calls.ts';
-import { batchGet, runQuery } from './read-calls.ts';
+import { createDocument, deleteDocument, getDocument, updateDocument } from './document.ts';
+import { listCollectionIds, listDocuments } from './list.ts';
+import { batchGet, runQuery } from './read.ts';
 import { requestPaths } from './request-paths.ts';
-import { batchWrite, beginTransaction, commit, rollback } from './write-calls.ts';
+import { batchWrite, beginTransaction, commit, rollback } from './write.ts';
 
 // A handler states what it reads of its request; the protocol decides what the request is.
 const UNARY: Record<string, UnaryHandler<never>> = {

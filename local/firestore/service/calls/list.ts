@@ -1,13 +1,13 @@
 /** ListDocuments and ListCollectionIds: what lies below a path. */
-import { collectionPrefix, documentKey } from '../model/document-key.ts';
-import { checkCollectionId, documentName, parseParent } from '../model/resource-name.ts';
-import { invalid, unimplemented } from '../model/status.ts';
-import { decodeName, encodeBody } from '../wire/document-codec.ts';
-import { decodeMask, type WireMask } from '../wire/write-codec.ts';
-import { runOfBody } from './attribution.ts';
+import { collectionPrefix, documentKey } from '../../model/document-key.ts';
+import { checkCollectionId, documentName, parseParent } from '../../model/resource-name.ts';
+import { invalid, unimplemented } from '../../model/status.ts';
+import { decodeName, encodeBody } from '../../wire/document-codec.ts';
+import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
+import { runOfBody } from '../metering.ts';
+import { childIds, documentsWithPrefix, type Place } from '../path-scan.ts';
 import type { CallContext } from './call.ts';
-import { childIds, documentsWithPrefix, type Place } from './path-scan.ts';
-import { encodeFound } from './read-calls.ts';
+import { encodeFound } from './read.ts';
 
 /** Page size when the caller names none, and the most it gets. */
 const DEFAULT_PAGE = 300;

@@ -1,16 +1,16 @@
 /** RunAggregationQuery: count, sum and average over a query's results. */
-import { type FieldPath, parseFieldPath } from '../model/field-path.ts';
-import { MAX_AGGREGATIONS } from '../model/limits.ts';
-import { type Candidate, fieldValue } from '../model/query/match.ts';
-import type { Query } from '../model/query/query.ts';
-import { invalid, unimplemented } from '../model/status.ts';
-import { NULL, type Value } from '../model/value.ts';
-import { decodeQuery, type WireQuery } from '../wire/query-codec.ts';
-import { toNumber, toTimestamp, type WireInteger } from '../wire/time.ts';
-import { encodeValue } from '../wire/value-codec.ts';
+import { type FieldPath, parseFieldPath } from '../../model/field-path.ts';
+import { MAX_AGGREGATIONS } from '../../model/limits.ts';
+import { type Candidate, fieldValue } from '../../model/query/match.ts';
+import type { Query } from '../../model/query/query.ts';
+import { invalid, unimplemented } from '../../model/status.ts';
+import { NULL, type Value } from '../../model/value.ts';
+import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
+import { toNumber, toTimestamp, type WireInteger } from '../../wire/time.ts';
+import { encodeValue } from '../../wire/value-encoder.ts';
+import { readQuery } from '../query-read.ts';
 import type { CallContext } from './call.ts';
 import { select, type WireConsistency } from './consistency.ts';
-import { readQuery } from './query-read.ts';
 
 interface WireAggregation {
   readonly operator?: 'count' | 'sum' | 'avg';

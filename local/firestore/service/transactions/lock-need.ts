@@ -1,0 +1,44 @@
+/** What is locked and what a write would touch: the words of the lock table. Pure. */
+import type { Candidate } from '../../model/query/match.ts';
+
+/** A transaction, or one plain write. Smaller `age` is older. */
+export interface LockOwner {
+  readonly age: number;
+  /** Told when the owner lost a deadlock or waited too long; its locks are gone by then. */
+  aborted(reason: string): void;
+}
+
+/** A document before and after a write; undefined where it does not exist. */
+export interface WriteIntent {
+  readonly name: string;
+  readonly collectionId: string;
+  readonly before: Candidate | undefined;
+  readonly after: Candidate | undefined;
+}
+
+/** What a query read: every document, present or future, for which `covers` is true. */
+export interface LockedRange {
+  /** Undefined: documents of every collection id. */
+  readonly collectionId: string | undefined;
+  covers(candidate: Candidate): boolean;
+}
+
+export type LockNeed =
+  | { readonly kind: 'read'; readonly names: readonly string[] }
+  | { readonly kind: 'query'; readonly range: LockedRange }
+  | { readonly kind: 'write'; readonly names: readonly string[]; intents(): readonly WriteIntent[] };
+
+export function isIn(range: LockedRange, collectionId: string): boolean {
+  return range.collectionId === undefined || range.collectionId === collectionId;
+}
+
+export function collectionIdOf(name: string): string {
+  const end = name.lastIndexOf('/');
+  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
+}
+
+export function touches(intent: WriteIntent, range: LockedRange): boolean {
+  if (!isIn(range, intent.collectionId)) return false;
+  const { before, after } = intent;
+  return (before !== undefined && range.covers(before)) || (after !== undefined && range.covers(after));
+}
