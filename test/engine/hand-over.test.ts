@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../../functions/src/engine/settings.ts';
 import { pause } from '../../functions/src/ports/clock.ts';
+import { intercept } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -202,5 +204,30 @@ describe('a run longer than the budget of a drive', () => {
       status: 'completed',
       result: { text: '{"only":"second time"}' },
     });
+  });
+
+  test('ends by its timeout if it hangs, even with the longest timeout there is and a slow start', async () => {
+    const define = (timeout: number) =>
+      defineWorkflow({
+        type: 'hanging-for-ever',
+        planVersion: 1,
+        input: z.object({}),
+        steps: (step) => ({
+          only: step('only', { timeout, retry: { maxAttempts: 1 } }, () => new Promise<never>(() => {})),
+        }),
+      });
+    expect(() => define(LONGEST_STEP_MS + 1)).toThrow('does not fit one drive');
+    const world = new World({ workflows: [define(LONGEST_STEP_MS)], settings: PRODUCTION_SETTINGS });
+    const runId = await world.start('hanging-for-ever');
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      const answer = await proceed();
+      // Between claim and first step: what reading the input and the outputs of earlier drives may take.
+      if (method === 'commit') world.clock.jump(5_000);
+      return answer;
+    });
+    await world.run(undefined, { ...world.deps, store });
+    const state = assertStored(world.db, runId);
+    expect(state.error).toMatchObject({ code: 'STEP_TIMEOUT', stepId: 'only' });
+    expect(state.epoch).toBe(1);
   });
 });

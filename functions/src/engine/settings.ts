@@ -36,6 +36,12 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
 };
 
 /**
+ * Longest timeout a step may declare. What a drive does before its first step (claim, outputs of earlier steps) takes
+ * its share of the budget: a step that could outlast the rest would be handed on for ever instead of timing out.
+ */
+export const LONGEST_STEP_MS = PRODUCTION_SETTINGS.budgetMs - 32_000;
+
+/**
  * For one machine, where a dead worker should be noticed while somebody looks on. The heartbeat is a little over the
  * second, so that with claim and release no snapshot is written more than ten times in ten seconds.
  */

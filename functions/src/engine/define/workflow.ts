@@ -3,7 +3,7 @@ import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { buildGraph } from '../../core/graph.ts';
 import { retryPolicy } from '../../core/retry.ts';
-import { PRODUCTION_SETTINGS } from '../settings.ts';
+import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type {
   Handle,
   Needs,
@@ -92,11 +92,11 @@ function stepDefinition(
       throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
   }
   const timeoutMs = parseDuration(options.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${id}.timeout`);
-  if (timeoutMs > PRODUCTION_SETTINGS.budgetMs) {
+  if (timeoutMs > LONGEST_STEP_MS) {
     throw invalid(
       type,
       id,
-      `step '${id}': a timeout of ${timeoutMs} ms does not fit one drive (${PRODUCTION_SETTINGS.budgetMs} ms)`,
+      `step '${id}': a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_MS} ms`,
     );
   }
   return {
