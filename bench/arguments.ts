@@ -13,6 +13,8 @@ export interface BenchArguments {
   readonly workers: number;
   /** Of W1: how many runs. */
   readonly runs: number;
+  /** Of the comparison with the other engines: how often each is measured, by turns. */
+  readonly rounds: number;
 }
 
 /** The words make no sense; the message says which and why. */
@@ -27,15 +29,18 @@ export const USAGE = `npm run bench -- [options]
   --workers N        worker processes that run the functions (default 1)
   --runs N           runs measured by W1 (default 60)
   --peers            also run W1 to W5 on the other engines installed in the folder PEERS names, and print ratios
+  --rounds N         how often, by turns, with --peers (default 2)
   --json             print nothing but the line of JSON
   --help             print this
 `;
 
 const MAX_RUNS = 10_000;
 const MAX_WORKERS = 64;
+/** A round takes several minutes. */
+const MAX_ROUNDS = 20;
 
 export function readArguments(words: readonly string[]): BenchArguments {
-  const { json, help, peers, only, data, workers, runs } = parse(words);
+  const { json, help, peers, only, data, workers, runs, rounds } = parse(words);
   return {
     json: json ?? false,
     help: help ?? false,
@@ -44,6 +49,7 @@ export function readArguments(words: readonly string[]): BenchArguments {
     data: storage(data ?? 'sqlite'),
     workers: integer('--workers', workers ?? '1', MAX_WORKERS),
     runs: integer('--runs', runs ?? '60', MAX_RUNS),
+    rounds: integer('--rounds', rounds ?? '2', MAX_ROUNDS),
   };
 }
 
@@ -53,7 +59,16 @@ function parse(words: readonly string[]) {
   try {
     return parseArgs({
       args: [...words],
-      options: { json: flag, help: flag, peers: flag, only: text, data: text, workers: text, runs: text },
+      options: {
+        json: flag,
+        help: flag,
+        peers: flag,
+        only: text,
+        data: text,
+        workers: text,
+        runs: text,
+        rounds: text,
+      },
     }).values;
   } catch (error) {
     throw new UsageError((error as Error).message);

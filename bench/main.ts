@@ -3,6 +3,7 @@
  * Owns flags, printing and the exit code: 0 measured, 1 something failed, 2 wrong flags.
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';
+import { compare, table } from './comparison.ts';
 import { runSuite } from './suite.ts';
 
 const flags = flagsOrExit();
@@ -13,11 +14,20 @@ if (flags.help) {
 const tell = (line: string) => {
   if (!flags.json) process.stdout.write(`${line}\n`);
 };
-const figures = await runSuite({
-  ...flags,
-  report: (name, found) => tell(`${name.padEnd(6)}${JSON.stringify(found)}`),
-});
-process.stdout.write(`${JSON.stringify({ data: flags.data, workers: flags.workers, ...figures })}\n`);
+const { only, data, workers, runs } = flags;
+const suite = {
+  data,
+  workers,
+  runs,
+  report: (name: string, found: object) => tell(`${name.padEnd(6)}${JSON.stringify(found)}`),
+};
+const figures = await runSuite({ ...suite, only });
+const comparison = flags.peers
+  ? await compare({ suite, rounds: flags.rounds, folder: process.env.PEERS, first: figures })
+  : undefined;
+if (comparison) for (const line of table(comparison)) tell(line);
+const line = { data, workers, ...figures, ...(comparison && { comparison }) };
+process.stdout.write(`${JSON.stringify(line)}\n`);
 
 function flagsOrExit(): BenchArguments {
   try {

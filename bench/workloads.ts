@@ -165,7 +165,7 @@ export async function killedAtItsEnd({ client, folder }: Bench, steps: number): 
   const orphaned = events.find(({ type }) => type === 'orphan_detected');
   const ended = events.findLast(({ type }) => type === 'step_succeeded');
   if (!orphaned || !ended) throw new Error(`run ${runId} was not recovered: the kill came to nothing`);
-  const leaseEndedAt = Number(orphaned.data.lastHeartbeatAt) + LOCAL_SETTINGS.leaseMs;
+  const leaseEndedAt = Date.parse(String(orphaned.data.lastHeartbeatAt)) + LOCAL_SETTINGS.leaseMs;
   return {
     steps,
     goesOnMs: timeOf(orphaned) - killedAt,

@@ -16,6 +16,7 @@ const commands = {
   start: [[...quiet, join(root, 'local/main.ts')]],
   demo: [[...quiet, join(root, 'local/demo/main.ts')]],
   test: [jest],
+  bench: [[...quiet, join(root, 'bench/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
   types: [[join(root, 'node_modules/typescript/bin/tsc'), '-p', root]],

@@ -1,0 +1,131 @@
+/**
+ * Runs the same workloads on other engines in the same session, so that figures of one machine at one time stand beside
+ * each other. Needs the folder `PEERS` names: one subfolder per engine whose `run.sh` appends a line of JSON per figure
+ * to the file `OUT` names.
+ *
+ * Must not: install anything, or measure the project itself.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Figures } from './suite.ts';
+
+/** Every figure by name, in the unit the name says. */
+export type PeerFigures = Partial<Record<FigureName, number>>;
+
+export const FIGURE_NAMES = [
+  'W1 ms',
+  'W2 runs/s',
+  'W3 100 ms/step',
+  'W3 1000 ms/step',
+  'W3 5000 ms/step',
+  'W4 ms',
+  'W5 ms',
+] as const;
+export type FigureName = (typeof FIGURE_NAMES)[number];
+
+interface Peer {
+  readonly name: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Polling its database each 5 ms instead of each second is as fast as that engine gets. */
+const PEERS: readonly Peer[] = [
+  { name: 'Restate', folder: 'restate', env: { W: '1,2,3,4,5' } },
+  {
+    name: 'openworkflow',
+    folder: 'openworkflow',
+    env: { W: '1,2,3,4,5', BACKEND: 'sqlite', POLL: '5', W3NS: '100,1000' },
+  },
+];
+
+/** Longest one engine may take; its own limits are below. */
+const LIMIT_MS = 600_000;
+
+interface PeerLine {
+  readonly w: string;
+  readonly n?: number;
+  readonly med?: number;
+  readonly runsPerS?: number;
+  readonly perStep?: number;
+}
+
+/** One pass over every engine. @throws Error if the folder or an engine in it is missing, or one of them fails */
+export async function measurePeers(folder: string | undefined): Promise<ReadonlyMap<string, PeerFigures>> {
+  if (folder === undefined)
+    throw new Error('PEERS must name the folder in which the other engines are installed');
+  const found = new Map<string, PeerFigures>();
+  for (const peer of PEERS) found.set(peer.name, await measure(folder, peer));
+  return found;
+}
+
+async function measure(folder: string, peer: Peer): Promise<PeerFigures> {
+  const script = join(folder, peer.folder, 'run.sh');
+  if (!existsSync(script)) throw new Error(`${peer.name} is not installed: ${script} does not exist`);
+  const scratch = mkdtempSync(join(tmpdir(), 'cairn-peer-'));
+  const out = join(scratch, 'figures.jsonl');
+  try {
+    const child = spawn('bash', [script], {
+      env: { ...process.env, ...peer.env, OUT: out },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: LIMIT_MS,
+    });
+    let complaints = '';
+    child.stderr.on('data', (chunk) => {
+      complaints = `${complaints}${chunk}`.slice(-2_000);
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0 || !existsSync(out))
+      throw new Error(`${peer.name} ended with code ${code}:\n${complaints}`);
+    const lines = readFileSync(out, 'utf8').split('\n').filter(Boolean);
+    return figuresOf(lines.map((line) => JSON.parse(line) as PeerLine));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What the lines of another engine's benchmark say, by our names. */
+export function figuresOf(lines: readonly PeerLine[]): PeerFigures {
+  const figures: PeerFigures = {};
+  for (const { w, n, med, runsPerS, perStep } of lines) {
+    if (w === 'W1' && med !== undefined) figures['W1 ms'] = med;
+    if (w === 'W2' && runsPerS !== undefined) figures['W2 runs/s'] = runsPerS;
+    const chain = FIGURE_NAMES.find((name) => name === `W3 ${n} ms/step`);
+    if (w === 'W3' && chain && perStep !== undefined) figures[chain] = perStep;
+    if (w === 'W4' && med !== undefined) figures['W4 ms'] = med;
+    if (w === 'W5' && med !== undefined) figures['W5 ms'] = med;
+  }
+  return figures;
+}
+
+/** Our own figures by the same names. */
+export function ownFigures({ W1, W2, W3, W4, W5 }: Figures): PeerFigures {
+  const figures: PeerFigures = {};
+  if (W1) figures['W1 ms'] = W1.medianMs;
+  if (W2) figures['W2 runs/s'] = W2.runsPerS;
+  for (const { steps, msPerStep } of W3 ?? []) {
+    const name = FIGURE_NAMES.find((one) => one === `W3 ${steps} ms/step`);
+    if (name) figures[name] = msPerStep;
+  }
+  if (W4) figures['W4 ms'] = W4.medianMs;
+  if (W5) figures['W5 ms'] = W5.medianMs;
+  return figures;
+}
+
+/**
+ * How many times as fast as the other engine the project is, for each figure both have; below 1 the other is faster.
+ * Of several passes each the median is taken first, by the caller.
+ */
+export function speedRatios(own: PeerFigures, other: PeerFigures): PeerFigures {
+  const ratios: PeerFigures = {};
+  for (const name of FIGURE_NAMES) {
+    const [mine, theirs] = [own[name], other[name]];
+    if (mine === undefined || theirs === undefined) continue;
+    const ratio = name.endsWith('/s') ? mine / theirs : theirs / mine;
+    ratios[name] = Number(ratio.toFixed(2));
+  }
+  return ratios;
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { readArguments, UsageError, WORKLOADS } from '../../bench/arguments.ts';
+import { figuresOf, ownFigures, speedRatios } from '../../bench/peers.ts';
+import { median, percentile } from '../../bench/statistics.ts';
+
+const MAIN = join(import.meta.dirname, '../../bench/main.ts');
+
+test('a measurement ends with one line of JSON that holds the figures asked for and no others', async () => {
+  const words = ['--json', '--only', 'W1', '--runs', '2', '--data', 'memory'];
+  const bench = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...words]);
+  let output = '';
+  let complaints = '';
+  bench.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  bench.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  const [code] = await once(bench, 'close');
+  expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
+  expect(output.trim().split('\n')).toHaveLength(1);
+  const number = expect.any(Number);
+  expect(JSON.parse(output)).toEqual({
+    data: 'memory',
+    workers: 1,
+    load: [number, number],
+    W1: { n: 2, medianMs: number, p95Ms: number, minMs: number, looksPerRun: number },
+    residentAfterMb: process.platform === 'linux' ? number : null,
+  });
+});
+
+describe('the flags', () => {
+  test('mean everything, on SQLite, when there are none', () => {
+    expect(readArguments([])).toMatchObject({ data: 'sqlite', workers: 1, runs: 60, peers: false });
+    expect([...readArguments([]).only]).toEqual([...WORKLOADS]);
+  });
+
+  test.each([
+    ['--only', 'W7'],
+    ['--only', ''],
+    ['--data', 'tape'],
+    ['--runs', '0'],
+    ['--workers', '1.5'],
+    ['--nonsense'],
+  ])('are refused when they make no sense: %s %s', (...words) => {
+    expect(() => readArguments(words)).toThrow(UsageError);
+  });
+});
+
+describe('the statistics', () => {
+  test.each([
+    [[5], 5, 5],
+    [[2, 1], 1.5, 2],
+    [[3, 1, 2], 2, 3],
+    [Array.from({ length: 100 }, (_, i) => 100 - i), 50.5, 95],
+  ])('of %j are median %d and 95th percentile %d', (values, middle, p95) => {
+    expect(median(values)).toBe(middle);
+    expect(percentile(values, 0.95)).toBe(p95);
+  });
+
+  test('of nothing are an error', () => {
+    expect(() => median([])).toThrow();
+    expect(() => percentile([], 0.5)).toThrow();
+  });
+});
+
+describe('the comparison', () => {
+  test('reads what the benchmarks of other engines write, and passes over what it has no name for', () => {
+    const lines = [
+      { w: 'cold', coldMs: 900 },
+      { w: 'W1', n: 60, med: 24.5 },
+      { w: 'W2', runsPerS: 113 },
+      { w: 'W3', n: 100, perStep: 2.4 },
+      { w: 'W3', n: 700, perStep: 9 },
+      { w: 'W3', n: 5_000, err: 'refused' },
+      { w: 'W4', med: 51 },
+    ];
+    expect(figuresOf(lines)).toEqual({ 'W1 ms': 24.5, 'W2 runs/s': 113, 'W3 100 ms/step': 2.4, 'W4 ms': 51 });
+  });
+
+  test('says how many times as fast we are: less time is faster, and more runs a second are', () => {
+    const own = { 'W1 ms': 20, 'W2 runs/s': 100, 'W4 ms': 10 };
+    const other = { 'W1 ms': 40, 'W2 runs/s': 50, 'W5 ms': 1 };
+    expect(speedRatios(own, other)).toEqual({ 'W1 ms': 2, 'W2 runs/s': 2 });
+  });
+
+  test('takes our own figures by the same names', () => {
+    const W3 = [{ steps: 1_000, n: 1, ms: 2_000, msPerStep: 2 }];
+    expect(ownFigures({ load: [0, 0], W3 })).toEqual({ 'W3 1000 ms/step': 2 });
+  });
+});
