@@ -80,8 +80,9 @@ export async function getJson<T>(ready: Ready, path: string): Promise<T> {
 }
 
 /** A JSON answer of the control port. */
-export async function control<T>(ready: Ready, method: string, path: string): Promise<T> {
-  const response = await fetch(ready.control + path, { method });
+export async function control<T>(ready: Ready, method: string, path: string, body?: unknown): Promise<T> {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(ready.control + path, { method, ...(body === undefined ? {} : json) });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -18,9 +18,7 @@ export interface JournalReport {
 }
 
 export async function inspectJournal(ready: Ready, runId: string): Promise<JournalReport> {
-  // What the client takes as the sign that no credentials are to be looked for.
-  process.env.FIRESTORE_EMULATOR_HOST = ready.firestore;
-  const db = new Firestore({ projectId: ready.projectId });
+  const db = localFirestore(ready);
   try {
     const store = new FirestoreRunStore(db);
     const events = await store.readEvents(runId, 0, MAX_EVENTS);
@@ -35,4 +33,20 @@ export async function inspectJournal(ready: Ready, runId: string): Promise<Journ
 
 function plain(state: object): unknown {
   return JSON.parse(JSON.stringify(state));
+}
+
+/**
+ * The client takes this variable, while it is made, as the sign that no credentials are to be looked for. Left set, it
+ * would point the next local cloud of this process at this one's Firestore.
+ */
+function localFirestore({ projectId, firestore }: Ready): Firestore {
+  const before = process.env.FIRESTORE_EMULATOR_HOST;
+  process.env.METADATA_SERVER_DETECTION ??= 'none';
+  process.env.FIRESTORE_EMULATOR_HOST = firestore;
+  try {
+    return new Firestore({ projectId });
+  } finally {
+    if (before === undefined) delete process.env.FIRESTORE_EMULATOR_HOST;
+    else process.env.FIRESTORE_EMULATOR_HOST = before;
+  }
 }

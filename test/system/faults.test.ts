@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { control } from '../../local/cloud-process.ts';
+import {
+  type Answer,
+  type Delivery,
+  deliver,
+  openedPullRequest,
+  recordedDeliveries,
+} from '../../local/demo/delivery.ts';
+import { inspectJournal } from '../../local/demo/journal.ts';
+import { ended, eventually, look, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+
+/** One call in eight goes wrong: what a bad hour of a cloud looks like, compressed. */
+const RULES = [
+  { probability: 0.05, fault: { kind: 'aborted' } },
+  { probability: 0.05, fault: { kind: 'unavailable' } },
+  { probability: 0.02, fault: { kind: 'lost-answer' } },
+];
+
+describe.each(STORAGES)('with one Firestore call in eight going wrong, state in %s', (storage) => {
+  let cloud: TestCloud;
+  beforeAll(async () => {
+    cloud = await startTestCloud(storage);
+    await control(cloud.ready, 'PUT', '/faults', { seed: 20_261_121, rules: RULES });
+  });
+  afterAll(async () => {
+    const { injected } = await control<{ injected: Record<string, number> }>(cloud.ready, 'GET', '/faults');
+    await cloud.stop();
+    // A fault that never happened proves nothing.
+    for (const { fault } of RULES) expect(injected[fault.kind]).toBeGreaterThan(0);
+  });
+
+  /** Delivers as GitHub's users do: what was answered with 503 is delivered again. */
+  function deliverUntilTaken(delivery: Delivery): Promise<Answer> {
+    return eventually('a delivery to be taken', async () => {
+      const answer = await deliver(cloud.ready, delivery);
+      return answer.status === 503 ? undefined : answer;
+    });
+  }
+
+  async function intact(runId: string): Promise<boolean> {
+    return eventually('the journal', async () => {
+      try {
+        return (await inspectJournal(cloud.ready, runId)).intact;
+      } catch {
+        return undefined;
+      }
+    });
+  }
+
+  test('a storm of one delivery is still one run', async () => {
+    const delivery = openedPullRequest();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => deliverUntilTaken(delivery)));
+    const runIds = new Set(answers.map(({ runId }) => runId));
+    expect(runIds.size).toBe(1);
+    const [runId = ''] = runIds;
+    expect((await ended(cloud.ready, runId)).status).toBe('completed');
+    expect(await intact(runId)).toBe(true);
+  });
+
+  test('each recorded pull request is one completed run, also when it comes again', async () => {
+    const { ready } = cloud;
+    const pulls = recordedDeliveries().filter(({ event }) => event === 'pull_request');
+    const first = await Promise.all(pulls.map(deliverUntilTaken));
+    const again = await Promise.all(pulls.map(deliverUntilTaken));
+    expect(again.map(({ runId }) => runId)).toEqual(first.map(({ runId }) => runId));
+    const runIds = [...new Set(first.flatMap(({ runId }) => (runId === undefined ? [] : [runId])))];
+    expect(runIds.length).toBeGreaterThan(2);
+    for (const runId of runIds) {
+      expect((await ended(ready, runId)).status).toBe('completed');
+      expect(await intact(runId)).toBe(true);
+    }
+  });
+
+  test('a key is one run, however often the start is repeated', async () => {
+    const { ready } = cloud;
+    const start = () =>
+      eventually('a start to be taken', async () => {
+        const response = await startRun(ready, 'chain-10', {}, 'faulty');
+        return response.status === 503 ? undefined : ((await response.json()) as { runId: string });
+      });
+    const starts = await Promise.all(Array.from({ length: 50 }, start));
+    expect(new Set(starts.map(({ runId }) => runId)).size).toBe(1);
+    expect((await ended(ready, starts[0]?.runId ?? '')).status).toBe('completed');
+    const runs = await eventually('the list', () =>
+      look<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10'),
+    );
+    expect(runs.items).toHaveLength(1);
+  });
+
+  test('a killed worker is replaced and its run completes', async () => {
+    const { ready, folder } = cloud;
+    const notes = join(folder, 'notes');
+    const { runId } = (await (await startRun(ready, 'slow', { ms: 1_000, notes })).json()) as {
+      runId: string;
+    };
+    const pid = await eventually('the step to begin', () =>
+      existsSync(notes) ? Number(/^begin (\d+)$/m.exec(readFileSync(notes, 'utf8'))?.[1]) : undefined,
+    );
+    process.kill(pid, 'SIGKILL');
+    expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
+    expect(await intact(runId)).toBe(true);
+  });
+});
