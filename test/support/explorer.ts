@@ -49,10 +49,17 @@ export async function explore(begin: () => Promise<Execution>): Promise<Explorat
   const explored = new Map<string, bigint>();
   const path: Frame[] = [];
   let executions = 0;
-  do {
-    executions += 1;
-    leaveBehind(path, await descend(await begin(), path, explored), explored);
-  } while (path.length > 0);
+  // Lost answers are errors by the ten thousand, and where each was made costs more than all that it causes.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    do {
+      executions += 1;
+      leaveBehind(path, await descend(await begin(), path, explored), explored);
+    } while (path.length > 0);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
   const schedules = [...explored.values()].at(-1) ?? 0n;
   return { schedules, states: explored.size, executions };
 }

@@ -50,17 +50,19 @@ export class Actor {
   #applied = 0;
   #drawn = 0;
   readonly #forgets: boolean;
-  readonly #hidden: readonly string[];
+  readonly #beats: boolean;
+  #loads = 0;
   readonly #base: EngineDeps;
 
   /**
    * @param outside for who appends the same whatever it finds. A late load is an early one whose commit is refused; and of
    *   all it was told only the last matters.
-   * @param beats whether drives have the time to touch the snapshot: only then does it matter which version they saw
+   * @param beats whether drives have the time to touch the snapshot: only then does it matter which version they saw,
+   *   and a load may be part of something longer
    */
   constructor(name: string, base: EngineDeps, { outside, beats }: { outside: boolean; beats: boolean }) {
     this.name = name;
-    this.#hidden = beats ? [] : ['snapshotVersion'];
+    this.#beats = beats;
     this.#hurried = this.#forgets = outside;
     this.#base = base;
   }
@@ -192,7 +194,9 @@ export class Actor {
   /** Short text that differs where two answers differ. A state is known by the hash of its last event. */
   #digest(answer: unknown): string {
     const text = (value: unknown) =>
-      JSON.stringify(value, (name, member) => (this.#hidden.includes(name) ? undefined : member));
+      JSON.stringify(value, (name, member) =>
+        name === 'snapshotVersion' && !this.#beats ? undefined : member,
+      );
     if (Array.isArray(answer)) return answer.map((item) => item.hash ?? text(item)).join();
     if (!isLoadedRun(answer)) return text(answer);
     const { state, ...rest } = answer;
@@ -203,6 +207,8 @@ export class Actor {
   #note(what: string, told: string): void {
     this.#drawn = 0;
     if (this.#forgets) this.#told = '';
+    // Who loads the run begins again; only how often matters, for a drive looks a bounded number of times.
+    if (what === 'load' && !this.#beats) this.#told = `${this.#loads++}.${this.#applied};`;
     this.#told += `${what}=${told}@${this.#base.clock.now()};`;
   }
 }
