@@ -12,7 +12,9 @@ export type Fault =
   /** Does what was asked and then answers UNAVAILABLE, as if the answer had been lost. */
   | { readonly kind: 'lost-answer' }
   /** Ends a stream of answers with UNAVAILABLE after so many messages. */
-  | { readonly kind: 'cut-stream'; readonly afterMessages: number };
+  | { readonly kind: 'cut-stream'; readonly afterMessages: number }
+  /** Does what was asked, durably, and then the process dies without an answer. */
+  | { readonly kind: 'crash' };
 
 /** JSON-able. */
 export interface FaultRule {
@@ -22,23 +24,32 @@ export interface FaultRule {
   readonly path?: string;
   /** Share of the calls it befalls, 0 to 1. */
   readonly probability: number;
+  /** So many calls that match are spared first. */
+  readonly after?: number;
   /** It happens at most this often; absent: without end. */
   readonly times?: number;
   readonly fault: Fault;
 }
 
 export class Faults {
-  #rules: { readonly rule: FaultRule; left: number }[] = [];
+  readonly #crash: (() => void) | undefined;
+  #rules: { readonly rule: FaultRule; left: number; spared: number }[] = [];
   #random: () => number = generator(0);
   readonly #injected = new Map<string, number>();
 
+  /** `crash` ends the process at once; without it, rules that crash are refused. */
+  constructor(crash?: () => void) {
+    this.#crash = crash;
+  }
+
   /** Replaces all rules; the draws begin anew from `seed`. */
   set(rules: readonly FaultRule[], seed: number): void {
-    for (const { probability } of rules) {
+    for (const { probability, fault } of rules) {
+      if (fault.kind === 'crash' && !this.#crash) throw new Error('This server cannot be made to crash.');
       if (!(probability >= 0 && probability <= 1))
         throw new Error(`Probability ${probability} is not within 0 to 1.`);
     }
-    this.#rules = rules.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY }));
+    this.#rules = rules.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY, spared: 0 }));
     this.#random = generator(seed);
     this.#injected.clear();
   }
@@ -52,12 +63,17 @@ export class Faults {
     return Object.fromEntries(this.#injected);
   }
 
+  crash(): void {
+    this.#crash?.();
+  }
+
   /** What befalls this call: the first rule that matches and is drawn. `paths` is asked only when a rule needs it. */
   draw(call: string, paths: () => readonly string[]): Fault | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
       if (entry.left <= 0 || (rule.call !== undefined && rule.call !== call)) continue;
       if (rule.path !== undefined && !paths().some((path) => path.includes(rule.path as string))) continue;
+      if (entry.spared++ < (rule.after ?? 0)) continue;
       if (this.#random() >= rule.probability) continue;
       entry.left--;
       this.#injected.set(rule.fault.kind, (this.#injected.get(rule.fault.kind) ?? 0) + 1);

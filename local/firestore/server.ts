@@ -28,6 +28,8 @@ export interface FirestoreServerOptions {
   readonly clock?: () => number;
   /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
   readonly indexesFile?: string;
+  /** Ends this process at once, for rules that ask for it; without it they are refused. */
+  readonly crash?: () => void;
   /** How often expired documents are looked for, where the file declares a TTL policy. */
   readonly expiryIntervalMs?: number;
 }
@@ -61,7 +63,7 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   reindex(storage, indexes);
   const session = new Session({ storage, clock, indexes });
   const meter = new Meter(clock);
-  const faults = new Faults();
+  const faults = new Faults(options.crash);
   const context = { session, meter, faults };
   const expiry = new Expiry(context, { indexes, clock });
   const server = new Server({

@@ -1,5 +1,7 @@
 import { FieldPath, FieldValue, Timestamp } from '@google-cloud/firestore';
+import { credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
 import { type Bench, startBench } from './client.ts';
 
 const ALREADY_EXISTS = 6;
@@ -239,6 +241,12 @@ test('a call that is not served answers UNIMPLEMENTED', async () => {
     return undefined;
   };
   await expect(read()).rejects.toMatchObject({ code: 12 });
+  const Client = makeClientConstructor(firestoreService(), 'Firestore');
+  const client = new Client(bench.server.host, credentials.createInsecure());
+  const listen = client.Listen?.();
+  const refusal = await new Promise((resolve) => listen?.once('error', resolve).once('data', resolve));
+  client.close();
+  expect(refusal).toMatchObject({ code: 12, message: expect.stringContaining('Listen') });
 });
 
 function nest(levels: number): object {

@@ -57,6 +57,22 @@ describe('an injected fault', () => {
     expect(server.faults.injected()).toEqual({ 'cut-stream': 1 });
   });
 
+  test('of a crash comes after the commit is durable and before its answer', async () => {
+    let crashes = 0;
+    const doomed = await startBench({ crash: () => crashes++ });
+    doomed.server.faults.set(
+      [{ call: 'Commit', probability: 1, after: 1, times: 1, fault: { kind: 'crash' } }],
+      1,
+    );
+    await doomed.db.doc('f/spared').create({});
+    expect(crashes).toBe(0);
+    await expect(doomed.db.doc('f/crashed').create({})).rejects.toMatchObject({ code: 6 });
+    expect(crashes).toBe(1);
+    await doomed.stop();
+    const rule = { probability: 1, fault: { kind: 'crash' } } as const;
+    expect(() => bench.server.faults.set([rule], 1)).toThrow(/cannot be made to crash/);
+  });
+
   test('of one path spares the others', async () => {
     const { db, server } = bench;
     server.faults.set([{ path: '/victims/', probability: 1, times: 1, fault: { kind: 'aborted' } }], 1);

@@ -11,7 +11,7 @@ const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
 const ROUNDS = 13;
 const DOCS = 60;
-const QUESTIONS = 250;
+const QUESTIONS = 200;
 const AT_ONCE = 25;
 
 let plain: Bench;

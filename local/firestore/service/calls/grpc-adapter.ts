@@ -80,7 +80,7 @@ function serveStream(name: string, handler: StreamHandler<unknown>, context: Cal
 }
 
 interface UnderFault {
-  /** Runs the handler, and loses its answer if that is the fault. */
+  /** Runs the handler, and loses its answer, or the process, if that is the fault. */
   run<T>(handler: () => T | Promise<T>): Promise<T>;
   /** How many messages of a stream get through. */
   readonly messages: number;
@@ -101,10 +101,12 @@ async function underFault(name: string, request: unknown, { faults }: CallContex
     case 'unavailable':
       throw injected('The service is unavailable.');
     case 'lost-answer':
+    case 'crash':
       return {
         messages,
         run: async (handler) => {
           await handler();
+          if (fault.kind === 'crash') faults.crash();
           throw injected('The answer was lost.');
         },
       };
