@@ -49,7 +49,7 @@ export function openSqliteStorage(file: string | undefined): DocumentStorage {
   return new SqliteStorage(new DatabaseSync(file ?? ':memory:'));
 }
 
-class SqliteStorage implements DocumentStorage {
+export class SqliteStorage implements DocumentStorage {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #batch: Batch | undefined;

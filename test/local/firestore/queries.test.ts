@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FieldPath, Filter, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { SqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
 import { answer, type Condition, type Doc, NAME, type Question } from './brute-force.ts';
 import { type Bench, startBench } from './client.ts';
 import { Chooser, FIELDS, randomDocs, randomQuestion } from './random-queries.ts';
@@ -120,6 +121,58 @@ describe('a query', () => {
       .get();
     expect(result.data()).toEqual({ n: 4, sum: 3.5, mean: 1.75 });
     expect((await db.collection('agg').limit(3).count().get()).data()).toEqual({ count: 3 });
+  });
+
+  test('compares names, in a collection and in a group', async () => {
+    const { db } = plain;
+    plain.server.reset();
+    await write(
+      db,
+      ['n/a', 'n/b', 'n/c', 'n/b/n/x', 'm/z/n/y'].map((path) => ({ path, data: { even: path < 'n/b' } })),
+    );
+    const id = FieldPath.documentId();
+    const n = db.collection('n');
+    const g = db.collectionGroup('n');
+    const cases: [Query, string[]][] = [
+      [n.where(id, '==', 'b'), ['n/b']],
+      [n.where(id, 'in', ['c', 'a', 'missing']), ['n/a', 'n/c']],
+      [n.where(id, '>', 'a').where(id, '<=', 'c'), ['n/b', 'n/c']],
+      [n.where(id, '>=', 'b').orderBy(id, 'desc'), ['n/c', 'n/b']],
+      [n.where(id, '!=', 'b'), ['n/a', 'n/c']],
+      [n.where('even', '==', false).where(id, '>', 'b'), ['n/c']],
+      [g.where(id, '>', db.doc('n/b')), ['n/b/n/x', 'n/c']],
+      [g.orderBy(id, 'desc').limit(2), ['n/c', 'n/b/n/x']],
+      [g.orderBy(id).startAfter(db.doc('n/b')).limit(1), ['n/b/n/x']],
+      [g.where(id, 'in', [db.doc('m/z/n/y'), db.doc('n/a')]), ['m/z/n/y', 'n/a']],
+    ];
+    for (const [i, [query, paths]] of cases.entries()) {
+      expect({ i, paths: (await query.get()).docs.map((d) => d.ref.path) }).toEqual({ i, paths });
+    }
+  });
+
+  test('costs its result, not its collection', async () => {
+    const file = join(folder, 'large.sqlite');
+    const large = await startBench({ storage: { kind: 'sqlite', file } });
+    const scans = jest.spyOn(SqliteStorage.prototype, 'scanEntries');
+    for (let first = 0; first < 5_000; first += 500) {
+      await write(
+        large.db,
+        Array.from({ length: 500 }, (_, i) => ({ path: `big/d${first + i}`, data: { n: first + i } })),
+      );
+    }
+    const c = large.db.collection('big');
+    for (const query of [
+      c.where('n', '>', 2_000).limit(5),
+      c.orderBy('n', 'desc').limit(5),
+      c.where('n', '==', 77),
+    ]) {
+      scans.mockClear();
+      await query.get();
+      const rows = scans.mock.results.reduce((total, { value }) => total + (value as unknown[]).length, 0);
+      expect(rows).toBeLessThanOrEqual(16);
+    }
+    scans.mockRestore();
+    await large.stop();
   });
 
   test('lists collections and documents, those that only have descendants too', async () => {
