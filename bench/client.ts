@@ -51,12 +51,18 @@ export class Client {
     return (JSON.parse(body) as { runId: string }).runId;
   }
 
-  /** Undefined while the API cannot say: a worker that died took the question with it. */
-  async run(runId: string): Promise<RunView | undefined> {
+  async run(runId: string): Promise<RunView> {
     const { status, body } = await this.#send('GET', `/v1/runs/${runId}`);
-    if (status === 502 || status === 503) return undefined;
     if (status !== 200) throw new Error(`run ${runId}: ${status} ${body}`);
     return JSON.parse(body) as RunView;
+  }
+
+  /** The newest run of a type. Undefined if there is none, or a worker that died took the question with it. */
+  async newest(type: string): Promise<RunView | undefined> {
+    const { status, body } = await this.#send('GET', `/v1/runs?type=${type}&limit=1`);
+    if (status === 502 || status === 503) return undefined;
+    if (status !== 200) throw new Error(`newest ${type}: ${status} ${body}`);
+    return (JSON.parse(body) as { items: RunView[] }).items[0];
   }
 
   /** The newest completed runs, newest first. */

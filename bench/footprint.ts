@@ -63,6 +63,6 @@ export async function operationsOf({ ready, client }: MeasuredCloud, type: strin
   }
   const { reads, writes, deletes, commits } = await control<Meter>(ready, 'GET', `/meter/runs/${runId}`);
   const run = await client.run(runId);
-  if (run?.status !== 'completed') throw new Error(`run ${runId} is ${run?.status}, not completed`);
+  if (run.status !== 'completed') throw new Error(`run ${runId} is ${run.status}, not completed`);
   return { type, reads, writes, deletes, commits };
 }

@@ -40,7 +40,7 @@ export function fanOut(bench: Bench, n: number): Promise<Latency> {
 }
 
 async function latency({ client }: Bench, type: string, n: number): Promise<Latency> {
-  const watch = new Watch(client);
+  const watch = new Watch(client, type);
   const once = async () => {
     const startedAt = performance.now();
     return watch.completed(await client.start(type, { key: randomUUID() }), startedAt);
@@ -104,13 +104,21 @@ export interface Chain {
   readonly msPerStep: number;
 }
 
+interface ChainParams {
+  readonly steps: number;
+  readonly n: number;
+  /** What it should take by what a shorter chain took, so that nobody looks in vain; undefined: not known. */
+  readonly expectedMs?: number;
+}
+
 /** W3: one run of a long chain of steps; the median of `n`. */
-export async function chain({ client }: Bench, { steps, n }: { steps: number; n: number }): Promise<Chain> {
+export async function chain({ client }: Bench, { steps, n, expectedMs }: ChainParams): Promise<Chain> {
+  const watch = new Watch(client, `seq-${steps}`, expectedMs);
   const times: number[] = [];
   for (let i = 0; i < n; i += 1) {
     const startedAt = performance.now();
     const runId = await client.start(`seq-${steps}`, { key: randomUUID() });
-    times.push(await new Watch(client).completed(runId, startedAt));
+    times.push(await watch.completed(runId, startedAt));
   }
   const ms = median(times);
   return { steps, n, ms: Math.round(ms), msPerStep: rounded(ms / steps, 3) };
@@ -137,7 +145,7 @@ export async function oneKey(
     const answers = await Promise.all(Array.from({ length: starts }, () => client.start('seq-3', { key })));
     times.push(performance.now() - startedAt);
     runsMade = Math.max(runsMade, new Set(answers).size);
-    await new Watch(client).completed(answers[0] as string, startedAt);
+    await new Watch(client, 'seq-3').completed(answers[0] as string, startedAt);
   }
   return { starts, n, medianMs: rounded(median(times)), runsMade };
 }
@@ -159,7 +167,7 @@ export interface Recovery {
 export async function killedAtItsEnd({ client, folder }: Bench, steps: number): Promise<Recovery> {
   const mark = join(folder, `killed-${steps}-${randomUUID()}`);
   const runId = await client.start(`fatal-${steps}`, { input: { mark }, key: randomUUID() });
-  await new Watch(client).completed(runId, performance.now());
+  await new Watch(client, `fatal-${steps}`).completed(runId, performance.now());
   const killedAt = Number(readFileSync(mark, 'utf8'));
   const events = await client.events(runId);
   const orphaned = events.find(({ type }) => type === 'orphan_detected');
