@@ -2,12 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { COMPLETED_TTL_MS, GITHUB_SECONDARY_WINDOW_MS } from '../../functions/src/core/idempotency.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import {
-  type StartDeps,
-  type StartOutcome,
-  type StartRequest,
-  startRun,
-} from '../../functions/src/operations/start-run.ts';
+import type { StartDeps, StartOutcome, StartRequest } from '../../functions/src/operations/start/request.ts';
+import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';

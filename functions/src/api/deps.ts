@@ -1,6 +1,6 @@
 /** What the API needs of the world. Only `platform/` puts one together. */
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
-import type { StartDeps } from '../operations/start-run.ts';
+import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientStore } from '../ports/client-store.ts';
 
 export interface ApiDeps {

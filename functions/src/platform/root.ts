@@ -6,7 +6,8 @@ import type { ApiDeps } from '../api/deps.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
-import type { StartDeps } from '../operations/start-run.ts';
+import { RecentStarts } from '../operations/start/recent-starts.ts';
+import type { StartDeps } from '../operations/start/request.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
@@ -46,6 +47,7 @@ function build(settings: Settings): Root {
     store: new FirestoreRunStore(db, collectionPrefix),
     records: new FirestoreIdempotencyStore(db, collectionPrefix),
     queue: lazyQueue({ settings, ...world }),
+    recent: new RecentStarts(),
   };
   const engine: EngineDeps = {
     ...start,

@@ -9,7 +9,8 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import { methodNotAllowed, problemResponse } from '../../http/problem.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
-import { type StartDeps, type StartOutcome, startRun } from '../../operations/start-run.ts';
+import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
+import { startRun } from '../../operations/start/start-run.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 import { contentKey, subjectOf } from './subject.ts';
 

@@ -1,0 +1,75 @@
+/** Everything of a new run that is decided before anything is written. Pure but for clock and chance. */
+import { emptyChain, seal } from '../../core/chain.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { RunEvent } from '../../core/events.ts';
+import { sha256Hex } from '../../core/hash.ts';
+import { toJsonText } from '../../core/json.ts';
+import { checkpointOf } from '../../core/records.ts';
+import { initialState } from '../../core/reduce/index.ts';
+import { assertFits, storedValue } from '../../core/values.ts';
+import type { Workflow } from '../../engine/define/types.ts';
+import type { StartCommit } from '../../ports/run-store.ts';
+import { optional } from './optional.ts';
+import type { StartDeps, StartRequest, StartResponse } from './request.ts';
+
+/** A run that could be, with the answer its start would get. */
+export interface Draft {
+  readonly commit: Omit<StartCommit, 'records'>;
+  readonly response: StartResponse;
+  readonly now: number;
+}
+
+/** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
+export function draftRun({ clock, random }: StartDeps, request: StartRequest): Draft {
+  const { workflow, trigger, tenantId, environment } = request;
+  const text = toJsonText(validated(workflow, request.input), 'input');
+  assertFits(text, 'input');
+  const runId = random.runId();
+  const now = clock.now();
+  const threadId = request.threadId ?? runId;
+  const input = storedValue(text, 1);
+  const { type, planVersion } = workflow;
+  const data = {
+    tenantId,
+    environment,
+    type,
+    planVersion,
+    threadId,
+    trigger,
+    traceId: request.traceId ?? random.token(),
+    inputHash: sha256Hex(text),
+    input,
+    rootRunId: runId,
+    ...optional('repoId', request.repoId),
+    ...optional('prId', request.prId),
+    ...optional('prUrl', request.prUrl),
+    ...optional('idempotencyKey', request.key),
+    ...optional('a2aCorrelationId', request.a2aCorrelationId),
+  };
+  const initiator = trigger.source === 'webhook' ? 'webhook' : trigger.userId ? 'user' : 'system';
+  const event = seal(
+    { type: 'run_created', initiator, data, ...optional('actor', trigger.userId) },
+    { chain: emptyChain(runId), id: random.token(), now },
+  ) as RunEvent<'run_created'>;
+  const checkpoint = checkpointOf(event, undefined, 'text' in input ? undefined : text);
+  const state = initialState(runId, event);
+  const response: StartResponse = {
+    runId,
+    type,
+    planVersion,
+    status: 'pending',
+    threadId,
+    createdAt: new Date(event.at).toISOString(),
+  };
+  return { commit: { state, events: [event], checkpoints: checkpoint ? [checkpoint] : [] }, response, now };
+}
+
+function validated(workflow: Workflow, input: unknown): unknown {
+  const parsed = workflow.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = ['input', ...(issue?.path ?? [])].map(String).join('.');
+  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, {
+    field,
+  });
+}

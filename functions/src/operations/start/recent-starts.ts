@@ -1,0 +1,68 @@
+/**
+ * Repetitions that reach an instance which has just answered, or is about to answer, the same request: they share its
+ * outcome instead of asking the store again. Safe, because an outcome is kept only once it is durable, and a record
+ * with a run is never taken over before it expires, which is far later than anything is kept here.
+ *
+ * Must not: decide. A request that differs in anything goes its own way to the store.
+ */
+import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
+
+/** How long an outcome is kept: senders that repeat at once do so within seconds. */
+const KEEP_MS = 60_000;
+/** About 1 KiB each; the oldest goes first. */
+const MAX_KEPT = 2_000;
+
+interface Recent {
+  readonly outcome: Promise<StartOutcome>;
+  readonly until: number;
+}
+
+export class RecentStarts {
+  readonly #recent = new Map<string, Recent>();
+
+  /** Runs `start` unless the same request is under way or was answered here; a failed one is not shared. */
+  async join(
+    deps: StartDeps,
+    request: StartRequest,
+    start: () => Promise<StartOutcome>,
+  ): Promise<StartOutcome> {
+    if (request.key === undefined) return start();
+    const same = JSON.stringify([request.tenantId, request.key, request.requestHash]);
+    const now = deps.clock.now();
+    const before = this.#recent.get(same);
+    if (before && now < before.until) {
+      const outcome = await before.outcome.catch(() => undefined);
+      if (outcome && outcome.kind !== 'in_flight') return replayed(deps, request, outcome);
+      return start();
+    }
+    const outcome = start();
+    this.#keep(same, { outcome, until: now + KEEP_MS });
+    try {
+      const { kind } = await outcome;
+      if (kind === 'in_flight') this.#recent.delete(same);
+    } catch {
+      this.#recent.delete(same);
+    }
+    return outcome;
+  }
+
+  #keep(same: string, recent: Recent): void {
+    this.#recent.delete(same);
+    this.#recent.set(same, recent);
+    if (this.#recent.size <= MAX_KEPT) return;
+    for (const oldest of this.#recent.keys()) {
+      this.#recent.delete(oldest);
+      return;
+    }
+  }
+}
+
+function replayed(
+  deps: StartDeps,
+  request: StartRequest,
+  outcome: Exclude<StartOutcome, { kind: 'in_flight' }>,
+): StartOutcome {
+  const { key, source } = request;
+  deps.log.info('idempotency_hit', { key, cachedRunId: outcome.runId, source });
+  return { ...outcome, kind: 'replayed' };
+}

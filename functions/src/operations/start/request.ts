@@ -1,0 +1,58 @@
+/** What a start is asked with, needs and answers. Types only. */
+import type { Trigger } from '../../core/events.ts';
+import type { EventSource } from '../../core/idempotency.ts';
+import type { Workflow } from '../../engine/define/types.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { TaskQueue } from '../../ports/task-queue.ts';
+import type { RecentStarts } from './recent-starts.ts';
+
+export interface StartDeps {
+  readonly store: RunStore;
+  readonly records: IdempotencyStore;
+  readonly queue: TaskQueue;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly log: Log;
+  /** Of this instance; absent: every repetition asks the store. */
+  readonly recent?: RecentStarts;
+}
+
+export interface StartRequest {
+  readonly tenantId: string;
+  readonly environment: string;
+  readonly workflow: Workflow;
+  /** Checked against the workflow's schema, which also drops what the workflow does not use. */
+  readonly input: unknown;
+  readonly trigger: Trigger;
+  readonly source: EventSource;
+  /** See core/keys.ts. Undefined: every request is new work (API calls without a key). */
+  readonly key: string | undefined;
+  readonly requestHash: string;
+  /** GitHub only: a second key under which the same content within five seconds counts as the same (DESIGN 2.16). */
+  readonly secondaryKey?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly repoId?: string | undefined;
+  readonly prId?: string | undefined;
+  readonly prUrl?: string | undefined;
+  readonly a2aCorrelationId?: string | undefined;
+  /** 32 hex digits (W3C trace context); drawn if absent. */
+  readonly traceId?: string | undefined;
+}
+
+/** What a start is answered with; kept in the record, so that a repetition gets the same bytes. */
+export type StartResponse = {
+  readonly runId: string;
+  readonly type: string;
+  readonly planVersion: number;
+  readonly status: 'pending';
+  readonly threadId: string;
+  readonly createdAt: string;
+};
+
+export type StartOutcome =
+  | { readonly kind: 'created' | 'replayed'; readonly runId: string; readonly response: StartResponse }
+  | { readonly kind: 'in_flight' };

@@ -1,0 +1,119 @@
+/**
+ * The idempotency records of a start: what it writes, and what records that were there already mean for it. Pure.
+ */
+import { CairnError } from '../../core/errors.ts';
+import {
+  COMPLETED_TTL_MS,
+  decideExisting,
+  GITHUB_SECONDARY_WINDOW_MS,
+  type IdempotencyRecord,
+} from '../../core/idempotency.ts';
+import type { StoredRecord } from '../../ports/idempotency-store.ts';
+import type { StartRecord } from '../../ports/run-store.ts';
+import type { Draft } from './draft-run.ts';
+import { optional } from './optional.ts';
+import type { StartDeps, StartRequest, StartResponse } from './request.ts';
+
+/** Both records of a start, or one, or none; `replace` holds versions of expired ones they take the place of. */
+export function recordsFor(request: StartRequest, draft: Draft, replace: Replace): StartRecord[] {
+  const records: StartRecord[] = [];
+  if (request.key !== undefined) {
+    records.push({ record: recordOf(request, request.key, draft), ...optional('replaces', replace.primary) });
+  }
+  if (request.secondaryKey !== undefined) {
+    const record = recordOf(request, request.secondaryKey, draft);
+    records.push({ record, ...optional('replaces', replace.secondary) });
+  }
+  return records;
+}
+
+interface Replace {
+  readonly primary?: string;
+  readonly secondary?: string;
+}
+
+/** Born completed (DESIGN 2.10): the commit that makes the record also makes the run it answers with. */
+function recordOf(request: StartRequest, key: string, { response, now }: Draft): IdempotencyRecord {
+  return {
+    key,
+    source: request.source,
+    tenantId: request.tenantId,
+    runId: response.runId,
+    status: 'completed',
+    requestHash: request.requestHash,
+    response,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + COMPLETED_TTL_MS,
+    attempts: 1,
+  };
+}
+
+/** The records that were in the way. */
+export interface StoredRecords {
+  readonly primary?: StoredRecord | undefined;
+  readonly secondary?: StoredRecord | undefined;
+}
+
+export type Verdict =
+  | { readonly kind: 'ours' }
+  | { readonly kind: 'in_flight' }
+  | {
+      readonly kind: 'replayed';
+      readonly runId: string;
+      readonly response: StartResponse;
+      /** The hit was on the second key: this delivery's own key must answer the same from now on. */
+      readonly pointHere: boolean;
+      readonly record: IdempotencyRecord;
+    }
+  | { readonly kind: 'again'; readonly replace: Replace };
+
+/** What the records that were in the way mean for this request. */
+export function judge(
+  { clock }: StartDeps,
+  request: StartRequest,
+  draft: Draft,
+  stored: StoredRecords,
+): Verdict {
+  const { runId } = draft.response;
+  const { primary, secondary } = stored;
+  if (primary?.record.runId === runId || secondary?.record.runId === runId) return { kind: 'ours' };
+  // Without a key nothing but an earlier sending of our own can have been in the way: run ids do not repeat.
+  if (request.key === undefined && request.secondaryKey === undefined) return { kind: 'ours' };
+  const now = clock.now();
+  if (primary) {
+    const decision = decideExisting(primary.record, { ...request, now });
+    if (decision.kind === 'in_flight') return decision;
+    if (decision.kind === 'replay') return replayOf(primary.record, false);
+    if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusal(decision.kind);
+  }
+  if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
+  return {
+    kind: 'again',
+    replace: { ...optional('primary', primary?.version), ...optional('secondary', secondary?.version) },
+  };
+}
+
+function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, now: number): boolean {
+  return record.tenantId === tenantId && now - record.createdAt < GITHUB_SECONDARY_WINDOW_MS;
+}
+
+function replayOf(record: IdempotencyRecord, pointHere: boolean): Verdict {
+  if (record.runId === undefined || record.response === undefined) return { kind: 'in_flight' };
+  return {
+    kind: 'replayed',
+    runId: record.runId,
+    response: record.response as StartResponse,
+    pointHere,
+    record,
+  };
+}
+
+function refusal(kind: 'conflict' | 'exhausted' | 'foreign_tenant'): CairnError {
+  if (kind === 'exhausted')
+    return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
+  // The same words for another tenant's record: nobody learns that it exists.
+  return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
+    field: 'Idempotency-Key',
+  });
+}
