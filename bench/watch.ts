@@ -12,14 +12,14 @@ const LIMIT_MS = 300_000;
 const OVER = new Set(['completed', 'failed', 'cancelled']);
 
 /**
- * The part of the expected time in which nobody looks. Small enough that a first run which is slow because code is
- * loaded does not hold up those after it: what is expected is halved with each of them.
+ * The part of the shortest time so far in which nobody looks: each look takes milliseconds of the very processes that
+ * move the run.
  */
-const BLIND_SHARE = 0.5;
+const BLIND_SHARE = 0.8;
 
 /**
  * Waits for one run of a type after the other. Asks the list for the newest one, which reads a single document and is
- * never late about an end. Asks first when half of what is expected is over, then every 2 ms or 2 % of the time passed,
+ * never late about an end. Asks first when the shortest time so far is nearly over, then every 2 ms or 2 % of the time passed,
  * whichever is longer: it notices at most that and one answer late.
  */
 export class Watch {
@@ -29,7 +29,7 @@ export class Watch {
   /** Questions asked so far. */
   looks = 0;
 
-  /** `expectedMs`: about what a run takes; without it the first is asked for from its start. */
+  /** `expectedMs`: what a run takes at least; without it the first is asked for from its start. */
   constructor(client: Client, type: string, expectedMs = 0) {
     this.#client = client;
     this.#type = type;
