@@ -5,7 +5,7 @@
 import type { EventDraft, RunEvent, Writer } from './events.ts';
 import { SCHEMA_VERSION } from './events.ts';
 import { eventHash, genesisHash } from './hash.ts';
-import { canonicalJson, type Json } from './json.ts';
+import { canonicalJson, canonicalTextOf, type Json } from './json.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
 export interface ChainHead {
@@ -63,7 +63,13 @@ export function verifyChain(
   return undefined;
 }
 
+/**
+ * The canonical text of the event without `hash` and `prevHash`, put together around the text of its data: member names
+ * are in order, and `data` stands between `at` and `id`.
+ */
 function hashOf(event: Omit<RunEvent, 'hash'>): string {
-  const { prevHash, ...rest } = event;
-  return eventHash(prevHash, canonicalJson(rest as unknown as Json));
+  const { prevHash, data, actor, at, ...rest } = event;
+  const before = canonicalJson(actor === undefined ? { at } : { actor, at });
+  const after = canonicalJson(rest as unknown as Json);
+  return eventHash(prevHash, `${before.slice(0, -1)},"data":${canonicalTextOf(data)},${after.slice(1)}`);
 }

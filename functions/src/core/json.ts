@@ -26,6 +26,21 @@ export function canonicalJson(value: Json): string {
   return text;
 }
 
+const texts = new WeakMap<object, string>();
+
+/**
+ * {@link canonicalJson} of a value that is never changed, made once per object: an event's data is both hashed and
+ * stored.
+ */
+export function canonicalTextOf(value: object): string {
+  let text = texts.get(value);
+  if (text === undefined) {
+    text = canonicalJson(value as Json);
+    texts.set(value, text);
+  }
+  return text;
+}
+
 /**
  * Canonical JSON text of a value that came from user code. `undefined` becomes `null`.
  *

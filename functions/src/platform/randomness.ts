@@ -3,8 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { ID_BYTES, makeRunId } from '../core/ids.ts';
 import type { Randomness } from '../ports/randomness.ts';
 
+/** Bytes drawn from the system at once: a call for each id costs more than the id. */
+const POOL_BYTES = 4_096;
+
+let pool: Buffer = Buffer.alloc(0);
+
 export const systemRandomness: Randomness = {
   unit: Math.random,
-  token: () => randomBytes(16).toString('hex'),
-  runId: () => makeRunId(randomBytes(ID_BYTES)),
+  token: () => draw(ID_BYTES).toString('hex'),
+  runId: () => makeRunId(draw(ID_BYTES)),
 };
+
+/** Bytes that nobody else gets. */
+function draw(count: number): Buffer {
+  if (pool.length < count) pool = randomBytes(POOL_BYTES);
+  const drawn = pool.subarray(0, count);
+  pool = pool.subarray(count);
+  return drawn;
+}

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { emptyChain, seal, verifyChain } from '../../../functions/src/core/chain.ts';
 import type { RunEvent } from '../../../functions/src/core/events.ts';
-import { genesisHash } from '../../../functions/src/core/hash.ts';
+import { genesisHash, sha256Hex } from '../../../functions/src/core/hash.ts';
+import { canonicalJson, type Json } from '../../../functions/src/core/json.ts';
 import { CREATED, journals, RUN_ID, T0 } from './random-journal.ts';
 
 describe('a sealed journal', () => {
@@ -12,6 +13,17 @@ describe('a sealed journal', () => {
         expect(verifyChain(RUN_ID, events)).toBeUndefined();
         expect(events[0]?.prevHash).toBe(genesisHash(RUN_ID));
         expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('has the hashes the design defines: sha256 of prevHash and the canonical JSON of the rest', () => {
+    fc.assert(
+      fc.property(journals(), ({ events }) => {
+        for (const { hash, prevHash, ...rest } of events) {
+          expect(hash).toBe(sha256Hex(prevHash + canonicalJson(rest as unknown as Json)));
+        }
       }),
       { numRuns: 50 },
     );

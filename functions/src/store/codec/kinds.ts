@@ -7,7 +7,7 @@
  */
 import { Timestamp } from '@google-cloud/firestore';
 import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/events.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson, canonicalTextOf, type Json } from '../../core/json.ts';
 
 /** The members of a document, by name. */
 export type Members = Record<string, unknown>;
@@ -62,7 +62,8 @@ export const time: Kind<number> = kind(
 /** A compound value as canonical JSON text: Firestore's own maps refuse nested arrays, depth over 20 and reserved names. */
 export function json<T>(): Kind<T> {
   return kind(
-    (value) => canonicalJson(value as Json),
+    (value) =>
+      typeof value === 'object' && value !== null ? canonicalTextOf(value) : canonicalJson(value as Json),
     (raw) => JSON.parse(isText(raw)) as T,
   );
 }
