@@ -71,7 +71,9 @@ describe('the exploration notices', () => {
         return refused ? { kind: 'committed' } : answer;
       }),
     });
-    await expect(explore(raceOf({ actors: ['drive', 'drive'], sabotage }))).rejects.toThrow(/after \[/);
+    await expect(explore(raceOf({ actors: ['drive', 'drive'], sabotage }))).rejects.toThrow(
+      /ran \d times|after its end/,
+    );
   });
 
   test('a snapshot that is written over whatever is there', async () => {

@@ -4,26 +4,22 @@
  * healthy processes, and the run must come to its end.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { EventDraft } from '../../../functions/src/core/events.ts';
 import { isOver, type RunState } from '../../../functions/src/core/state.ts';
 import type { Workflow } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
 import type { RunDocuments } from '../../../functions/src/memory/memory-database.ts';
 import type { SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
 import type { Choice, Execution } from '../explorer.ts';
 import { intercept, never } from '../intercept.ts';
 import { assertSnapshot, assertStored } from '../soundness.ts';
 import { settle } from '../virtual-clock.ts';
 import { World } from '../world.ts';
 import { Actor, type Answer, type Waiting } from './actor.ts';
+import { isOutside, type Kind, TOLERATED, twoSteps, WORK } from './cast.ts';
 
 export interface Race {
-  readonly actors: readonly ('drive' | 'scan' | 'signal' | 'cancel')[];
+  readonly actors: readonly Kind[];
   /** What a drive that died before the race left behind: nothing, or a lease after so many of its commits. */
   readonly deadDriveCommits?: number;
   readonly crashes?: number;
@@ -36,7 +32,7 @@ export interface Race {
   readonly sabotage?: (deps: EngineDeps) => EngineDeps;
 }
 
-/** A healthy installation that has not ended the run after so many turns never will. */
+/** A healthy installation that has not ended the run after so long never will. */
 const LONG_MS = 24 * 3_600_000;
 
 /** The race as a program for the explorer. */
@@ -252,76 +248,6 @@ class RunningRace implements Execution {
   }
 }
 
-function twoSteps(ran: (step: string) => void) {
-  return defineWorkflow({
-    type: 'two-steps',
-    planVersion: 1,
-    input: z.object({}),
-    steps(step) {
-      const one = step('one', () => {
-        ran('one');
-        return 1;
-      });
-      const two = step('two', { needs: { one } }, ({ one }) => {
-        ran('two');
-        return one + 1;
-      });
-      return { two };
-    },
-  });
-}
-
-function isOutside(kind: Kind | undefined): boolean {
-  return kind === 'signal' || kind === 'cancel';
-}
-
 function hash(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
-
-/** The run ended before the outside could say anything. */
-class TooLate extends Error {
-  override readonly name = 'TooLate';
-}
-
-async function appendFromOutside(
-  { settings, ...deps }: EngineDeps,
-  runId: string,
-  draft: EventDraft,
-): Promise<string> {
-  const loaded = await deps.store.load(runId);
-  if (!loaded) throw new Error('the run is gone');
-  const journal = new RunJournal(deps, loaded, { ...settings });
-  await journal.append((state) => {
-    if (isOver(state)) throw new TooLate();
-    return [draft];
-  });
-  return 'acknowledged';
-}
-
-const SIGNAL: EventDraft = {
-  type: 'signal_received',
-  initiator: 'user',
-  data: { signalId: 's1', name: 'hello', payloadText: '{}' },
-};
-const CANCEL: EventDraft = { type: 'cancel_requested', initiator: 'user', data: { stopKind: 'user' } };
-
-type Kind = Race['actors'][number];
-
-const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => Promise<string> } = {
-  drive: (deps, runId) => drive(deps, { runId }),
-  scan: async (deps) => {
-    const { failed } = await scan(deps);
-    return `scanned, ${failed} failed`;
-  },
-  signal: (deps, runId) => appendFromOutside(deps, runId, SIGNAL),
-  cancel: (deps, runId) => appendFromOutside(deps, runId, CANCEL),
-};
-
-/** Errors after which the caller asks again: the answer of the queue was lost, or the question came too late. */
-const TOLERATED: { readonly [K in Kind]: readonly string[] } = {
-  drive: ['OutcomeUnknown'],
-  scan: ['OutcomeUnknown'],
-  signal: ['TooLate'],
-  cancel: ['TooLate'],
-};
