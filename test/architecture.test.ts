@@ -18,7 +18,7 @@ import {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDERS = ['functions/src', 'local', 'test', 'scripts', 'bench'];
-const MAX_FILES_A_FOLDER = 25;
+const MAX_FILES_A_FOLDER = 15;
 
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 const readJson = (path: string): unknown => JSON.parse(read(path));

@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { Firestore } from '@google-cloud/firestore';
-import { verifyChain } from '../../functions/src/core/chain.ts';
-import type { RunEvent } from '../../functions/src/core/events.ts';
-import { fold } from '../../functions/src/core/reduce/index.ts';
+import { verifyChain } from '../../functions/src/core/run/chain.ts';
+import type { RunEvent } from '../../functions/src/core/run/events.ts';
+import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
 import type { Ready } from '../cloud-process.ts';
 

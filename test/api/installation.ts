@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../functions/src/api/deps.ts';
-import { sha256Hex } from '../../functions/src/core/hash.ts';
+import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
 import type { Workflow } from '../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createApi } from '../../functions/src/api/app.ts';
-import { NewerSchemaError } from '../../functions/src/core/events.ts';
+import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { Installation } from './installation.ts';
 

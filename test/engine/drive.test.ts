@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { verifyChain } from '../../functions/src/core/chain.ts';
 import { Fatal, RetryAt } from '../../functions/src/core/errors.ts';
+import { verifyChain } from '../../functions/src/core/run/chain.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { World } from '../support/world.ts';
 

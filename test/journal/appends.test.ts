@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { EventDraft } from '../../functions/src/core/events.ts';
-import { isOver } from '../../functions/src/core/state.ts';
+import type { EventDraft } from '../../functions/src/core/run/events.ts';
+import { isOver } from '../../functions/src/core/run/state.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MAX_COMMIT_WRITES } from '../../functions/src/journal/batch.ts';
 import { RunJournal } from '../../functions/src/journal/run-journal.ts';

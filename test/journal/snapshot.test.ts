@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { wakeAt } from '../../functions/src/core/wake.ts';
+import { wakeAt } from '../../functions/src/core/run/wake.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { RunJournal } from '../../functions/src/journal/run-journal.ts';

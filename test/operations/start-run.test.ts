@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { COMPLETED_TTL_MS, GITHUB_SECONDARY_WINDOW_MS } from '../../functions/src/core/idempotency.ts';
+import {
+  COMPLETED_TTL_MS,
+  GITHUB_SECONDARY_WINDOW_MS,
+} from '../../functions/src/core/decisions/idempotency.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import type { StartDeps, StartOutcome, StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';

@@ -1,12 +1,12 @@
 /** Any state, event, checkpoint, step, record and client that the types allow, for properties of the codecs. */
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
-import type { RecordedError, RunEvent, StoredValue, Wait } from '../../functions/src/core/events.ts';
-import type { IdempotencyRecord } from '../../functions/src/core/idempotency.ts';
-import type { Json } from '../../functions/src/core/json.ts';
-import type { Checkpoint, StepRecord } from '../../functions/src/core/records.ts';
-import type { RunState, SoftState, StepState } from '../../functions/src/core/state.ts';
-import { RUN_STATUSES } from '../../functions/src/core/status.ts';
+import type { IdempotencyRecord } from '../../functions/src/core/decisions/idempotency.ts';
+import type { Json } from '../../functions/src/core/encoding/json.ts';
+import type { RecordedError, RunEvent, StoredValue, Wait } from '../../functions/src/core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../functions/src/core/run/records.ts';
+import type { RunState, SoftState, StepState } from '../../functions/src/core/run/state.ts';
+import { RUN_STATUSES } from '../../functions/src/core/run/status.ts';
 import type { ApiClient } from '../../functions/src/ports/client-store.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });

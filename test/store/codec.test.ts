@@ -1,7 +1,7 @@
 import { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewerSchemaError } from '../../functions/src/core/events.ts';
+import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
 import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
 import { type Members, UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunState } from '../../functions/src/core/state.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
 import type { RunStore } from '../../functions/src/ports/run-store.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
-import type { StepState } from '../../functions/src/core/state.ts';
+import type { StepState } from '../../functions/src/core/run/state.ts';
 import { decodeSteps, encodeSteps } from '../../functions/src/store/codec/steps-text.ts';
 import { steps } from './arbitraries.ts';
 

@@ -1,9 +1,9 @@
 /** What must hold of every stored run, whatever happened to it; shared by all tests that make things go wrong. */
-import { verifyChain } from '../../functions/src/core/chain.ts';
-import type { EventType, RunEvent } from '../../functions/src/core/events.ts';
-import { fold, initialState, reduce } from '../../functions/src/core/reduce/index.ts';
-import { isOver, type RunState } from '../../functions/src/core/state.ts';
-import { wakeAt } from '../../functions/src/core/wake.ts';
+import { verifyChain } from '../../functions/src/core/run/chain.ts';
+import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
+import { fold, initialState, reduce } from '../../functions/src/core/run/reduce/index.ts';
+import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
+import { wakeAt } from '../../functions/src/core/run/wake.ts';
 import type { MemoryDatabase, RunDocuments } from '../../functions/src/memory/memory-database.ts';
 
 /** Only who holds the lease may say these. */

@@ -1,8 +1,8 @@
 /** A whole installation in memory, whose time the test owns. */
 
-import { makeRunId } from '../../functions/src/core/ids.ts';
-import { fold } from '../../functions/src/core/reduce/index.ts';
-import type { RunState } from '../../functions/src/core/state.ts';
+import { makeRunId } from '../../functions/src/core/encoding/ids.ts';
+import { fold } from '../../functions/src/core/run/reduce/index.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import type { Workflow } from '../../functions/src/engine/define/types.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';

@@ -4,8 +4,8 @@
  * Must not: say why a key is refused: unknown, wrong and disabled look the same.
  */
 import { timingSafeEqual } from 'node:crypto';
+import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
-import { sha256Hex } from '../core/hash.ts';
 import type { ApiClient, ClientStore, Role } from '../ports/client-store.ts';
 
 export interface Caller {

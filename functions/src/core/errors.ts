@@ -4,7 +4,7 @@
  *
  * Must not: put a stack, or the message of an error that is not ours, on the wire.
  */
-import type { Json } from './json.ts';
+import type { Json } from './encoding/json.ts';
 
 interface CodeEntry {
   readonly httpStatus: number;

@@ -1,6 +1,6 @@
 /** What this deployment knows of the plan a run is pinned to. */
-import type { Deployed } from '../core/recovery.ts';
-import type { RunState } from '../core/state.ts';
+import type { Deployed } from '../core/decisions/recovery.ts';
+import type { RunState } from '../core/run/state.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 
 export function deployedFor(registry: WorkflowRegistry, { type, planVersion }: RunState): Deployed {

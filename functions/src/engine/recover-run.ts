@@ -1,9 +1,9 @@
 /** Carries out section 9 for one run whose drive died. Used by the scan, and by a drive that finds such a run itself. */
-import { claimVerdict } from '../core/claim.ts';
-import type { EventDraft } from '../core/events.ts';
-import { recoveryVerdict } from '../core/recovery.ts';
-import type { RunState } from '../core/state.ts';
-import { PARKED_MS } from '../core/wake.ts';
+import { claimVerdict } from '../core/decisions/claim.ts';
+import { recoveryVerdict } from '../core/decisions/recovery.ts';
+import type { EventDraft } from '../core/run/events.ts';
+import type { RunState } from '../core/run/state.ts';
+import { PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';

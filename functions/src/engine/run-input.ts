@@ -1,5 +1,5 @@
 /** Reads the input of a run, wherever it is kept. */
-import type { RunState } from '../core/state.ts';
+import type { RunState } from '../core/run/state.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { parseFrozen } from './drive/outputs.ts';
 

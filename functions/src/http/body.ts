@@ -3,8 +3,9 @@
  *
  * Must not: know what a body means.
  */
+
+import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
 
 /** Deeper than any honest payload (GitHub's reach about ten), far below what a stack bears. */
 export const MAX_BODY_DEPTH = 100;

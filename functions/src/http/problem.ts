@@ -3,7 +3,7 @@
  * the inner layers throw into an answer; the text of an error that is not ours never leaves.
  */
 import { CairnError, toProblem } from '../core/errors.ts';
-import { NewerSchemaError } from '../core/events.ts';
+import { NewerSchemaError } from '../core/run/events.ts';
 import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 

@@ -3,12 +3,12 @@
  * every decision sees the state as the ones before it in the batch left it. Knows the limits of a commit, not how
  * it is sent.
  */
-import { seal } from '../core/chain.ts';
-import type { EventDraft, RunEvent, Writer } from '../core/events.ts';
-import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/records.ts';
-import { reduce } from '../core/reduce/index.ts';
-import type { RunState } from '../core/state.ts';
-import { wakeAt } from '../core/wake.ts';
+import { seal } from '../core/run/chain.ts';
+import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
+import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/run/records.ts';
+import { reduce } from '../core/run/reduce/index.ts';
+import type { RunState } from '../core/run/state.ts';
+import { wakeAt } from '../core/run/wake.ts';
 
 /** Below Firestore's 500 writes a commit; leaves room for snapshot, ledger rows and records. */
 export const MAX_COMMIT_WRITES = 300;

@@ -5,9 +5,9 @@
  *
  * Must not: decide anything about a run; what is appended comes from the callers' `Decide` functions.
  */
-import type { RunEvent } from '../core/events.ts';
-import { reduce } from '../core/reduce/index.ts';
-import type { RunState } from '../core/state.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import { reduce } from '../core/run/reduce/index.ts';
+import type { RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';

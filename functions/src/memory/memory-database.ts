@@ -8,10 +8,10 @@
  * Must not: know what a run or a record means.
  */
 import { isImmutable } from 'immutable';
-import type { RunEvent } from '../core/events.ts';
-import type { IdempotencyRecord } from '../core/idempotency.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
-import type { RunState, SoftState } from '../core/state.ts';
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
 

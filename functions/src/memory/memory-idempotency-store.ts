@@ -1,6 +1,6 @@
 /** Idempotency records in memory, in the database that starts write them to as well. */
-import type { IdempotencyRecord } from '../core/idempotency.ts';
-import { encodeKey } from '../core/keys.ts';
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
+import { encodeKey } from '../core/encoding/keys.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';

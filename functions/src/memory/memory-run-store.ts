@@ -6,13 +6,13 @@
  * Must not: fail, wait or lose answers by itself; a wrapper does that.
  */
 
-import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/events.ts';
-import { seqId } from '../core/ids.ts';
-import { encodeKey } from '../core/keys.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
-import { fold } from '../core/reduce/index.ts';
-import type { RunState, SoftState } from '../core/state.ts';
-import { wakeAt } from '../core/wake.ts';
+import { seqId } from '../core/encoding/ids.ts';
+import { encodeKey } from '../core/encoding/keys.ts';
+import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import { fold } from '../core/run/reduce/index.ts';
+import type { RunState, SoftState } from '../core/run/state.ts';
+import { wakeAt } from '../core/run/wake.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,

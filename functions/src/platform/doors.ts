@@ -1,7 +1,7 @@
 /** What each deployed function does with what it is given, once it is loaded: adapts, calls, adapts back. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
-import { isRunId } from '../core/ids.ts';
+import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';

@@ -1,6 +1,6 @@
 /** Randomness that cannot be guessed, for ids, and cheap randomness for jitter. */
 import { randomBytes } from 'node:crypto';
-import { ID_BYTES, makeRunId } from '../core/ids.ts';
+import { ID_BYTES, makeRunId } from '../core/encoding/ids.ts';
 import type { Randomness } from '../ports/randomness.ts';
 
 /** Bytes drawn from the system at once: a call for each id costs more than the id. */

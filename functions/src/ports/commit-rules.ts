@@ -4,8 +4,8 @@
  *
  * Must not: check what only the stored documents can tell.
  */
-import type { RunEvent } from '../core/events.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
 
 /** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */

@@ -1,5 +1,5 @@
 /** Idempotency records, for requests whose work cannot share the record's commit, and for look-ups. */
-import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { Version } from './run-store.ts';
 
 export interface StoredRecord {

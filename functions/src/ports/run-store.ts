@@ -3,11 +3,12 @@
  * how values are stored; it decides nothing. Every method throws `OutcomeUnknown` where it cannot know whether the
  * call was applied, and `NewerSchemaError` for documents of a newer version.
  */
-import type { RunEvent } from '../core/events.ts';
-import type { IdempotencyRecord } from '../core/idempotency.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
-import type { RunState, SoftState } from '../core/state.ts';
-import type { RunStatus } from '../core/status.ts';
+
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import type { RunState, SoftState } from '../core/run/state.ts';
+import type { RunStatus } from '../core/run/status.ts';
 
 /** Which version of a document somebody last saw; opaque, compared by the store. */
 export type Version = string;

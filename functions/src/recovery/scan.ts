@@ -2,9 +2,9 @@
  * Finds runs that nobody touched by the time somebody must have (`wakeAt`, J10): lost tasks, dead drives, due
  * retries, parked runs. Safe to run any number of times at once.
  */
-import { claimVerdict } from '../core/claim.ts';
-import { taskName } from '../core/task-name.ts';
-import { PARKED_MS, READY_GRACE_MS } from '../core/wake.ts';
+import { claimVerdict } from '../core/decisions/claim.ts';
+import { taskName } from '../core/encoding/task-name.ts';
+import { PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { recoverRun } from '../engine/recover-run.ts';

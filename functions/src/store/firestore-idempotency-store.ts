@@ -1,6 +1,6 @@
 /** Idempotency records in Firestore, alone or within the commit that starts a run. */
 import { type DocumentReference, FieldValue, type Firestore, type WriteBatch } from '@google-cloud/firestore';
-import type { IdempotencyRecord } from '../core/idempotency.ts';
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';

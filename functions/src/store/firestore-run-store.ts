@@ -5,11 +5,11 @@
  * Must not: decide anything about a run, retry, or read before it writes.
  */
 import { FieldPath, type Firestore, type WriteBatch, type WriteResult } from '@google-cloud/firestore';
-import type { RunEvent } from '../core/events.ts';
-import { seqId } from '../core/ids.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
-import { fold } from '../core/reduce/index.ts';
-import type { RunState } from '../core/state.ts';
+import { seqId } from '../core/encoding/ids.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import { fold } from '../core/run/reduce/index.ts';
+import type { RunState } from '../core/run/state.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,

@@ -3,8 +3,8 @@
  * encoded on their way into a path, so that no text from outside can reach another document.
  */
 import type { CollectionReference, DocumentReference, Firestore } from '@google-cloud/firestore';
-import { seqId } from '../core/ids.ts';
-import { encodeKey } from '../core/keys.ts';
+import { seqId } from '../core/encoding/ids.ts';
+import { encodeKey } from '../core/encoding/keys.ts';
 
 /** Collections that begin with it belong to one installation. */
 export const DEFAULT_COLLECTION_PREFIX = 'gwi_';

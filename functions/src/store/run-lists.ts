@@ -10,10 +10,10 @@ import {
   type QueryDocumentSnapshot,
   Timestamp,
 } from '@google-cloud/firestore';
-import type { RunEvent } from '../core/events.ts';
-import { SHARD_COUNT } from '../core/ids.ts';
-import type { Checkpoint, StepRecord } from '../core/records.ts';
-import type { RunState } from '../core/state.ts';
+import { SHARD_COUNT } from '../core/encoding/ids.ts';
+import type { RunEvent } from '../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import type { RunState } from '../core/run/state.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
 import type { DueRun, Page, PageRequest, RunFilter } from '../ports/run-store.ts';
 import { call } from './call.ts';

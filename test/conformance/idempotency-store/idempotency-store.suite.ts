@@ -1,6 +1,6 @@
 /** What every idempotency store promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { IdempotencyRecord } from '../../../functions/src/core/idempotency.ts';
+import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { beginning, idempotencyRecord } from '../support/run-fixture.ts';

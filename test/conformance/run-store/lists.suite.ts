@@ -1,8 +1,8 @@
 /** What every run store promises about lists, scans and reads by seq. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunIdentity } from '../../../functions/src/core/events.ts';
-import { checkpointOf } from '../../../functions/src/core/records.ts';
-import type { RunState } from '../../../functions/src/core/state.ts';
+import type { RunIdentity } from '../../../functions/src/core/run/events.ts';
+import { checkpointOf } from '../../../functions/src/core/run/records.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
 import type { Page, PageRequest, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';

@@ -1,7 +1,7 @@
 /** What every run store promises about loads: snapshot, tail, and versions it does not know. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isImmutable } from 'immutable';
-import { NewerSchemaError } from '../../../functions/src/core/events.ts';
+import { NewerSchemaError } from '../../../functions/src/core/run/events.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';

@@ -1,6 +1,6 @@
 /** Runs as the suites of the run store need them. */
 import { expect } from '@jest/globals';
-import type { RunState } from '../../../functions/src/core/state.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
 import type { LoadedRun, RunStore } from '../../../functions/src/ports/run-store.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 

@@ -1,10 +1,11 @@
 /** Runs and journals made by the real core, so that a suite stores only what the engine could store. */
-import { emptyChain, seal } from '../../../functions/src/core/chain.ts';
-import type { EventDraft, RunIdentity, StepSettled } from '../../../functions/src/core/events.ts';
-import type { IdempotencyRecord } from '../../../functions/src/core/idempotency.ts';
-import { checkpointOf, type StepRecord, stepRecordOf } from '../../../functions/src/core/records.ts';
-import { fold, reduce } from '../../../functions/src/core/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/state.ts';
+
+import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
+import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
+import type { EventDraft, RunIdentity, StepSettled } from '../../../functions/src/core/run/events.ts';
+import { checkpointOf, type StepRecord, stepRecordOf } from '../../../functions/src/core/run/records.ts';
+import { fold, reduce } from '../../../functions/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
 import type { JournalCommit, StartCommit, StartRecord } from '../../../functions/src/ports/run-store.ts';
 
 /** A moment that tells seconds from milliseconds when something is cut off. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { emptyChain, seal, verifyChain } from '../../../functions/src/core/chain.ts';
-import type { RunEvent } from '../../../functions/src/core/events.ts';
-import { genesisHash, sha256Hex } from '../../../functions/src/core/hash.ts';
-import { canonicalJson, type Json } from '../../../functions/src/core/json.ts';
+import { genesisHash, sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
+import { canonicalJson, type Json } from '../../../functions/src/core/encoding/json.ts';
+import { emptyChain, seal, verifyChain } from '../../../functions/src/core/run/chain.ts';
+import type { RunEvent } from '../../../functions/src/core/run/events.ts';
 import { CREATED, journals, RUN_ID, T0 } from './random-journal.ts';
 
 describe('a sealed journal', () => {

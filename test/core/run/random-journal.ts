@@ -1,9 +1,9 @@
 /** Random journals that the engine could have written: at each place one of the events that the state allows. */
 import fc from 'fast-check';
-import { emptyChain, seal } from '../../../functions/src/core/chain.ts';
-import type { EventDraft, RunEvent, StepSettled } from '../../../functions/src/core/events.ts';
-import { initialState, reduce } from '../../../functions/src/core/reduce/index.ts';
-import { isOver, type RunState } from '../../../functions/src/core/state.ts';
+import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
+import type { EventDraft, RunEvent, StepSettled } from '../../../functions/src/core/run/events.ts';
+import { initialState, reduce } from '../../../functions/src/core/run/reduce/index.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
 
 export const RUN_ID = 'run_random';
 export const T0 = Date.UTC(2026, 4, 17, 9, 30);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EventDraft } from '../../../functions/src/core/events.ts';
-import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../functions/src/core/limits.ts';
+import { taskName } from '../../../functions/src/core/encoding/task-name.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../functions/src/core/run/limits.ts';
 import {
   checkpointOf,
   cut,
   makesCheckpoint,
   stepRecordOf,
   TRACE_CHARS,
-} from '../../../functions/src/core/records.ts';
-import { taskName } from '../../../functions/src/core/task-name.ts';
-import { assertFits, storedValue } from '../../../functions/src/core/values.ts';
+} from '../../../functions/src/core/run/records.ts';
+import { assertFits, storedValue } from '../../../functions/src/core/run/values.ts';
 import { append, claimed, created, failedRun, grownBy, journals, settledStep } from './random-journal.ts';
 
 const fresh = created().state;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Wait } from '../../../functions/src/core/events.ts';
-import { isOver, type RunState } from '../../../functions/src/core/state.ts';
-import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS, wakeAt } from '../../../functions/src/core/wake.ts';
+import type { Wait } from '../../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS, wakeAt } from '../../../functions/src/core/run/wake.ts';
 import { mustWriteSnapshot } from '../../../functions/src/journal/batch.ts';
 import { claimed, created, failedRun, grownBy, journals, T0 } from './random-journal.ts';
 

@@ -4,8 +4,8 @@
  * Must not: know that it is being watched.
  */
 import { z } from 'zod';
-import type { EventDraft } from '../../../functions/src/core/events.ts';
-import { isOver } from '../../../functions/src/core/state.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import { isOver } from '../../../functions/src/core/run/state.ts';
 import type { Workflow } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';

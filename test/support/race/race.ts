@@ -4,7 +4,7 @@
  * healthy processes, and the run must come to its end.
  */
 import { createHash } from 'node:crypto';
-import { isOver, type RunState } from '../../../functions/src/core/state.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
 import type { Workflow } from '../../../functions/src/engine/define/types.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';

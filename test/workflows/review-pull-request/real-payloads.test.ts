@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { toJsonText } from '../../../functions/src/core/json.ts';
+import { toJsonText } from '../../../functions/src/core/encoding/json.ts';
 import {
   MAX_BODY_CHARS,
   PullRequestEvent,

@@ -1,7 +1,8 @@
 /** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
+
+import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
-import { isRunId } from '../../core/ids.ts';
-import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/status.ts';
+import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { storedText } from '../../engine/run-input.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';

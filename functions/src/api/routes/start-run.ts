@@ -1,8 +1,9 @@
 /** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
+
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { canonicalJson } from '../../core/encoding/json.ts';
+import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import { requestHash } from '../../core/fingerprint.ts';
-import { canonicalJson } from '../../core/json.ts';
-import { apiKey, readApiIdempotencyHeader } from '../../core/keys.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { RETRY_AFTER_S } from '../../http/problem.ts';

@@ -1,6 +1,6 @@
 /** What lies under a run, as callers see it. */
-import type { RunEvent } from '../../core/events.ts';
-import type { Checkpoint, StepRecord } from '../../core/records.ts';
+import type { RunEvent } from '../../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { View } from './run.ts';
 import { fromText, iso, readable } from './values.ts';
 

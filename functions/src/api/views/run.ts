@@ -1,7 +1,7 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
-import type { Json } from '../../core/json.ts';
-import { type RunState, SUCCESS_OUTCOMES } from '../../core/state.ts';
-import { wakeAt } from '../../core/wake.ts';
+import type { Json } from '../../core/encoding/json.ts';
+import { type RunState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
+import { wakeAt } from '../../core/run/wake.ts';
 import { isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };

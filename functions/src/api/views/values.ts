@@ -2,7 +2,7 @@
  * How stored values read in an answer: times as ISO text instead of milliseconds, user values as JSON instead of text.
  * One rule by the name of a member, the same for every resource.
  */
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/encoding/json.ts';
 
 /** Members that are times though their name does not end in `At`. */
 const TIMES: ReadonlySet<string> = new Set(['at', 'until']);

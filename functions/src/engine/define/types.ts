@@ -1,7 +1,7 @@
 /** What a workflow is made of, as its author writes it and as the engine reads it. Types only. */
 import type { ZodType } from 'zod';
-import type { Graph } from '../../core/graph.ts';
-import type { RetryPolicy } from '../../core/retry.ts';
+import type { RetryPolicy } from '../../core/decisions/retry.ts';
+import type { Graph } from '../../core/graph/graph.ts';
 
 declare const outputType: unique symbol;
 

@@ -1,8 +1,9 @@
 /** Turns an author's definition into the workflow the engine runs; everything wrong with it is said here, at load. */
+
+import { retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
-import { buildGraph } from '../../core/graph.ts';
-import { retryPolicy } from '../../core/retry.ts';
+import { buildGraph } from '../../core/graph/graph.ts';
 import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type {
   Handle,

@@ -1,10 +1,11 @@
 /** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
+
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
-import type { RecordedError } from '../../core/events.ts';
-import { sha256Hex } from '../../core/hash.ts';
-import { toJsonText } from '../../core/json.ts';
-import { cut, TRACE_CHARS } from '../../core/records.ts';
-import { assertFits } from '../../core/values.ts';
+import type { RecordedError } from '../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../core/run/records.ts';
+import { assertFits } from '../../core/run/values.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { StepDefinition } from '../define/types.ts';
 import type { Output } from './outputs.ts';

@@ -1,10 +1,11 @@
 /** The events a drive writes. Pure: everything they say is handed in. */
+
+import { sha256Hex } from '../../core/encoding/hash.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/events.ts';
-import { sha256Hex } from '../../core/hash.ts';
-import { cut, SUMMARY_CHARS } from '../../core/records.ts';
-import type { RunState } from '../../core/state.ts';
-import { assertFits, storedValue } from '../../core/values.ts';
+import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/run/events.ts';
+import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { assertFits, storedValue } from '../../core/run/values.ts';
 import type { StepDefinition } from '../define/types.ts';
 import type { Output } from './outputs.ts';
 

@@ -2,12 +2,12 @@
  * One dispatch of the queue: takes the run if nobody else has it, moves it as far as it goes, and leaves it so that
  * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
  */
-import { type ClaimVerdict, claimVerdict } from '../../core/claim.ts';
-import type { EventDraft } from '../../core/events.ts';
-import { stepInDoubt } from '../../core/recovery.ts';
-import { isOver, type RunState } from '../../core/state.ts';
-import { taskName } from '../../core/task-name.ts';
-import { PARKED_MS, wakeAt } from '../../core/wake.ts';
+import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
+import { stepInDoubt } from '../../core/decisions/recovery.ts';
+import { taskName } from '../../core/encoding/task-name.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';

@@ -2,7 +2,7 @@
  * Outputs of finished steps, kept only while a step that has not ended needs them (or the result of the run does).
  * Those of an earlier drive are read from their checkpoints, all at once.
  */
-import type { RunState } from '../../core/state.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/types.ts';
 

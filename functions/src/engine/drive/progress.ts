@@ -1,6 +1,6 @@
 /** Reads the folded state as a drive needs it. */
-import type { NodeState } from '../../core/ready.ts';
-import type { RunState } from '../../core/state.ts';
+import type { NodeState } from '../../core/graph/ready.ts';
+import type { RunState } from '../../core/run/state.ts';
 
 /**
  * Where a node of the graph stands for a drive that just took over. A step an earlier drive had under way is pending

@@ -3,10 +3,10 @@
  * it. Works on the folded state and the graph only; history is never read again, so the cost of a step does not
  * depend on how many came before.
  */
-import { type Conclusion, conclude } from '../../core/conclude.ts';
-import type { EventDraft, RecordedError, StepExecution } from '../../core/events.ts';
-import { type NodeState, ReadyTracker } from '../../core/ready.ts';
-import { nextRetry } from '../../core/retry.ts';
+import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
+import { nextRetry } from '../../core/decisions/retry.ts';
+import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
+import type { EventDraft, RecordedError, StepExecution } from '../../core/run/events.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { StepDefinition, Workflow } from '../define/types.ts';

@@ -1,7 +1,8 @@
 /** What a step is called with: its place in the run, and the values its body sees. */
-import type { StepExecution, StepRef } from '../../core/events.ts';
-import { inputsHash } from '../../core/fingerprint.ts';
-import type { RunState } from '../../core/state.ts';
+
+import { inputsHash } from '../../core/encoding/fingerprint.ts';
+import type { StepExecution, StepRef } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { LogFields } from '../../ports/log.ts';
 import type { StepDefinition } from '../define/types.ts';
 import type { EngineDeps } from '../deps.ts';

@@ -1,12 +1,13 @@
 /** Everything of a new run that is decided before anything is written. Pure but for clock and chance. */
-import { emptyChain, seal } from '../../core/chain.ts';
+
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { RunEvent } from '../../core/events.ts';
-import { sha256Hex } from '../../core/hash.ts';
-import { toJsonText } from '../../core/json.ts';
-import { checkpointOf } from '../../core/records.ts';
-import { initialState } from '../../core/reduce/index.ts';
-import { assertFits, storedValue } from '../../core/values.ts';
+import { emptyChain, seal } from '../../core/run/chain.ts';
+import type { RunEvent } from '../../core/run/events.ts';
+import { checkpointOf } from '../../core/run/records.ts';
+import { initialState } from '../../core/run/reduce/index.ts';
+import { assertFits, storedValue } from '../../core/run/values.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import { optional } from './optional.ts';

@@ -1,6 +1,7 @@
 /** What a start is asked with, needs and answers. Types only. */
-import type { Trigger } from '../../core/events.ts';
-import type { EventSource } from '../../core/idempotency.ts';
+
+import type { EventSource } from '../../core/decisions/idempotency.ts';
+import type { Trigger } from '../../core/run/events.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';

@@ -1,13 +1,14 @@
 /**
  * The idempotency records of a start: what it writes, and what records that were there already mean for it. Pure.
  */
-import { CairnError } from '../../core/errors.ts';
+
 import {
   COMPLETED_TTL_MS,
   decideExisting,
   GITHUB_SECONDARY_WINDOW_MS,
   type IdempotencyRecord,
-} from '../../core/idempotency.ts';
+} from '../../core/decisions/idempotency.ts';
+import { CairnError } from '../../core/errors.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
 import type { Draft } from './draft-run.ts';

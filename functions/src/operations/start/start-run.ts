@@ -2,8 +2,9 @@
  * Starts a run, exactly once per idempotency key. Create first: one atomic commit makes the record, the run and its
  * first event, each under must-not-exist. One caller wins; the others read what the winner wrote and answer the same.
  */
+
+import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
-import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/idempotency.ts';
 import { pause } from '../../ports/clock.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { type Draft, draftRun } from './draft-run.ts';

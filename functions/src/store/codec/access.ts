@@ -1,6 +1,6 @@
 /** Documents that decide about requests: idempotency records and API clients. */
-import type { IdempotencyRecord } from '../../core/idempotency.ts';
-import type { Json } from '../../core/json.ts';
+import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import type { Json } from '../../core/encoding/json.ts';
 import type { ApiClient, Role } from '../../ports/client-store.ts';
 import { documentCodec, flag, integer, json, optional, text, time, word, words } from './kinds.ts';
 

@@ -1,6 +1,6 @@
 /** The documents under a run: events, checkpoints and step records. */
-import type { RunEvent, Writer } from '../../core/events.ts';
-import type { Checkpoint, StepRecord } from '../../core/records.ts';
+import type { RunEvent, Writer } from '../../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import {
   type DocumentCodec,
   documentCodec,

@@ -6,8 +6,8 @@
  * Must not: know what any member means.
  */
 import { Timestamp } from '@google-cloud/firestore';
-import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/events.ts';
-import { canonicalJson, canonicalTextOf, type Json } from '../../core/json.ts';
+import { canonicalJson, canonicalTextOf, type Json } from '../../core/encoding/json.ts';
+import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/run/events.ts';
 
 /** The members of a document, by name. */
 export type Members = Record<string, unknown>;

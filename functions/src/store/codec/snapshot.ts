@@ -3,10 +3,10 @@
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
-import type { RecordedError, RunIdentity, Trigger } from '../../core/events.ts';
-import type { Lease, RunState, SoftState } from '../../core/state.ts';
-import type { RunStatus } from '../../core/status.ts';
-import { wakeAt } from '../../core/wake.ts';
+import type { RecordedError, RunIdentity, Trigger } from '../../core/run/events.ts';
+import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
+import type { RunStatus } from '../../core/run/status.ts';
+import { wakeAt } from '../../core/run/wake.ts';
 import type { SnapshotTouch } from '../../ports/run-store.ts';
 import {
   documentCodec,

@@ -12,7 +12,7 @@
  * field would not. Keys are percent-encoded but for brackets: nothing an item key holds can be taken for a separator.
  */
 import { Map as PersistentMap } from 'immutable';
-import type { StepOutcome, StepState } from '../../core/state.ts';
+import type { StepOutcome, StepState } from '../../core/run/state.ts';
 
 export type Steps = PersistentMap<string, StepState>;
 

@@ -1,5 +1,5 @@
 /** What a delivery is about, in the words of a run: repository, pull request, thread. Reads payloads of every event. */
-import { githubSecondaryKey } from '../../core/keys.ts';
+import { githubSecondaryKey } from '../../core/encoding/keys.ts';
 import type { Delivery } from './delivery.ts';
 
 export interface Subject {

@@ -2,9 +2,10 @@
  * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is
  * delivered. Answers as soon as the runs are durable; what they do happens later.
  */
+
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { githubKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import { requestHash } from '../../core/fingerprint.ts';
-import { githubKey } from '../../core/keys.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import { methodNotAllowed, problemResponse } from '../../http/problem.ts';

@@ -2,10 +2,11 @@
  * The hash chain of a journal: gives drafts their place (`seal`) and finds the first event that does not fit
  * (`verifyChain`). The hash covers the stored form, so what is checked is what was written.
  */
+
+import { eventHash, genesisHash } from '../encoding/hash.ts';
+import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
 import type { EventDraft, RunEvent, Writer } from './events.ts';
 import { SCHEMA_VERSION } from './events.ts';
-import { eventHash, genesisHash } from './hash.ts';
-import { canonicalJson, canonicalTextOf, type Json } from './json.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
 export interface ChainHead {

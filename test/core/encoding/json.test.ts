@@ -1,8 +1,13 @@
 import vm from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CairnError } from '../../functions/src/core/errors.ts';
-import { canonicalJson, type Json, MAX_JSON_DEPTH, toJsonText } from '../../functions/src/core/json.ts';
+import {
+  canonicalJson,
+  type Json,
+  MAX_JSON_DEPTH,
+  toJsonText,
+} from '../../../functions/src/core/encoding/json.ts';
+import { CairnError } from '../../../functions/src/core/errors.ts';
 
 const json = () => fc.jsonValue() as fc.Arbitrary<Json>;
 

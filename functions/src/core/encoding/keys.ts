@@ -5,7 +5,7 @@
  *
  * Must not: read records or decide what an existing key means (see idempotency.ts).
  */
-import { CairnError } from './errors.ts';
+import { CairnError } from '../errors.ts';
 import { sha256Hex } from './hash.ts';
 import { canonicalJson, type Json } from './json.ts';
 

@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDuration } from '../../functions/src/core/duration.ts';
-import { CairnError, Fatal, RetryAt } from '../../functions/src/core/errors.ts';
-import { backoffBoundMs, DEFAULT_RETRY, nextRetry, retryPolicy } from '../../functions/src/core/retry.ts';
+import {
+  backoffBoundMs,
+  DEFAULT_RETRY,
+  nextRetry,
+  retryPolicy,
+} from '../../../functions/src/core/decisions/retry.ts';
+import { parseDuration } from '../../../functions/src/core/duration.ts';
+import { CairnError, Fatal, RetryAt } from '../../../functions/src/core/errors.ts';
 
 const error = new Error('passing');
 const policy = { maxAttempts: 5, initialMs: 100, factor: 2, capMs: 500 };

@@ -1,5 +1,5 @@
 /** Where a value of a run is kept: in the snapshot if small, in the checkpoint of an event otherwise. */
-import { CairnError } from './errors.ts';
+import { CairnError } from '../errors.ts';
 import type { StoredValue } from './events.ts';
 import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from './limits.ts';
 

@@ -4,8 +4,9 @@
  * Must not: know other vocabularies (see vocabulary.ts) or what causes a transition (see reduce.ts). That `replaying` is
  * only for successors is a fact about a run, which this table cannot see; whoever starts the replay checks it.
  */
-import { CairnError } from './errors.ts';
-import type { Json } from './json.ts';
+
+import type { Json } from '../encoding/json.ts';
+import { CairnError } from '../errors.ts';
 
 export const RUN_STATUSES = [
   'pending',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { RUN_STATUSES, type RunStatus } from '../../functions/src/core/status.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../functions/src/core/run/status.ts';
 import {
   canonicalStatus,
   canonicalWord,
   projectStatus,
   VOCABULARIES,
   type Vocabulary,
-} from '../../functions/src/core/vocabulary.ts';
+} from '../../../functions/src/core/run/vocabulary.ts';
 
 /** Statuses as the texts define them. */
 const WORDS: Record<Vocabulary, readonly string[]> = {

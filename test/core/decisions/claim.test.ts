@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimVerdict } from '../../../functions/src/core/claim.ts';
-import { isOver, type RunState } from '../../../functions/src/core/state.ts';
-import { claimed, created, failedRun, grownBy, journals, T0 } from './random-journal.ts';
+import { claimVerdict } from '../../../functions/src/core/decisions/claim.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { claimed, created, failedRun, grownBy, journals, T0 } from '../run/random-journal.ts';
 
 const LEASE_MS = 5_000;
 const fresh = created().state;

@@ -4,7 +4,7 @@
  *
  * Must not: know what a step does or the state of a run.
  */
-import { CairnError } from './errors.ts';
+import { CairnError } from '../errors.ts';
 import { PositionSet } from './position-set.ts';
 
 /** At most this many steps a workflow: what a snapshot of 1 MiB holds of finished steps, with room to spare. */

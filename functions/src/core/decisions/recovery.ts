@@ -2,8 +2,8 @@
  * What becomes of a run whose drive died (DESIGN section 9): one verdict, checks in the order the design fixes.
  * A newer `schemaVersion` never gets here: decoding refuses it and the run is left alone.
  */
-import type { RecordedError } from './events.ts';
-import { type RunState, stepsInFlight } from './state.ts';
+import type { RecordedError } from '../run/events.ts';
+import { type RunState, stepsInFlight } from '../run/state.ts';
 
 /** So many interruptions without a checkpoint between them mean that the run kills its workers. */
 export const MAX_INTERRUPTIONS = 5;

@@ -3,7 +3,7 @@
  *
  * Must not: wait, read a clock or draw random numbers itself.
  */
-import { CairnError, Fatal, RetryAt } from './errors.ts';
+import { CairnError, Fatal, RetryAt } from '../errors.ts';
 
 export interface RetryPolicy {
   /** Attempts in all, the first included: 1 means no retry. */

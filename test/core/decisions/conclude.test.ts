@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conclude, type DriveFacts } from '../../../functions/src/core/conclude.ts';
+import { conclude, type DriveFacts } from '../../../functions/src/core/decisions/conclude.ts';
 
 /** Every combination that can be told apart. */
 function everyCombination(): DriveFacts[] {

@@ -1,6 +1,6 @@
 /** What a drive may do with a run it has just read. Pure: the drive carries the verdict out. */
-import type { RunState, SoftState } from './state.ts';
-import { isOver } from './state.ts';
+import type { RunState, SoftState } from '../run/state.ts';
+import { isOver } from '../run/state.ts';
 
 export interface Observation {
   readonly state: RunState;

@@ -5,7 +5,7 @@
  * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
  */
 import canonicalize from 'canonicalize';
-import { CairnError } from './errors.ts';
+import { CairnError } from '../errors.ts';
 
 /** A value that JSON can carry unchanged. Members that are `undefined` are dropped, as JSON does. */
 export type Json =

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CairnError } from '../../functions/src/core/errors.ts';
 import {
   apiKey,
   encodeKey,
@@ -12,7 +11,8 @@ import {
   readApiIdempotencyHeader,
   schedulerKey,
   slackKey,
-} from '../../functions/src/core/keys.ts';
+} from '../../../functions/src/core/encoding/keys.ts';
+import { CairnError } from '../../../functions/src/core/errors.ts';
 
 const SLOT = Date.UTC(2024, 11, 19, 13, 37, 42, 123);
 const visible = fc.string({ unit: fc.constantFrom(...'ab:"\\%._~/!#'), minLength: 1, maxLength: 12 });

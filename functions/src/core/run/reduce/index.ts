@@ -4,8 +4,8 @@
  * what every event moves: head, hash and time.
  */
 import { Map as PersistentMap } from 'immutable';
+import { shardOf } from '../../encoding/ids.ts';
 import type { EventData, EventType, RunEvent } from '../events.ts';
-import { shardOf } from '../ids.ts';
 import type { RunState } from '../state.ts';
 import { lifecycleReducers } from './lifecycle.ts';
 import { stepReducers } from './steps.ts';

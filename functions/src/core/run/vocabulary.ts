@@ -3,7 +3,7 @@
  *
  * Must not: be needed inside: foreign words are translated once, where they come in or go out.
  */
-import { CairnError } from './errors.ts';
+import { CairnError } from '../errors.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from './status.ts';
 
 /** Names of the vocabularies a caller may ask for. `cairn` is our own. */

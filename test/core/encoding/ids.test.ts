@@ -7,7 +7,7 @@ import {
   SHARD_COUNT,
   seqId,
   shardOf,
-} from '../../functions/src/core/ids.ts';
+} from '../../../functions/src/core/encoding/ids.ts';
 
 const bytes = () => fc.uint8Array({ minLength: 16, maxLength: 16 });
 

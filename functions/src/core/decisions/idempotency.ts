@@ -3,7 +3,7 @@
  *
  * Must not: read or write records (see ports/) or build keys (see keys.ts).
  */
-import type { Json } from './json.ts';
+import type { Json } from '../encoding/json.ts';
 
 export const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] as const;
 

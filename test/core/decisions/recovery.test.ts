@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Wait } from '../../../functions/src/core/events.ts';
 import {
   type Deployed,
   MAX_INTERRUPTIONS,
   recoveryVerdict,
   stepInDoubt,
-} from '../../../functions/src/core/recovery.ts';
-import type { RunState } from '../../../functions/src/core/state.ts';
-import { claimed, created, grownBy, journals, settledStep, T0 } from './random-journal.ts';
+} from '../../../functions/src/core/decisions/recovery.ts';
+import type { Wait } from '../../../functions/src/core/run/events.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import { claimed, created, grownBy, journals, settledStep, T0 } from '../run/random-journal.ts';
 
 const safe: Deployed = { available: true, isIdempotent: () => true };
 const unsafe: Deployed = { available: true, isIdempotent: () => false };

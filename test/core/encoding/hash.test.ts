@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { inputsHash, requestHash, type StepInputs } from '../../functions/src/core/fingerprint.ts';
-import { eventHash, genesisHash, isSha256Hex, sha256Hex } from '../../functions/src/core/hash.ts';
+import {
+  inputsHash,
+  requestHash,
+  type StepInputs,
+} from '../../../functions/src/core/encoding/fingerprint.ts';
+import { eventHash, genesisHash, isSha256Hex, sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
 
 describe('SHA-256', () => {
   test.each([
