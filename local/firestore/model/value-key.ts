@@ -84,12 +84,15 @@ export function writeSegmentKey(out: ByteWriter, segment: string): void {
   }
 }
 
-/** The range of keys of one type: a type-bounded inequality never leaves it. `to` is exclusive. */
+/**
+ * The range of keys of one type: a type-bounded inequality never leaves it. `to` is exclusive. NaN lies outside the
+ * numbers: it has a place in an order, but is neither less nor greater than any number.
+ */
 export function typeKeyRange(value: Value): { from: number; to: number } {
   switch (value.kind) {
     case 'integer':
     case 'double':
-      return { from: MARK.nan, to: MARK.number + 1 };
+      return { from: MARK.number, to: MARK.number + 1 };
     case 'map': {
       const mark = vectorOf(value.fields) ? MARK.vector : MARK.map;
       return { from: mark, to: mark + 1 };

@@ -89,6 +89,10 @@ export function compareValues(a: Value, b: Value): number {
   }
 }
 
+export function isNaNValue(value: Value): boolean {
+  return value.kind === 'double' && Number.isNaN(value.value);
+}
+
 function compareNumbers(a: number | bigint, b: number | bigint): number {
   if (a < b) return -1;
   if (a > b) return 1;

@@ -122,7 +122,7 @@ function holds(doc: Doc, condition: Condition): boolean {
     case 'array-contains-any':
       return list.some(member);
     default:
-      if (rank(value) !== rank(operand)) return false;
+      if (rank(value) !== rank(operand) || Number.isNaN(value) || Number.isNaN(operand)) return false;
   }
   const order = compare(value, operand);
   if (condition.op === '<') return order < 0;

@@ -123,6 +123,28 @@ describe('a query', () => {
     expect((await db.collection('agg').limit(3).count().get()).data()).toEqual({ count: 3 });
   });
 
+  test('finds NaN by equality and by order, but never within a range of numbers', async () => {
+    const { db } = plain;
+    const values = [Number.NaN, Number.NEGATIVE_INFINITY, -1, 2];
+    await write(
+      db,
+      values.map((v, i) => ({ path: `nan/d${i}`, data: { v } })),
+    );
+    const c = db.collection('nan');
+    const cases: [Query, string[]][] = [
+      [c.where('v', '<=', 2), ['d1', 'd2', 'd3']],
+      [c.where('v', '<', 2).orderBy('v', 'desc'), ['d2', 'd1']],
+      [c.where('v', '>=', Number.NEGATIVE_INFINITY), ['d1', 'd2', 'd3']],
+      [c.where('v', '==', Number.NaN), ['d0']],
+      [c.where('v', '!=', 2), ['d0', 'd1', 'd2']],
+      [c.where('v', 'not-in', [2, -1]), ['d0', 'd1']],
+      [c.orderBy('v').limit(1), ['d0']],
+    ];
+    for (const [i, [query, found]] of cases.entries()) {
+      expect({ i, found: ids(await query.get()) }).toEqual({ i, found });
+    }
+  });
+
   test('compares names, in a collection and in a group', async () => {
     const { db } = plain;
     plain.server.reset();

@@ -1,6 +1,6 @@
 /** Ranges of keys under a prefix, narrowed by inequalities and cursors. Pure. */
 import { ByteWriter, prefixEnd } from '../byte-writer.ts';
-import type { Value } from '../value.ts';
+import { isNaNValue, type Value } from '../value.ts';
 import { typeKeyRange, writeValueKey } from '../value-key.ts';
 import type { Comparison } from './query.ts';
 
@@ -30,7 +30,9 @@ export function comparisonBounds(
   comparison: Comparison,
   inverted: boolean,
 ): Partial<Bounds> {
+  if (comparison.op === '!=' || comparison.op === 'not-in') return {};
   const value = encoded(prefix, comparison.value, inverted);
+  if (isNaNValue(comparison.value)) return { from: value, to: value };
   const range = typeKeyRange(comparison.value);
   const lowest = withByte(prefix, range.from, inverted);
   const beyond = withByte(prefix, range.to, inverted);

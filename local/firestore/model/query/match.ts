@@ -1,6 +1,6 @@
 /** Whether a document matches a query and where it stands in the query's order. Pure; needs no index. */
 import { getField } from '../field-path.ts';
-import { compareValues, type Fields, typeRank, type Value } from '../value.ts';
+import { compareValues, type Fields, isNaNValue, typeRank, type Value } from '../value.ts';
 import { isNameField } from './normalise.ts';
 import type { Comparison, Cursor, Filter, Order, Query } from './query.ts';
 
@@ -47,7 +47,8 @@ function matchesComparison(comparison: Comparison, value: Value): boolean {
     case 'array-contains-any':
       return operand.kind === 'array' && operand.values.some((v) => contains(value, v));
     default:
-      return typeRank(value) === typeRank(operand) && holds(comparison.op, compareValues(value, operand));
+      if (typeRank(value) !== typeRank(operand) || isNaNValue(value) || isNaNValue(operand)) return false;
+      return holds(comparison.op, compareValues(value, operand));
   }
 }
 
