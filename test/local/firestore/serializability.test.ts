@@ -56,6 +56,7 @@ describe('serializability', () => {
     `each of ${HISTORIES} random concurrent histories has an equivalent serial order`,
     async () => {
       const violations: string[] = [];
+      bench.server.faults.set([{ call: 'Commit', probability: 0.05, fault: { kind: 'aborted' } }], 1);
       let next = 0;
       const worker = async () => {
         for (let seed = next++; seed < HISTORIES; seed = next++) {
@@ -63,6 +64,8 @@ describe('serializability', () => {
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      expect(bench.server.faults.injected().aborted).toBeGreaterThan(HISTORIES / 10);
+      bench.server.faults.clear();
       expect(next).toBeGreaterThanOrEqual(HISTORIES);
       expect(violations).toEqual([]);
     },

@@ -10,7 +10,7 @@ import { toNumber, toTimestamp, type WireInteger } from '../../wire/time.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { readQuery } from '../query-read.ts';
 import type { CallContext } from './call.ts';
-import { select, type WireConsistency } from './consistency.ts';
+import { reading, type WireConsistency } from './consistency.ts';
 
 interface WireAggregation {
   readonly operator?: 'count' | 'sum' | 'avg';
@@ -48,15 +48,16 @@ export async function runAggregationQuery(
   if (!wire?.structuredQuery) throw invalid('RunAggregationQuery needs a structured query.');
   const aggregations = decodeAggregations(wire.aggregations ?? []);
   const query = withFields(decodeQuery(request.parent, wire.structuredQuery), aggregations);
-  const database = session.databases.get(query.scope.database);
-  const consistency = select(session, database.name, request);
-  const { found, readTime } = await readQuery(session, consistency, query);
-  const reads = Math.max(1, Math.ceil((found.length + query.offset) / ENTRIES_PER_READ));
-  meter.otherReads('RunAggregationQuery', query.scope.collectionId, reads);
-  await session.storage.durable();
-  const aggregateFields = Object.fromEntries(aggregations.map((a) => [a.alias, encodeValue(a.over(found))]));
-  const id = consistency.begun ? { transaction: consistency.begun } : {};
-  return [{ result: { aggregateFields }, readTime: toTimestamp(readTime), ...id }];
+  return reading(session, { database: query.scope.database, wire: request }, async (selected) => {
+    const { found, readTime } = await readQuery(session, selected, query);
+    const reads = Math.max(1, Math.ceil((found.length + query.offset) / ENTRIES_PER_READ));
+    meter.otherReads('RunAggregationQuery', query.scope.collectionId, reads);
+    const aggregateFields = Object.fromEntries(
+      aggregations.map((a) => [a.alias, encodeValue(a.over(found))]),
+    );
+    const id = selected.begun ? { transaction: selected.begun } : {};
+    return [{ result: { aggregateFields }, readTime: toTimestamp(readTime), ...id }];
+  });
 }
 
 /** Documents that lack a field that is summed or averaged are left out of the whole query, as production's index has it. */

@@ -21,7 +21,7 @@ export interface Selected extends Consistency {
   readonly begun: Uint8Array | undefined;
 }
 
-export function select(session: Session, database: string, wire: WireConsistency): Selected {
+function select(session: Session, database: string, wire: WireConsistency): Selected {
   switch (wire.consistencySelector) {
     case 'transaction': {
       const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
@@ -37,6 +37,23 @@ export function select(session: Session, database: string, wire: WireConsistency
     }
     default:
       return { transaction: undefined, snapshot: undefined, begun: undefined };
+  }
+}
+
+/** Reads under the consistency asked for. A transaction that began in a call that fails ends: nobody knows its id. */
+export async function reading<T>(
+  session: Session,
+  { database, wire }: { database: string; wire: WireConsistency },
+  read: (selected: Selected) => T | Promise<T>,
+): Promise<T> {
+  const selected = select(session, database, wire);
+  try {
+    const result = await read(selected);
+    await session.storage.durable();
+    return result;
+  } catch (error) {
+    if (selected.begun && selected.transaction) session.end(selected.transaction);
+    throw error;
   }
 }
 

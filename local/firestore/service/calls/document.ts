@@ -14,7 +14,7 @@ import {
 } from '../../wire/write-codec.ts';
 import { meterCommit, runOfBody } from '../metering.ts';
 import type { CallContext } from './call.ts';
-import { select, type WireConsistency } from './consistency.ts';
+import { reading, type WireConsistency } from './consistency.ts';
 import { encodeFound } from './read.ts';
 
 interface GetDocumentRequest extends WireConsistency {
@@ -30,10 +30,11 @@ export async function getDocument(
   const { database: databaseName, segments } = parseDocument(name);
   const database = session.databases.get(databaseName);
   const mask = request.mask ? decodeMask(request.mask) : undefined;
-  const { transaction, snapshot } = select(session, database.name, request);
-  const stored = await session.read(transaction, [name], () => database.get({ name, segments }, snapshot));
+  const selection = { database: databaseName, wire: request };
+  const stored = await reading(session, selection, ({ transaction, snapshot }) =>
+    session.read(transaction, [name], () => database.get({ name, segments }, snapshot)),
+  );
   meter.read('GetDocument', name, runOfBody(name, stored?.body));
-  await session.storage.durable();
   if (!stored) throw new StatusError(Code.NOT_FOUND, `Document "${name}" not found.`);
   return encoded(encodeFound(stored, mask));
 }

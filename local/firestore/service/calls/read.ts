@@ -14,7 +14,7 @@ import { runOf, runOfBody } from '../metering.ts';
 import { readQuery } from '../query-read.ts';
 import type { Found } from '../query-runner.ts';
 import type { CallContext } from './call.ts';
-import { select, type WireConsistency } from './consistency.ts';
+import { reading, type WireConsistency } from './consistency.ts';
 
 interface BatchGetRequest extends WireConsistency {
   readonly database: string;
@@ -32,19 +32,22 @@ export async function batchGet(
     segments: parseDocument(name, database.name).segments,
   }));
   const mask = request.mask ? decodeMask(request.mask) : undefined;
-  const { transaction, snapshot, begun } = select(session, database.name, request);
-  const read = () => {
-    const readTime = toTimestamp(snapshot?.time ?? database.readTime());
-    return documents.map((address) => {
-      const { name } = address;
-      const stored = database.get(address, snapshot);
-      meter.read('BatchGetDocuments', name, runOfBody(name, stored?.body));
-      return stored ? { found: encodeFound(stored, mask), readTime } : { missing: name, readTime };
-    });
-  };
-  const answers: object[] = await session.read(transaction, request.documents, read);
-  await session.storage.durable();
-  return begun ? [{ transaction: begun }, ...answers] : answers;
+  return reading(
+    session,
+    { database: database.name, wire: request },
+    async ({ transaction, snapshot, begun }) => {
+      const answers: object[] = await session.read(transaction, request.documents, () => {
+        const readTime = toTimestamp(snapshot?.time ?? database.readTime());
+        return documents.map((address) => {
+          const { name } = address;
+          const stored = database.get(address, snapshot);
+          meter.read('BatchGetDocuments', name, runOfBody(name, stored?.body));
+          return stored ? { found: encodeFound(stored, mask), readTime } : { missing: name, readTime };
+        });
+      });
+      return begun ? [{ transaction: begun }, ...answers] : answers;
+    },
+  );
 }
 
 export function encodeFound(stored: StoredDocument, mask: readonly FieldPath[] | undefined): Buffer {
@@ -66,12 +69,12 @@ export async function runQuery(
   if (request.explainOptions) throw unimplemented('Query explain is not implemented.');
   if (!request.structuredQuery) throw invalid('RunQuery needs a structured query.');
   const query = decodeQuery(request.parent, request.structuredQuery);
-  const consistency = select(session, query.scope.database, request);
-  const { found, skipped, readTime } = await readQuery(session, consistency, query);
-  meterQuery(meter, query, found, skipped);
-  await session.storage.durable();
-  const id = consistency.begun ? { transaction: consistency.begun } : {};
-  return answers(query, found, toTimestamp(readTime), id);
+  return reading(session, { database: query.scope.database, wire: request }, async (selected) => {
+    const { found, skipped, readTime } = await readQuery(session, selected, query);
+    meterQuery(meter, query, found, skipped);
+    const id = selected.begun ? { transaction: selected.begun } : {};
+    return answers(query, found, toTimestamp(readTime), id);
+  });
 }
 
 function* answers(query: Query, found: readonly Found[], readTime: object, id: object): Generator<object> {
