@@ -17,6 +17,9 @@ import type {
 
 /** 64 MiB of page cache: the working set of the benchmark, a fraction of the idle budget until used. */
 const CACHE_KIB = 65_536;
+/** How long a server waits for its predecessor to be gone. */
+const HANDOVER_MS = 2_000;
+const SQLITE_BUSY = 5;
 /** 32 MiB of log between checkpoints: at SQLite's 4 MiB a write storm spent a third of its time in them. */
 const CHECKPOINT_PAGES = 8_000;
 const SCHEMA = `
@@ -44,9 +47,16 @@ interface Batch {
   readonly reject: (error: Error) => void;
 }
 
-/** `file` undefined: in memory. */
+/** `file` undefined: in memory. @throws when another process has the file. */
 export function openSqliteStorage(file: string | undefined): DocumentStorage {
-  return new SqliteStorage(new DatabaseSync(file ?? ':memory:'));
+  const db = new DatabaseSync(file ?? ':memory:', { timeout: HANDOVER_MS });
+  try {
+    return new SqliteStorage(db);
+  } catch (error) {
+    db.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    throw new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
+  }
 }
 
 export class SqliteStorage implements DocumentStorage {
@@ -56,7 +66,7 @@ export class SqliteStorage implements DocumentStorage {
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    db.exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;`);
+    db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;`);
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
     db.exec(SCHEMA);
   }

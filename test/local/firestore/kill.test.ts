@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Firestore } from '@google-cloud/firestore';
 import { credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, expect, test } from '@jest/globals';
+import { startFirestoreServer } from '../../../local/firestore/server.ts';
 import { encodeBody } from '../../../local/firestore/wire/document-codec.ts';
 import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
 import { connect, PROJECT } from './client.ts';
@@ -56,6 +57,18 @@ test(`after ${KILLS} SIGKILLs during a write storm every acknowledged commit is 
     expect({ group, version: groups.get(group)?.[0] }).toEqual({ group, version: expect.any(Number) });
     expect(groups.get(group)?.[0]).toBeGreaterThanOrEqual(version);
   }
+});
+
+test('two servers never share a file', async () => {
+  const file = join(folder, 'owned.sqlite');
+  const { child } = await start(file);
+  await expect(startFirestoreServer({ storage: { kind: 'sqlite', file } })).rejects.toThrow(
+    /in use by another process/,
+  );
+  child.kill('SIGKILL');
+  await ended(child);
+  const successor = await startFirestoreServer({ storage: { kind: 'sqlite', file } });
+  await successor.stop();
 });
 
 interface Storm {
