@@ -3,14 +3,15 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { FaultRule } from '../firestore/faults.ts';
 import type { MovableClock } from '../time/clock.ts';
+import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 
 /** What the control port needs of the Firestore server; absent when an outside one is used. */
 export interface ControlledFirestore {
   readonly meter: {
-    snapshot(): unknown;
+    snapshot(): { readonly total: Operations };
     /** Undefined: no document of that run was ever touched. */
-    run(runId: string): unknown;
+    run(runId: string): Operations | undefined;
     reset(): void;
   };
   readonly faults: {
@@ -42,7 +43,10 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
     {
       method: 'GET',
       path: /^\/meter$/,
-      answer: () => ({ firestore: local().meter.snapshot(), ...counts() }),
+      answer() {
+        const firestore = local().meter.snapshot();
+        return { firestore, estimatedCostUsd: estimatedCostUsd(firestore.total), ...counts() };
+      },
     },
     // Without Firestore's tables, which grow with the documents touched: cheap enough to poll.
     { method: 'GET', path: /^\/meter\/tasks$/, answer: counts },
@@ -52,7 +56,7 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
       answer({ params }) {
         const run = local().meter.run(String(params.runId));
         if (run === undefined) throw new ControlError(404, `nothing was metered for run '${params.runId}'`);
-        return run;
+        return { ...run, estimatedCostUsd: estimatedCostUsd(run) };
       },
     },
     { method: 'POST', path: /^\/meter\/reset$/, answer: () => local().meter.reset() },

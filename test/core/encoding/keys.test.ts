@@ -107,6 +107,7 @@ describe('the key of each source', () => {
 
 describe('the secondary key of GitHub', () => {
   const event: GithubEvent = {
+    tenantId: 't1',
     repo: 'acme/shop',
     pullRequest: 7,
     event: 'pull_request',
@@ -133,13 +134,14 @@ describe('the secondary key of GitHub', () => {
     ['event', { event: 'pull_request_review' }],
     ['pull request', { pullRequest: 8 }],
     ['repository', { repo: 'acme/other' }],
+    ['tenant', { tenantId: 't2' }],
   ])('differs for another %s', (_what, change) => {
     expect(githubSecondaryKey({ ...event, ...change })).not.toBe(githubSecondaryKey(event));
   });
 
   test('can never be the key of a delivery', () => {
     const secondary = githubSecondaryKey(event);
-    expect(secondary).toMatch(/^github-content:acme\/shop:7:pull_request:synchronize:[0-9a-f]{64}$/);
+    expect(secondary).toMatch(/^github-content:t1:acme\/shop:7:pull_request:synchronize:[0-9a-f]{64}$/);
     expect(secondary.startsWith('github:')).toBe(false);
   });
 

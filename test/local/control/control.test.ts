@@ -23,8 +23,8 @@ beforeAll(async () => {
         importFrom: (file) => calls.push(`import ${file}`),
         reset: (project) => calls.push(`reset ${project}`),
         meter: {
-          snapshot: () => ({ total: { reads: 4 } }),
-          run: (runId) => (runId === 'a b' ? { writes: 5 } : undefined),
+          snapshot: () => ({ total: { reads: 100_000, writes: 200_000, deletes: 300_000 } }),
+          run: (runId) => (runId === 'a b' ? { reads: 0, writes: 5, deletes: 0 } : undefined),
           reset: () => calls.push('meter reset'),
         },
       },
@@ -45,9 +45,17 @@ async function ask(method: string, path: string, body?: string) {
 describe('the control port', () => {
   test.each([
     ['GET', '/pids', { cloud: 1, workers: [2] }],
-    ['GET', '/meter', { firestore: { total: { reads: 4 } }, tasks: { created: 3 } }],
+    [
+      'GET',
+      '/meter',
+      {
+        firestore: { total: { reads: 100_000, writes: 200_000, deletes: 300_000 } },
+        estimatedCostUsd: 0.03 + 2 * 0.09 + 3 * 0.01,
+        tasks: { created: 3 },
+      },
+    ],
     ['GET', '/meter/tasks', { tasks: { created: 3 } }],
-    ['GET', '/meter/runs/a%20b', { writes: 5 }],
+    ['GET', '/meter/runs/a%20b', { reads: 0, writes: 5, deletes: 0, estimatedCostUsd: 0.000_004_5 }],
     ['GET', '/clock', { now: '2026-01-01T00:00:00.000Z', offsetMs: 0 }],
   ])('%s %s', async (method, path, json) => {
     expect(await ask(method, path)).toEqual({ status: 200, type: 'application/json', json });

@@ -31,6 +31,8 @@ export function githubKey(deliveryId: string): string {
 }
 
 export interface GithubEvent {
+  /** Whose run it would be: the same content is another event for another tenant. */
+  readonly tenantId: string;
   /** `owner/name`. */
   readonly repo: string;
   readonly pullRequest: number;
@@ -56,12 +58,14 @@ const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
  * Key of what happened, as opposed to how it was delivered. Equal for two deliveries of one event, different for two
  * pushes to one pull request. Only meaningful within a few seconds: the caller compares the record's time.
  */
-export function githubSecondaryKey({ repo, pullRequest, event, action, payload }: GithubEvent): string {
+export function githubSecondaryKey(of: GithubEvent): string {
+  const { tenantId, repo, pullRequest, event, action, payload } = of;
   if (!Number.isSafeInteger(pullRequest) || pullRequest < 1)
     refuse('pullRequest', 'is not a pull request number');
   const content = Object.fromEntries(Object.entries(payload).filter(([name]) => !DELIVERY_MEMBERS.has(name)));
   return [
     'github-content',
+    part('tenantId', tenantId, 'plain'),
     part('repo', repo, 'plain'),
     pullRequest,
     part('event', event, 'plain'),

@@ -22,7 +22,7 @@ export interface StepContext<Input> {
   readonly input: Input;
   readonly runId: string;
   readonly stepId: string;
-  /** From 1; counts over crashes and redeploys. */
+  /** From 1; one more for each recorded failure or start. An idempotent step a crash interrupted begins the same attempt anew. */
   readonly attempt: number;
   /** From 1; one more for each time a person sent the step back. */
   readonly revision: number;

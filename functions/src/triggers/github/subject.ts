@@ -30,11 +30,15 @@ export function subjectOf({ payload }: Delivery): Subject {
 }
 
 /** Key of what happened to a pull request, however often and by which hook it was delivered; undefined for other events. */
-export function contentKey(delivery: Delivery, { repoId, prId }: Subject): string | undefined {
+export function contentKey(
+  delivery: Delivery,
+  { repoId, prId }: Subject,
+  tenantId: string,
+): string | undefined {
   const { event, action, payload } = delivery;
   if (repoId === undefined || prId === undefined || action === undefined) return undefined;
   if (!/^[a-z_]{1,64}$/.test(action)) return undefined;
-  return githubSecondaryKey({ repo: repoId, pullRequest: Number(prId), event, action, payload });
+  return githubSecondaryKey({ tenantId, repo: repoId, pullRequest: Number(prId), event, action, payload });
 }
 
 interface PullRequest {

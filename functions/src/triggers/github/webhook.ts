@@ -98,9 +98,10 @@ function start(
   { workflow, suffix, traceId }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);
-  const content = contentKey(delivery, subject);
+  const tenantId = deps.tenantOf(delivery);
+  const content = contentKey(delivery, subject, tenantId);
   return startRun(deps.start, {
-    tenantId: deps.tenantOf(delivery),
+    tenantId,
     environment: deps.environment,
     workflow,
     input: delivery.payload,

@@ -1,0 +1,16 @@
+/** What metered operations would cost in production, so that a design can be judged on a laptop. An estimate: prices change. */
+
+/** US dollars per 100,000 documents, Firestore Standard edition, region us-central1, beyond the free quota. */
+const PRICES = { reads: 0.03, writes: 0.09, deletes: 0.01 } as const;
+
+export interface Operations {
+  readonly reads: number;
+  readonly writes: number;
+  readonly deletes: number;
+}
+
+/** US dollars, to the billionth. Storage, network and index entries beyond the documents are left out. */
+export function estimatedCostUsd({ reads, writes, deletes }: Operations): number {
+  const perHundredThousand = reads * PRICES.reads + writes * PRICES.writes + deletes * PRICES.deletes;
+  return Math.round(perHundredThousand * 10_000) / 1_000_000_000;
+}
