@@ -38,6 +38,8 @@ export async function startFirestore({
   const server = await startFirestoreServer({
     storage: storageIn(dir, 'firestore.sqlite'),
     clock: clock.now,
+    // A fault on request: nothing of this process may get to tidy up.
+    crash: () => process.kill(process.pid, 'SIGKILL'),
     ...(existsSync(indexesFile) && { indexesFile }),
   });
   stack.defer(() => server.stop());

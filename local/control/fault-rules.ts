@@ -13,6 +13,7 @@ const Fault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('aborted') }),
   z.strictObject({ kind: z.literal('unavailable') }),
   z.strictObject({ kind: z.literal('lost-answer') }),
+  z.strictObject({ kind: z.literal('crash') }),
   z.strictObject({ kind: z.literal('cut-stream'), afterMessages: z.int().min(0) }),
 ]);
 
@@ -24,6 +25,7 @@ const Request = z.strictObject({
         call: z.string().min(1).exactOptional(),
         path: z.string().min(1).exactOptional(),
         probability: z.number().min(0).max(1),
+        after: z.int().min(0).exactOptional(),
         times: z.int().min(1).exactOptional(),
         fault: Fault,
       }),

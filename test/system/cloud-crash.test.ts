@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { control, startCloudProcess } from '../../local/cloud-process.ts';
+import { inspectJournal } from '../../local/demo/journal.ts';
+import { ended, startRun } from './support.ts';
+
+const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each([
+  { after: 0, what: 'its start' },
+  { after: 1, what: 'its claim' },
+  { after: 6, what: 'its fifth step' },
+  { after: 11, what: 'its last step' },
+])(
+  'the whole cloud dies once $what is durable, starts again, and the run completes once',
+  async ({ after }) => {
+    const options = { data: join(folder, `data-${after}`), functionsModule };
+    const first = await startCloudProcess(options);
+    const rules = [{ call: 'Commit', probability: 1, after, times: 1, fault: { kind: 'crash' } }];
+    await control(first.ready, 'PUT', '/faults', { seed: 1, rules });
+    // The answer to the start itself may be what the crash swallows.
+    await startRun(first.ready, 'chain-10', {}, 'crash').catch(() => undefined);
+    await first.ended;
+    expect(first.process.signalCode).toBe('SIGKILL');
+
+    const second = await startCloudProcess(options);
+    try {
+      const again = await startRun(second.ready, 'chain-10', {}, 'crash');
+      // The run was there already: its record is as durable as it is.
+      expect(again.status).toBe(200);
+      const { runId } = (await again.json()) as { runId: string };
+      await control(second.ready, 'POST', '/clock/advance', { ms: 61_000 });
+      expect((await ended(second.ready, runId)).status).toBe('completed');
+      const { events, intact } = await inspectJournal(second.ready, runId);
+      expect(intact).toBe(true);
+      const finished = events.filter(({ type }) => type === 'step_succeeded');
+      expect(finished).toHaveLength(10);
+    } finally {
+      second.process.kill('SIGTERM');
+      await second.ended;
+    }
+  },
+);
