@@ -13,7 +13,7 @@ import {
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
 import type { FunctionSpec } from './function-spec.ts';
-import { MAX_BODY_BYTES } from './request-app.ts';
+import { MAX_BODY_BYTES } from './request-shape.ts';
 import { type Lease, NoWorkerError, type WorkerPool } from './worker-pool.ts';
 
 const HOP_HEADERS = [

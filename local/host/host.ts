@@ -9,7 +9,7 @@ import type { MovableClock } from '../time/clock.ts';
 import { dispatchOverHttp } from './external-dispatch.ts';
 import { Forwarder, plainAnswer, withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
-import { splitPath } from './request-app.ts';
+import { splitPath } from './request-shape.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface HostOptions {

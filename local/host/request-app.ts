@@ -5,9 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler } from 'express';
 import type { Handler } from './function-spec.ts';
-
-/** Cloud Functions' own limit for a request body (second generation, not streamed). */
-export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 
 /** Longer than the front's agent keeps a connection idle, so that the worker is never the one to close it. */
 const KEEP_ALIVE_MS = 75_000;
@@ -48,12 +46,6 @@ export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server 
   // Long functions are bounded by their own timeout in the front, not by the socket.
   server.requestTimeout = 0;
   return server;
-}
-
-/** `/{name}/{rest}?query` → the name and `/{rest}?query`. */
-export function splitPath(url: string): { readonly name: string; readonly rest: string } {
-  const [, name = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
-  return { name, rest: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
 function keepRawBody(request: IncomingMessage, _response: ServerResponse, body: Buffer): void {

@@ -1,0 +1,13 @@
+/**
+ * What front and worker must agree on about a request: how its path names a function and how large its body may be.
+ * Apart from what serves requests, so that the front need not load Express (about 10 MB).
+ */
+
+/** Cloud Functions' own limit for a request body (second generation, not streamed). */
+export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** `/{name}/{rest}?query` → the name and `/{rest}?query`. */
+export function splitPath(url: string): { readonly name: string; readonly rest: string } {
+  const [, name = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
+  return { name, rest: rest.startsWith('/') ? rest : `/${rest}` };
+}
