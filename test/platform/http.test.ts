@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Request as FunctionRequest } from 'firebase-functions/https';
-import { send, toRequest } from '../../functions/src/platform/http.ts';
+import { exchange } from '../../functions/src/platform/http.ts';
+import { SILENT } from '../support/world.ts';
 
 /** Answers with what the adapted request says of itself; `/empty` without a body. */
 async function answerFor(request: Request): Promise<Response> {
@@ -29,7 +30,7 @@ async function withRawBody(incoming: IncomingMessage): Promise<FunctionRequest> 
 }
 
 const server = createServer(async (incoming, response) => {
-  await send(await answerFor(toRequest(await withRawBody(incoming))), response);
+  await exchange({ request: await withRawBody(incoming), response, log: SILENT }, answerFor);
 });
 let origin = '';
 beforeAll(async () => {
@@ -41,6 +42,15 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 type Seen = { method: string; url: string; headers: Record<string, string>; sha256: string };
 
 describe('a request through the adapter', () => {
+  test('with a method that no web request can have is refused, not failed', async () => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${origin}/v1/runs`, { method: 'TRACE' }, resolve).on('error', reject).end();
+    });
+    answer.resume();
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+  });
+
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s keeps every byte of its body', async (method) => {
     const body = Buffer.from(Array.from({ length: 70_000 }, (_, i) => i % 256));
     const answer = await fetch(`${origin}/a`, { method, body });

@@ -5,7 +5,8 @@ import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
-import { type FunctionResponse, send, toRequest } from './http.ts';
+import { exchange, type FunctionResponse } from './http.ts';
+import { platformLog } from './log.ts';
 import { compose } from './root.ts';
 
 type Api = ReturnType<typeof createApi>;
@@ -14,11 +15,12 @@ let api: Api | undefined;
 
 export async function answerApi(request: FunctionRequest, response: FunctionResponse): Promise<void> {
   api ??= createApi(compose().api);
-  await send(await api.fetch(toRequest(request)), response);
+  const door = api;
+  await exchange({ request, response, log: platformLog }, (asked) => door.fetch(asked));
 }
 
 export async function answerGithub(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  await send(await githubWebhook(compose().github, toRequest(request)), response);
+  await exchange({ request, response, log: platformLog }, (asked) => githubWebhook(compose().github, asked));
 }
 
 /**

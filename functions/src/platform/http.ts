@@ -5,6 +5,8 @@
  * Must not: look into a body: the doors check signatures over its bytes.
  */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
+import { methodNotAllowed, problemResponse } from '../http/problem.ts';
+import type { Log } from '../ports/log.ts';
 
 /** What is used of Express's response. */
 export interface FunctionResponse {
@@ -13,10 +15,13 @@ export interface FunctionResponse {
 }
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+/** `Request` throws on them (fetch standard, forbidden methods). */
+const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
+const ALLOWED = ['GET', 'HEAD', 'POST'];
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
-export function toRequest(incoming: FunctionRequest): Request {
+function toRequest(incoming: FunctionRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
     for (const one of [value ?? []].flat()) headers.append(name, one);
@@ -31,7 +36,23 @@ export function toRequest(incoming: FunctionRequest): Request {
   });
 }
 
-export async function send(answer: Response, response: FunctionResponse): Promise<void> {
+/**
+ * Answers one request. A method that the web's `Request` cannot carry is refused here, so that it gets an answer like
+ * every other that a resource does not have.
+ */
+export async function exchange(
+  { request, response, log }: { request: FunctionRequest; response: FunctionResponse; log: Log },
+  answer: (request: Request) => Response | Promise<Response>,
+): Promise<void> {
+  const { method } = request;
+  const refused = UNSPEAKABLE.has(method);
+  await send(
+    refused ? problemResponse(methodNotAllowed(method, ALLOWED), log) : await answer(toRequest(request)),
+    response,
+  );
+}
+
+async function send(answer: Response, response: FunctionResponse): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer());
   response.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),
