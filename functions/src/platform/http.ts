@@ -21,7 +21,7 @@ const ALLOWED = ['GET', 'HEAD', 'POST'];
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
-function toRequest(incoming: FunctionRequest): Request {
+export function toRequest(incoming: FunctionRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
     for (const one of [value ?? []].flat()) headers.append(name, one);
