@@ -22,7 +22,7 @@ export async function compare(options: {
   readonly suite: Omit<SuiteOptions, 'only'>;
   readonly rounds: number;
   /** Where the other engines are; see measurePeers. */
-  readonly folder: string | undefined;
+  readonly folder: string;
   /** The figures of the first round, if they were measured already. */
   readonly first?: Figures;
 }): Promise<Comparison> {

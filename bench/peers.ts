@@ -53,22 +53,27 @@ interface PeerLine {
   readonly perStep?: number;
 }
 
-/** One pass over every engine. @throws Error if the folder or an engine in it is missing, or one of them fails */
-export async function measurePeers(folder: string | undefined): Promise<ReadonlyMap<string, PeerFigures>> {
-  if (folder === undefined)
-    throw new Error('PEERS must name the folder in which the other engines are installed');
+/** @throws Error naming what is missing in the folder `PEERS` names; to be asked before anything is measured */
+export function assertPeers(folder: string | undefined): asserts folder is string {
+  if (!folder) throw new Error('PEERS must name the folder in which the other engines are installed');
+  for (const peer of PEERS) {
+    const script = scriptOf(folder, peer);
+    if (!existsSync(script)) throw new Error(`${peer.name} is not installed: ${script} does not exist`);
+  }
+}
+
+/** One pass over every engine. @throws Error with what it complained of, if one of them fails */
+export async function measurePeers(folder: string): Promise<ReadonlyMap<string, PeerFigures>> {
   const found = new Map<string, PeerFigures>();
   for (const peer of PEERS) found.set(peer.name, await measure(folder, peer));
   return found;
 }
 
 async function measure(folder: string, peer: Peer): Promise<PeerFigures> {
-  const script = join(folder, peer.folder, 'run.sh');
-  if (!existsSync(script)) throw new Error(`${peer.name} is not installed: ${script} does not exist`);
   const scratch = mkdtempSync(join(tmpdir(), 'cairn-peer-'));
   const out = join(scratch, 'figures.jsonl');
   try {
-    const child = spawn('bash', [script], {
+    const child = spawn('bash', [scriptOf(folder, peer)], {
       env: { ...process.env, ...peer.env, OUT: out },
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: LIMIT_MS,
@@ -85,6 +90,10 @@ async function measure(folder: string, peer: Peer): Promise<PeerFigures> {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+function scriptOf(folder: string, peer: Peer): string {
+  return join(folder, peer.folder, 'run.sh');
 }
 
 /** What the lines of another engine's benchmark say, by our names. */

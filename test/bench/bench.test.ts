@@ -32,6 +32,19 @@ test('a measurement ends with one line of JSON that holds the figures asked for 
   });
 });
 
+test('a comparison says which other engine is missing before anything is measured', async () => {
+  const bench = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, '--peers'], {
+    env: { ...process.env, PEERS: import.meta.dirname },
+  });
+  let complaints = '';
+  bench.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  const [code] = await once(bench, 'close');
+  expect(complaints).toMatch(/^bench: Restate is not installed: .*run\.sh does not exist\n$/);
+  expect(code).toBe(2);
+});
+
 describe('the flags', () => {
   test('mean everything, on SQLite, when there are none', () => {
     expect(readArguments([])).toMatchObject({ data: 'sqlite', workers: 1, runs: 60, peers: false });
