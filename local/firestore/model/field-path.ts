@@ -2,7 +2,7 @@
  * Field paths: `a.b`, with back-ticks around segments that are not simple names, and the reading and writing of the
  * field a path names. Pure.
  */
-import { MAX_FIELD_NAME_BYTES } from './limits.ts';
+import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
 import { invalid } from './status.ts';
 import type { Fields, Value } from './value.ts';
 
@@ -23,6 +23,19 @@ export function parseFieldPath(text: string): FieldPath {
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(text, path);
   return path;
+}
+
+const RESERVED = /^__.*__$/s;
+
+/** @throws INVALID_ARGUMENT unless something may be stored at the path: a name in it is reserved, or it is too deep. */
+export function checkWritable(path: FieldPath): void {
+  const reserved = path.find((part) => RESERVED.test(part));
+  if (reserved !== undefined) {
+    throw invalid(`Field name "${reserved}" is reserved: names cannot begin and end with "__".`);
+  }
+  if (path.length - 1 > MAX_VALUE_DEPTH) {
+    throw invalid(`"${path.join('.').slice(0, 40)}…" is nested deeper than ${MAX_VALUE_DEPTH} levels.`);
+  }
 }
 
 export function formatFieldPath(path: FieldPath): string {

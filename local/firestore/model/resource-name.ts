@@ -70,6 +70,7 @@ const RESERVED = /^__.*__$/s;
 function checkSegment(segment: string, index: number): void {
   const what = index % 2 === 0 ? 'Collection id' : 'Document id';
   if (segment === '') throw invalid(`${what} is empty.`);
+  if (!segment.isWellFormed()) throw invalid(`${what} "${segment.toWellFormed()}" is not valid Unicode.`);
   if (segment === '.' || segment === '..') throw invalid(`${what} cannot be "${segment}".`);
   if (RESERVED.test(segment) && (index % 2 === 0 || numericId(segment) === undefined)) {
     throw invalid(`${what} "${segment}" is invalid because it is reserved.`);

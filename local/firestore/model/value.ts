@@ -113,7 +113,8 @@ function compareReferences(a: string, b: string): number {
   return left.length - right.length;
 }
 
-const NUMERIC_ID = /^__id(-?\d+)__$/;
+/** One text for each number: an id with leading zeros would be a second name of the same document. */
+const NUMERIC_ID = /^__id(0|-?[1-9]\d*)__$/;
 
 /** The number of a reserved numeric id (`__id7__`), which sorts before every other id. */
 export function numericId(segment: string): bigint | undefined {

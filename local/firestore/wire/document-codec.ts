@@ -11,7 +11,7 @@ import { writeFields } from './value-encoder.ts';
 export interface DecodedDocument {
   readonly name: string;
   readonly fields: Fields;
-  /** True when the bytes hold name and fields only, exactly as they would be stored. */
+  /** True when the bytes are the name, once and first, and fields only, exactly as they would be stored. */
   readonly exact: boolean;
 }
 
@@ -24,15 +24,17 @@ export function decodeDocument(bytes: Uint8Array): DecodedDocument {
   while (reader.at < reader.bytes.length) {
     const tag = reader.varint();
     if (tag === 10) {
+      if (reader.at !== 1) exact = false;
       name = reader.text();
     } else if (tag === 18) {
       readFieldEntry(reader, reader.end(), fields, 1);
       entries++;
     } else {
-      reader.skip(tag & 7);
+      reader.skip(tag % 8);
       exact = false;
     }
   }
+  reader.close(reader.bytes.length);
   return { name, fields, exact: exact && name !== '' && entries === fields.size && !reader.altered };
 }
 

@@ -1,10 +1,13 @@
 /** Reading of protocol-buffer wire format, straight from a request's bytes. Knows no message. */
+import { isUtf8 } from 'node:buffer';
 import { invalid } from '../model/status.ts';
 
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const BYTES = 2;
 export const FIXED32 = 5;
+
+const NOTHING = Buffer.alloc(0);
 
 export class ProtoReader {
   readonly bytes: Buffer;
@@ -14,10 +17,11 @@ export class ProtoReader {
   /** Operands of a query may hold arrays of arrays (`in` over arrays); stored values may not. */
   nestedArrays = false;
 
+  /** Of a field that the request left out, the protocol's decoder gives an empty array rather than bytes. */
   constructor(bytes: Uint8Array, at = 0) {
-    this.bytes = Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (Buffer.isBuffer(bytes)) this.bytes = bytes;
+    else if (bytes.length === 0) this.bytes = NOTHING;
+    else this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.at = at;
   }
 
@@ -71,9 +75,19 @@ export class ProtoReader {
     return end;
   }
 
+  /** To be called where a message should end: a field that reaches beyond its message makes bytes that nobody can read. */
+  close(end: number): void {
+    if (this.at !== end) throw truncated();
+  }
+
+  /** @throws INVALID_ARGUMENT for what is no UTF-8, a lone surrogate included. */
   text(): string {
     const end = this.end();
     const text = this.bytes.toString('utf8', this.at, end);
+    // The replacement character stands for what could not be decoded, or for itself.
+    if (text.includes('\ufffd') && !isUtf8(this.bytes.subarray(this.at, end))) {
+      throw invalid('A text in the request is not valid UTF-8.');
+    }
     this.at = end;
     return text;
   }

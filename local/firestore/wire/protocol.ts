@@ -11,7 +11,28 @@ const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
 export function firestoreService(): ServiceDefinition {
   const root = loadProtocol('@google-cloud/firestore', 'build/protos/v1.json', leaveOpaque);
-  return serviceDefinition(root, SERVICE, { plainAnswers: true });
+  const definition = serviceDefinition(root, SERVICE, { plainAnswers: true });
+  return Object.fromEntries(
+    Object.entries(definition).map(([name, method]) => [
+      name,
+      { ...method, requestDeserialize: measured(method.requestDeserialize) },
+    ]),
+  );
+}
+
+const sizes = new WeakMap<object, number>();
+
+/** How many bytes a request had on the wire: production limits that, whatever the request holds. */
+export function requestBytes(request: object): number {
+  return sizes.get(request) ?? 0;
+}
+
+function measured(decode: (bytes: Buffer) => object): (bytes: Buffer) => object {
+  return (bytes) => {
+    const request = decode(bytes);
+    sizes.set(request, bytes.length);
+    return request;
+  };
 }
 
 function leaveOpaque(json: ProtocolJson): ProtocolJson {

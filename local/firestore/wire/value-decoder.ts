@@ -2,23 +2,25 @@
  * `google.firestore.v1.Value` and maps of values, from bytes to the model. Refuses what Firestore refuses to store.
  * Hand-written because every document passes here: reflection would cost more than the rest of a commit.
  */
-import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH } from '../model/limits.ts';
+import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH, MAX_VECTOR_DIMENSIONS } from '../model/limits.ts';
+import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
-import { NULL, type Value, vectorOf } from '../model/value.ts';
+import { type Fields, NULL, type Value, vectorOf } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
 
+/** Field number and wire type of each kind of value, as they stand in the bytes. */
 const TAG = {
-  boolean: 1,
-  integer: 2,
-  double: 3,
-  reference: 5,
-  map: 6,
-  geo: 8,
-  array: 9,
-  timestamp: 10,
-  null: 11,
-  string: 17,
-  bytes: 18,
+  boolean: 8,
+  integer: 16,
+  double: 25,
+  reference: 42,
+  map: 50,
+  geo: 66,
+  array: 74,
+  timestamp: 82,
+  null: 88,
+  string: 138,
+  bytes: 146,
 } as const;
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
@@ -36,9 +38,10 @@ export function decodeOperand(bytes: Uint8Array): Value {
   return readValue(reader, bytes.length, 1);
 }
 
-/** Decodes an ArrayValue message. */
-export function decodeArray(bytes: Uint8Array): readonly Value[] {
-  return readArray(new ProtoReader(bytes), bytes.length, 1);
+/** Decodes an ArrayValue message that is to be stored at the given depth of a document; 1 is a field of its own. */
+export function decodeArray(bytes: Uint8Array, depth: number): readonly Value[] {
+  checkDepth(depth);
+  return readArray(new ProtoReader(bytes), bytes.length, depth + 1);
 }
 
 /** Reads one map entry (`key = 1`, `value = 2`) that ends at `end` into `fields`. */
@@ -50,13 +53,18 @@ export function readFieldEntry(
 ): void {
   let key = '';
   let value: Value = NULL;
+  let order = 0;
   while (reader.at < end) {
     const tag = reader.varint();
     if (tag === 10) key = reader.text();
     else if (tag === 18) value = readValue(reader, reader.end(), depth);
-    else reader.skip(tag & 7);
+    else reader.skip(tag % 8);
+    order = order * 10 + (tag === 10 ? 1 : tag === 18 ? 2 : 3);
   }
+  reader.close(end);
   checkFieldName(key, depth);
+  // Written back: the key, then the value, once each.
+  if (order !== 12 || fields.has(key)) reader.altered = true;
   fields.set(key, value);
 }
 
@@ -73,15 +81,17 @@ function checkFieldName(key: string, depth: number): void {
 function readValue(reader: ProtoReader, end: number, depth: number): Value {
   let value: Value | undefined;
   while (reader.at < end) {
-    const tag = reader.varint();
-    value = readKind(reader, tag, depth);
+    // Of several kinds the last one counts, as in every protobuf oneof.
+    if (value !== undefined) reader.altered = true;
+    value = readKind(reader, reader.varint(), depth);
   }
+  reader.close(end);
   if (value === undefined) throw invalid('A value has no type set.');
   return value;
 }
 
 function readKind(reader: ProtoReader, tag: number, depth: number): Value {
-  switch (tag >>> 3) {
+  switch (tag) {
     case TAG.null:
       reader.varint();
       return NULL;
@@ -98,7 +108,7 @@ function readKind(reader: ProtoReader, tag: number, depth: number): Value {
     case TAG.bytes:
       return { kind: 'bytes', value: reader.slice() };
     case TAG.reference:
-      return { kind: 'reference', value: reader.text() };
+      return { kind: 'reference', value: readReference(reader) };
     case TAG.geo:
       return readGeo(reader, reader.end());
     case TAG.array:
@@ -108,7 +118,7 @@ function readKind(reader: ProtoReader, tag: number, depth: number): Value {
       checkDepth(depth);
       return readMap(reader, reader.end(), depth + 1);
     default:
-      throw invalid(`Values of protobuf field ${tag >>> 3} cannot be stored.`);
+      throw invalid(`Values of protobuf field ${Math.floor(tag / 8)} cannot be stored.`);
   }
 }
 
@@ -118,12 +128,19 @@ function checkDepth(depth: number): void {
   }
 }
 
+/** What is stored has to name a document: no client could read anything else back. */
+function readReference(reader: ProtoReader): string {
+  const name = reader.text();
+  if (!reader.nestedArrays) parseDocument(name);
+  return name;
+}
+
 function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
   const values: Value[] = [];
   while (reader.at < end) {
     const tag = reader.varint();
     if (tag !== 10) {
-      reader.skip(tag & 7);
+      skipUnknown(reader, tag);
       continue;
     }
     const value = readValue(reader, reader.end(), depth);
@@ -131,6 +148,7 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
       throw invalid('Cannot store an array inside an array: wrap it in a map.');
     values.push(value);
   }
+  reader.close(end);
   return values;
 }
 
@@ -139,10 +157,28 @@ function readMap(reader: ProtoReader, end: number, depth: number): Value {
   while (reader.at < end) {
     const tag = reader.varint();
     if (tag === 10) readFieldEntry(reader, reader.end(), fields, depth);
-    else reader.skip(tag & 7);
+    else skipUnknown(reader, tag);
   }
-  if (fields.has('__type__') && !vectorOf(fields)) throw invalid('Field name "__type__" is reserved.');
+  reader.close(end);
+  if (fields.has('__type__')) checkVector(fields);
   return { kind: 'map', fields };
+}
+
+function checkVector(fields: Fields): void {
+  const elements = vectorOf(fields);
+  if (!elements || fields.size !== 2) throw invalid('Field name "__type__" is reserved.');
+  if (elements.length > MAX_VECTOR_DIMENSIONS) {
+    throw invalid(`A vector has ${elements.length} dimensions; ${MAX_VECTOR_DIMENSIONS} are allowed.`);
+  }
+  if (elements.some((e) => e.kind !== 'double' && e.kind !== 'integer')) {
+    throw invalid('A vector holds numbers only.');
+  }
+}
+
+/** Fields of a newer protocol are not kept: they would be read back by a client that this server knows nothing of. */
+function skipUnknown(reader: ProtoReader, tag: number): void {
+  reader.skip(tag % 8);
+  reader.altered = true;
 }
 
 function readTimestamp(reader: ProtoReader, end: number): Value {
@@ -152,8 +188,9 @@ function readTimestamp(reader: ProtoReader, end: number): Value {
     const tag = reader.varint();
     if (tag === 8) seconds = Number(reader.int64());
     else if (tag === 16) nanos = Number(reader.int64());
-    else reader.skip(tag & 7);
+    else skipUnknown(reader, tag);
   }
+  reader.close(end);
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS || nanos < 0 || nanos > 999_999_999) {
     throw invalid('A timestamp lies outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.');
   }
@@ -169,8 +206,9 @@ function readGeo(reader: ProtoReader, end: number): Value {
     const tag = reader.varint();
     if (tag === 9) latitude = reader.double();
     else if (tag === 17) longitude = reader.double();
-    else reader.skip(tag & 7);
+    else skipUnknown(reader, tag);
   }
+  reader.close(end);
   if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180)) {
     throw invalid(`Geo point (${latitude}, ${longitude}) is out of range.`);
   }

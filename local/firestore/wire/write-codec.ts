@@ -1,8 +1,8 @@
 /** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
-import { type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
+import { checkWritable, type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
 import { MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
-import { invalid, unimplemented } from '../model/status.ts';
+import { invalid } from '../model/status.ts';
 import type { FieldTransform } from '../model/transform.ts';
 import type { Value } from '../model/value.ts';
 import type { Precondition, Write } from '../model/write.ts';
@@ -71,7 +71,7 @@ export function decodeWrite(write: WireWrite, database: string): Write {
       };
     }
     default:
-      throw unimplemented('Only update, delete and transform writes are implemented.');
+      throw invalid('A write has no operation set.');
   }
 }
 
@@ -80,6 +80,7 @@ function decodeUpdate(write: WireWrite, database: string, precondition: Precondi
   const document = decodeDocument(bytes);
   const transforms = decodeTransforms(write.updateTransforms ?? []);
   const mask = write.updateMask ? decodeMask(write.updateMask) : undefined;
+  mask?.forEach(checkWritable);
   const storable = document.exact && !mask && transforms.length === 0;
   return {
     kind: 'set',
@@ -132,6 +133,7 @@ function decodeTransforms(transforms: readonly WireTransform[]): FieldTransform[
 
 function decodeTransform(transform: WireTransform): FieldTransform {
   const path = parseFieldPath(transform.fieldPath ?? '');
+  checkWritable(path);
   switch (transform.transformType) {
     case 'setToServerValue':
       if (transform.setToServerValue !== REQUEST_TIME) throw invalid('Unknown server value in a transform.');
@@ -144,12 +146,16 @@ function decodeTransform(transform: WireTransform): FieldTransform {
       return { path, kind: transform.transformType, operand };
     }
     case 'appendMissingElements':
-      return { path, kind: 'append', values: decodeArray(transform.appendMissingElements as Uint8Array) };
+      return { path, kind: 'append', values: elements(transform.appendMissingElements, path) };
     case 'removeAllFromArray':
-      return { path, kind: 'remove', values: decodeArray(transform.removeAllFromArray as Uint8Array) };
+      return { path, kind: 'remove', values: elements(transform.removeAllFromArray, path) };
     default:
       throw invalid(`The transform of "${transform.fieldPath}" has no type set.`);
   }
+}
+
+function elements(list: Uint8Array | null | undefined, path: FieldPath): readonly Value[] {
+  return decodeArray(list as Uint8Array, path.length);
 }
 
 function checkNumber(operand: Value, transform: string): void {

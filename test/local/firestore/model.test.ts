@@ -45,7 +45,7 @@ const leaf: fc.Arbitrary<Value> = fc.oneof(
   fc.uint8Array({ maxLength: 3 }).map((bytes): Value => ({ kind: 'bytes', value: Buffer.from(bytes) })),
   fc
     .constantFrom('p/a', 'p/a/b/c', 'p/a!', 'p/__id2__', 'p/__id10__')
-    .map((value): Value => ({ kind: 'reference', value })),
+    .map((path): Value => ({ kind: 'reference', value: `projects/p/databases/d/documents/${path}` })),
   fc
     .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 180 }))
     .map(([latitude, longitude]): Value => ({ kind: 'geo', latitude, longitude })),

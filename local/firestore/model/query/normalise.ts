@@ -65,6 +65,9 @@ function checkOrders(orders: readonly Order[]): void {
     if (orders.findIndex((o) => sameField(o.field, order.field)) !== i) {
       throw invalid(`order by "${formatFieldPath(order.field)}" is given twice.`);
     }
+    if (isNameField(order.field) && i < orders.length - 1) {
+      throw invalid('order by cannot have more fields after __name__: no two documents share a name.');
+    }
   });
 }
 

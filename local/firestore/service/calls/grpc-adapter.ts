@@ -7,7 +7,9 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { Code, StatusError } from '../../model/status.ts';
+import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+import { requestBytes } from '../../wire/protocol.ts';
 import { runAggregationQuery } from './aggregate.ts';
 import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
 import { createDocument, deleteDocument, getDocument, updateDocument } from './document.ts';
@@ -87,6 +89,7 @@ interface UnderFault {
 }
 
 async function underFault(name: string, request: unknown, { faults }: CallContext): Promise<UnderFault> {
+  checkSize(request as object);
   const fault = faults.draw(name, () => requestPaths(request));
   const messages = fault?.kind === 'cut-stream' ? fault.afterMessages : Number.POSITIVE_INFINITY;
   switch (fault?.kind) {
@@ -112,6 +115,13 @@ async function underFault(name: string, request: unknown, { faults }: CallContex
       };
   }
   return { messages, run: async (handler) => handler() };
+}
+
+function checkSize(request: object): void {
+  const bytes = requestBytes(request);
+  if (bytes > MAX_REQUEST_BYTES) {
+    throw invalid(`Request payload size exceeds the limit: ${MAX_REQUEST_BYTES} bytes; it has ${bytes}.`);
+  }
 }
 
 function injected(what: string): StatusError {

@@ -1,6 +1,5 @@
 /** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
 
-import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
 import { parseDatabase } from '../../model/resource-name.ts';
 import { invalid, StatusError } from '../../model/status.ts';
 import { toTimestamp } from '../../wire/time.ts';
@@ -19,22 +18,12 @@ interface CommitRequest {
 
 export async function commit(request: CommitRequest, { session, meter }: CallContext): Promise<object> {
   const database = session.databases.get(parseDatabase(request.database));
-  checkRequestSize(request.writes);
   const { transaction: id } = request;
   const transaction = id.length > 0 ? session.transactions.get(id, database.name) : undefined;
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
   const plan = await session.commit(database, writes, transaction);
   meterCommit('Commit', plan, meter);
   return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: toTimestamp(plan.time) };
-}
-
-function checkRequestSize(writes: readonly WireWrite[]): void {
-  const bytes = writes.reduce((total, write) => total + (write.update?.length ?? 0), 0);
-  if (bytes > MAX_REQUEST_BYTES) {
-    throw invalid(
-      `Request payload size exceeds the limit: ${MAX_REQUEST_BYTES} bytes; the writes have ${bytes}.`,
-    );
-  }
 }
 
 function encodeOutcome(outcome: WriteOutcome): object {
@@ -80,6 +69,7 @@ export function rollback(
   request: { database: string; transaction: Uint8Array },
   { session }: CallContext,
 ): object {
+  if (request.transaction.length === 0) throw invalid('Rollback needs the id of a transaction.');
   session.rollback(request.transaction, parseDatabase(request.database));
   return {};
 }

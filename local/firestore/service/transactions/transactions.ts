@@ -121,5 +121,5 @@ export class Transactions {
 }
 
 function hex(id: Uint8Array): string {
-  return Buffer.from(id.buffer, id.byteOffset, id.length).toString('hex');
+  return Buffer.from(id).toString('hex');
 }

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Bench, PROJECT, startBench } from './client.ts';
+import { RawCalls } from './raw-calls.ts';
+
+const OK = 0;
+const INVALID_ARGUMENT = 3;
+const INTERNAL = 13;
+const MIB = 1_048_576;
+const MUTATIONS = 250;
+
+const database = `projects/${PROJECT}/databases/(default)`;
+const doc = (path: string) => `${database}/documents/${path}`;
+const text = (stringValue: string) => ({ stringValue });
+const one = { integerValue: 1 };
+const set = (path: string, fields: object = { a: one }) => ({ update: { name: doc(path), fields } });
+const transform = (fieldPath: string, what: object = { increment: one }) => ({
+  ...set('h/t', {}),
+  updateTransforms: [{ fieldPath, ...what }],
+});
+const commit = (...writes: object[]) => ({ database, writes });
+const query = (structuredQuery: object) => ({
+  parent: `${database}/documents`,
+  structuredQuery: { from: [{ collectionId: 'h' }], ...structuredQuery },
+});
+const nested = (levels: number) =>
+  Array(levels + 1)
+    .fill('a')
+    .join('.');
+
+let bench: Bench;
+let raw: RawCalls;
+beforeAll(async () => {
+  bench = await startBench();
+  raw = new RawCalls(bench.server.host);
+});
+afterAll(async () => {
+  raw.close();
+  await bench.stop();
+});
+
+/** Requests that no client library builds, and what their refusal must say. */
+const refused: [string, string, object, RegExp][] = [
+  ['a write that does nothing', 'Commit', commit({}), /no operation/],
+  ['a write to nothing', 'Commit', commit({ update: {} }), /Invalid resource name/],
+  ['a second name of a numbered document', 'Commit', commit(set('h/__id07__')), /reserved/],
+  ['minus zero as a number of a document', 'Commit', commit(set('h/__id-0__')), /reserved/],
+  [
+    'a document of another database',
+    'Commit',
+    { ...commit(set('h/a')), database: 'projects/x/databases/y' },
+    /not in the database/,
+  ],
+  ['a transform of a reserved field', 'Commit', commit(transform('__name__')), /reserved/],
+  ['a transform inside a reserved field', 'Commit', commit(transform('a.__b__')), /reserved/],
+  ['a transform deeper than 20 levels', 'Commit', commit(transform(nested(21))), /deeper than 20/],
+  ['a transform thousands of levels deep', 'Commit', commit(transform(nested(5_000))), /deeper than 20/],
+  [
+    'an element 21 levels deep',
+    'Commit',
+    commit(transform(nested(20), { appendMissingElements: { values: [one] } })),
+    /deeper than 20/,
+  ],
+  ['an increment by nothing', 'Commit', commit(transform('a', { increment: {} })), /no type set/],
+  [
+    'a mask on a reserved field',
+    'Commit',
+    commit({ ...set('h/a'), updateMask: { fieldPaths: ['__x__'] } }),
+    /reserved/,
+  ],
+  [
+    'a reference to no document',
+    'Commit',
+    commit(set('h/a', { r: { referenceValue: 'h/b' } })),
+    /Invalid resource name/,
+  ],
+  [
+    'a reference to a collection',
+    'Commit',
+    commit(set('h/a', { r: { referenceValue: doc('h') } })),
+    /lacks the document id/,
+  ],
+  ['a vector of texts', 'Commit', commit(set('h/a', vector([text('x')]))), /numbers only/],
+  [
+    'a vector of 2,049 dimensions',
+    'Commit',
+    commit(set('h/a', vector(Array(2_049).fill({ doubleValue: 1 })))),
+    /2048 are allowed/,
+  ],
+  ['a rollback of no transaction', 'Rollback', { database }, /needs the id/],
+  ['an update of no document', 'UpdateDocument', {}, /Invalid resource name/],
+  [
+    'a comparison with nothing',
+    'RunQuery',
+    query({ where: { fieldFilter: { field: { fieldPath: 'a' }, op: 5 } } }),
+    /no type set/,
+  ],
+  ['a negative limit', 'RunQuery', query({ limit: { value: -1 } }), /limit must not be negative/],
+  ['a negative offset', 'RunQuery', query({ offset: -1 }), /offset must not be negative/],
+  [
+    'an order beyond the name',
+    'RunQuery',
+    query({ orderBy: ['__name__', 'a'].map((fieldPath) => ({ field: { fieldPath } })) }),
+    /after __name__/,
+  ],
+];
+
+function vector(values: readonly object[]): object {
+  return { v: { mapValue: { fields: { __type__: text('__vector__'), value: { arrayValue: { values } } } } } };
+}
+
+describe('the server refuses', () => {
+  test.each(refused)('%s', async (_, method, request, reason) => {
+    const { code, details } = await raw.call(method, request);
+    expect(details).toMatch(reason);
+    expect(code).toBe(INVALID_ARGUMENT);
+  });
+
+  test.each([
+    ['documents', 'Commit', (i: number) => set(`h/big${i}`, { t: text('x'.repeat(MIB - 200)) }), 11],
+    [
+      'documents, each on its own',
+      'BatchWrite',
+      (i: number) => set(`h/big${i}`, { t: text('x'.repeat(MIB - 200)) }),
+      11,
+    ],
+    ['names', 'Commit', (i: number) => ({ delete: doc(`h/${'x'.repeat(1_400)}${i}`) }), 7_500],
+  ])('more than 10 MiB of %s', async (_, method, write, count) => {
+    const { code, details } = await raw.call(
+      method,
+      commit(...Array.from({ length: count }, (_, i) => write(i))),
+    );
+    expect(details).toMatch(/payload size exceeds the limit: 10485760/);
+    expect(code).toBe(INVALID_ARGUMENT);
+    expect((await bench.db.doc('h/big0').get()).exists).toBe(false);
+  });
+
+  test('text that is no UTF-8', async () => {
+    const bytes = raw.encode('Commit', commit(set('h/utf', { t: text('QQ') })));
+    bytes.fill(0xff, bytes.indexOf('QQ'), bytes.indexOf('QQ') + 2);
+    expect(await raw.send('Commit', bytes)).toMatchObject({
+      code: INVALID_ARGUMENT,
+      details: expect.stringContaining('UTF-8'),
+    });
+  });
+
+  test('filters nested without end, and goes on', async () => {
+    let filter = raw.encode(
+      'RunQuery',
+      query({ where: { unaryFilter: { op: 3, field: { fieldPath: 'a' } } } }),
+    );
+    filter = filter.subarray(filter.lastIndexOf(Buffer.from([0x1a])) + 2);
+    for (let i = 0; i < 4_000; i++) filter = field(1, Buffer.concat([Buffer.from([8, 1]), field(2, filter)]));
+    const from = Buffer.from([18, 3, 18, 1, 104]);
+    const request = [
+      field(1, Buffer.from(`${database}/documents`)),
+      field(2, Buffer.concat([from, field(3, filter)])),
+    ];
+    expect([INVALID_ARGUMENT, INTERNAL]).toContain((await raw.send('RunQuery', Buffer.concat(request))).code);
+    expect((await raw.call('RunQuery', query({}))).code).toBe(OK);
+  });
+});
+
+/** A length-delimited protobuf field. */
+function field(number: number, content: Buffer): Buffer {
+  const head = [number * 8 + 2];
+  let length = content.length;
+  for (; length >= 128; length = Math.floor(length / 128)) head.push((length % 128) + 128);
+  return Buffer.concat([Buffer.from([...head, length]), content]);
+}
+
+describe('the server takes', () => {
+  test('a commit of nothing, and one of 501 writes', async () => {
+    expect((await raw.call('Commit', commit())).code).toBe(OK);
+    const many = await raw.call(
+      'Commit',
+      commit(...Array.from({ length: 501 }, (_, i) => set(`many/d${i}`))),
+    );
+    expect(many.code).toBe(OK);
+    expect(many.messages[0]?.writeResults).toHaveLength(501);
+  });
+
+  test('the last of several kinds that one value is given, and stores that alone', async () => {
+    const bytes = raw.encode('Commit', commit(set('h/two', { a: { booleanValue: true } })));
+    // The field "a": its key, then a value of two bytes, which are doubled here; the lengths around them grow with it.
+    const entry = Buffer.from([18, 2, 8, 1]);
+    const at = bytes.indexOf(entry);
+    const twice = Buffer.concat([
+      bytes.subarray(0, at),
+      Buffer.from([18, 4, 8, 1, 16, 7]),
+      bytes.subarray(at + 4),
+    ]);
+    for (const length of [at - 4, ...lengthsBefore(bytes, 'h/two')])
+      twice[length] = (twice[length] as number) + 2;
+    expect(await raw.send('Commit', twice)).toMatchObject({ code: OK });
+    expect((await bench.db.doc('h/two').get()).data()).toEqual({ a: 7 });
+  });
+});
+
+/** Where the lengths of the write and of its document stand: both hold the name, whose own length they precede. */
+function lengthsBefore(bytes: Buffer, path: string): number[] {
+  const name = bytes.indexOf(doc(path));
+  return [name - 3, name - 5];
+}
+
+test('whatever bytes are sent, the server answers with a status, stays up, and stores only what can be read', async () => {
+  const good: [string, object][] = [
+    [
+      'Commit',
+      commit({ ...set('m/a', { t: text('x'), m: { mapValue: { fields: { k: { doubleValue: 2 } } } } }) }),
+    ],
+    [
+      'Commit',
+      commit({
+        ...transform('n'),
+        updateMask: { fieldPaths: ['a', 'b.c'] },
+        currentDocument: { exists: true },
+      }),
+    ],
+    [
+      'BatchWrite',
+      commit(set('m/b', { l: { arrayValue: { values: [one, { timestampValue: { seconds: 1 } }] } } })),
+    ],
+    [
+      'CreateDocument',
+      { parent: `${database}/documents`, collectionId: 'm', document: { fields: { t: text('y') } } },
+    ],
+    [
+      'UpdateDocument',
+      { document: { name: doc('m/c'), fields: { g: { geoPointValue: { latitude: 1 } }, z: text('z') } } },
+    ],
+    ['BatchGetDocuments', { database, documents: [doc('m/a')], mask: { fieldPaths: ['t'] } }],
+    [
+      'RunQuery',
+      query({ orderBy: [{ field: { fieldPath: 'a' } }], startAt: { values: [one] }, limit: { value: 3 } }),
+    ],
+  ];
+  // Names come first and are long: an edit of one is refused for its name, so most edits are of what follows.
+  const place = fc.noBias(fc.nat(999)).map((x) => (x / 1_000) ** 0.3);
+  const edits = fc.array(fc.tuple(place, fc.nat(255)), { minLength: 1, maxLength: 3 });
+  const mutation = fc.record({
+    which: fc.nat(good.length - 1),
+    edits,
+    keep: fc.option(place, { freq: 2, nil: 1 }),
+  });
+  let stored = 0;
+  await fc.assert(
+    fc.asyncProperty(mutation, async ({ which, edits, keep }) => {
+      const [method, request] = good[which] as [string, object];
+      const bytes = raw.encode(method, request);
+      for (const [at, value] of edits) bytes[Math.floor(at * bytes.length)] = value;
+      const { code, details } = await raw.send(method, bytes.subarray(0, Math.ceil(keep * bytes.length)));
+      expect(details).not.toMatch(/Defect/);
+      expect(code).not.toBe(4);
+      if (code === OK) stored++;
+    }),
+    { numRuns: MUTATIONS * good.length, seed: 1 },
+  );
+  expect(stored).toBeGreaterThan(MUTATIONS / 10);
+  const collections = await bench.db.listCollections();
+  for (const collection of collections) for (const found of (await collection.get()).docs) found.data();
+  expect(collections.length).toBeGreaterThan(0);
+});
