@@ -248,7 +248,7 @@ export const idempotencyRecord: fc.Arbitrary<IdempotencyRecord> = withOptional(
     expiresAt: time,
     attempts: attempt,
   },
-  { runId: text, response: json, error: text, lockExpiresAt: time },
+  { runId: text, response: json, error: text, lockExpiresAt: time, attemptId: text },
 );
 
 export const apiClient: fc.Arbitrary<ApiClient> = plain({

@@ -17,7 +17,6 @@ const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
   'step_retry_scheduled',
   'run_released',
   'run_completed',
-  'run_cancelled',
 ]);
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
@@ -41,7 +40,9 @@ export function assertJournal(runId: string, events: readonly RunEvent[]): RunSt
 
 function assertWriter({ seq, type, writer }: RunEvent, { lease }: RunState): void {
   if (!writer) {
-    if (HOLDERS_ONLY.has(type)) throw new Error(`event ${seq}: '${type}' by somebody without a lease (J3)`);
+    // Who finds a run that nobody drives may end it; who does not hold the lease may only ask.
+    if (HOLDERS_ONLY.has(type) || (type === 'run_cancelled' && lease))
+      throw new Error(`event ${seq}: '${type}' by somebody without a lease (J3)`);
     return;
   }
   if (writer.owner !== lease?.owner || writer.epoch !== lease.epoch) {

@@ -31,6 +31,11 @@ export interface IdempotencyRecord {
   readonly lockExpiresAt?: number | undefined;
   /** How often work on it was begun. */
   readonly attempts: number;
+  /**
+   * Unique per attempt at work that cannot share the record's commit: by it a worker knows its own record again when
+   * the answer to writing it was lost (J8). A start is known again by its `runId`.
+   */
+  readonly attemptId?: string | undefined;
 }
 
 /** Long enough that every retry of every source finds the answer. */

@@ -12,6 +12,11 @@ import type { Output } from './outputs.ts';
 /** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
 export const NO_OUTPUT: Output = { text: 'null', hash: sha256Hex('null') };
 
+/** A run, or one that is about to be asked to end. */
+export interface Cancelled {
+  readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
+}
+
 export interface Ending {
   readonly step: StepDefinition;
   readonly execution: StepExecution;
@@ -85,7 +90,8 @@ export function runFailed(error: RecordedError): EventDraft {
   return { type: 'run_failed', initiator: 'system', data: { error } };
 }
 
-export function runCancelled({ cancellation }: RunState): EventDraft {
+/** @param cancellation who wants it and why; `requestedAt` is not said again */
+export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cancelled'> {
   return {
     type: 'run_cancelled',
     initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',

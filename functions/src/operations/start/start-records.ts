@@ -8,9 +8,9 @@ import {
   GITHUB_SECONDARY_WINDOW_MS,
   type IdempotencyRecord,
 } from '../../core/decisions/idempotency.ts';
-import { CairnError } from '../../core/errors.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
+import { refusedKey } from '../refused-key.ts';
 import type { Draft } from './draft-run.ts';
 import { optional } from './optional.ts';
 import type { StartDeps, StartRequest, StartResponse } from './request.ts';
@@ -86,7 +86,7 @@ export function judge(
     const decision = decideExisting(primary.record, { ...request, now });
     if (decision.kind === 'in_flight') return decision;
     if (decision.kind === 'replay') return replayOf(primary.record, false);
-    if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusal(decision.kind);
+    if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
   }
   if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
   return {
@@ -108,13 +108,4 @@ function replayOf(record: IdempotencyRecord, pointHere: boolean): Verdict {
     pointHere,
     record,
   };
-}
-
-function refusal(kind: 'conflict' | 'exhausted' | 'foreign_tenant'): CairnError {
-  if (kind === 'exhausted')
-    return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
-  // The same words for another tenant's record: nobody learns that it exists.
-  return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
-    field: 'Idempotency-Key',
-  });
 }

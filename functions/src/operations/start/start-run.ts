@@ -5,18 +5,13 @@
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
-import { pause } from '../../ports/clock.ts';
-import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { sendUntilKnown } from '../send-until-known.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, recordsFor, type StoredRecords } from './start-records.ts';
 
 /** How often a start looks again when records change under its eyes before it asks the caller to come back. */
 const MAX_LOOKS = 8;
-/** How often the same bytes are sent again while their outcome is unknown. */
-const MAX_SENDS = 8;
-const RESEND_FIRST_MS = 25;
-const RESEND_CAP_MS = 1_000;
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE (nothing is written), IDEMPOTENCY_KEY_REUSED,
@@ -94,19 +89,4 @@ async function created(deps: StartDeps, request: StartRequest, { response }: Dra
     });
   }
   return { kind: 'created', runId, response };
-}
-
-/** The same bytes again until it is known whether they were applied (J8); safe, for all they do is create or read. */
-async function sendUntilKnown<T>({ clock, random }: StartDeps, send: () => Promise<T>): Promise<T> {
-  for (let sent = 1; ; sent += 1) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error;
-      if (sent === MAX_SENDS) {
-        throw new CairnError('UNAVAILABLE', 'the store did not answer', { cause: error });
-      }
-      await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));
-    }
-  }
 }

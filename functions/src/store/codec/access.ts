@@ -18,6 +18,7 @@ export const recordCodec = documentCodec<IdempotencyRecord>({
   expiresAt: time,
   lockExpiresAt: optional(time),
   attempts: integer,
+  attemptId: optional(text),
 });
 
 export const clientCodec = documentCodec<ApiClient>({

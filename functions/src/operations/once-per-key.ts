@@ -1,0 +1,198 @@
+/**
+ * Does the work of a request once per idempotency key, where that work cannot share the commit of the record (a start
+ * can, see start/). Create first: who makes the record does the work, the others are answered from it. A worker that
+ * dies leaves a lock behind; after it the next repetition takes over.
+ *
+ * Must not: promise that work begins once. A worker that outlives its lock, or whose last write was never answered, may
+ * be followed by another: work must come to the same when it is done again.
+ */
+import {
+  COMPLETED_TTL_MS,
+  decideExisting,
+  type EventSource,
+  FAILED_TTL_MS,
+  type IdempotencyRecord,
+  PROCESSING_LOCK_MS,
+} from '../core/decisions/idempotency.ts';
+import type { Json } from '../core/encoding/json.ts';
+import { CairnError, toProblem } from '../core/errors.ts';
+import type { IdempotencyStore } from '../ports/idempotency-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Version } from '../ports/run-store.ts';
+import { refusedKey } from './refused-key.ts';
+import { type SendDeps, sendUntilKnown } from './send-until-known.ts';
+
+/** How often records that change under its eyes are looked at before the caller is asked to come back. */
+const MAX_LOOKS = 8;
+
+export interface OnceDeps extends SendDeps {
+  readonly records: IdempotencyStore;
+  readonly log: Log;
+}
+
+export interface KeyedRequest {
+  /** See core/encoding/keys.ts. */
+  readonly key: string;
+  readonly source: EventSource;
+  readonly tenantId: string;
+  readonly requestHash: string;
+}
+
+/** What the caller is answered, and every repetition: the canonical text of `body` is the same bytes each time. */
+export type KeptResponse = { readonly status: number; readonly body: Json };
+
+export type OnceOutcome =
+  | { readonly kind: 'done' | 'replayed'; readonly response: KeptResponse }
+  /** Another is at work on the same request. */
+  | { readonly kind: 'in_flight' };
+
+/**
+ * A refusal by `work` (a CairnError of the 4xx range, but for 429) is an answer like any other. Anything else it throws
+ * is thrown on, and leaves the request to be tried again, three times at most.
+ *
+ * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same again)
+ */
+export async function oncePerKey(
+  deps: OnceDeps,
+  request: KeyedRequest,
+  work: () => Promise<KeptResponse>,
+): Promise<OnceOutcome> {
+  const entry = await enter(deps, request);
+  if (entry.kind !== 'ours') return entry;
+  let response: KeptResponse;
+  try {
+    response = await answerOf(work);
+  } catch (error) {
+    await noteFailure(deps, entry, error);
+    throw error;
+  }
+  return conclude(deps, request, { ...entry, response });
+}
+
+/** The record of this attempt, as it stands in the store. */
+interface Attempt {
+  readonly record: IdempotencyRecord;
+  readonly version: Version;
+}
+
+type Entry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceOutcome, { kind: 'done' }>;
+
+/** Makes the record, or takes over the one that is there, or says what that one answers. */
+async function enter(deps: OnceDeps, request: KeyedRequest): Promise<Entry> {
+  const { records, clock, random } = deps;
+  const attemptId = random.token();
+  let mine = begun(request, { attemptId, attempts: 1, now: clock.now() });
+  let seen: Version | undefined;
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const written = await sendUntilKnown(deps, () => write(records, mine, seen));
+    if (written !== undefined) return { kind: 'ours', record: mine, version: written };
+    const stored = await sendUntilKnown(deps, () => records.read(request.key));
+    seen = stored?.version;
+    if (!stored) continue;
+    // An earlier sending of ours was applied, and its answer lost.
+    if (stored.record.attemptId === attemptId) return { kind: 'ours', ...stored };
+    const now = clock.now();
+    const decision = decideExisting(stored.record, { ...request, now });
+    if (decision.kind === 'in_flight') return decision;
+    if (decision.kind === 'replay') return replayOf(deps, request, stored.record);
+    if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
+    mine = begun(request, { attemptId, attempts: 1, now });
+    if (decision.kind === 'take_over')
+      mine = { ...mine, attempts: decision.attempts, createdAt: stored.record.createdAt };
+  }
+  throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
+}
+
+/** The version written; undefined if another record is in the way. */
+async function write(
+  records: IdempotencyStore,
+  record: IdempotencyRecord,
+  replaces: Version | undefined,
+): Promise<Version | undefined> {
+  const result = await (replaces === undefined ? records.create(record) : records.replace(record, replaces));
+  return 'version' in result ? result.version : undefined;
+}
+
+/** A refusal is an answer; that the caller is too fast passes, and is none. */
+async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse> {
+  try {
+    return await work();
+  } catch (error) {
+    const isAnswer = error instanceof CairnError && error.httpStatus < 500 && error.httpStatus !== 429;
+    if (!isAnswer) throw error;
+    return { status: error.httpStatus, body: { ...toProblem(error) } };
+  }
+}
+
+/** Keeps the response. If another took over meanwhile, what that one answered is the answer of this key. */
+async function conclude(
+  deps: OnceDeps,
+  request: KeyedRequest,
+  { record, version, response }: Attempt & { readonly response: KeptResponse },
+): Promise<OnceOutcome> {
+  const now = deps.clock.now();
+  const { lockExpiresAt: _, ...rest } = record;
+  const completed: IdempotencyRecord = {
+    ...rest,
+    status: 'completed',
+    response,
+    updatedAt: now,
+    expiresAt: now + COMPLETED_TTL_MS,
+  };
+  if (await sendUntilKnown(deps, () => write(deps.records, completed, version)))
+    return { kind: 'done', response };
+  const stored = await sendUntilKnown(deps, () => deps.records.read(request.key));
+  if (!stored || stored.record.attemptId === record.attemptId) return { kind: 'done', response };
+  deps.log.warn('idempotency_lock_outlived', { key: request.key, attempts: record.attempts });
+  return stored.record.status === 'completed'
+    ? replayOf(deps, request, stored.record)
+    : { kind: 'in_flight' };
+}
+
+/** So that the next repetition need not wait for the lock to pass. Its own failure changes nothing for the caller. */
+async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: unknown): Promise<void> {
+  const now = deps.clock.now();
+  const { lockExpiresAt: _, ...rest } = record;
+  const failed: IdempotencyRecord = {
+    ...rest,
+    status: 'failed',
+    // For the look-up of a record by its caller: no text of an error that is not ours.
+    error: toProblem(cause).detail,
+    updatedAt: now,
+    expiresAt: now + FAILED_TTL_MS,
+  };
+  try {
+    await sendUntilKnown(deps, () => write(deps.records, failed, version));
+  } catch (error) {
+    deps.log.warn('idempotency_failure_not_noted', { key: record.key, error });
+  }
+}
+
+function begun(
+  { key, source, tenantId, requestHash }: KeyedRequest,
+  { attemptId, attempts, now }: { attemptId: string; attempts: number; now: number },
+): IdempotencyRecord {
+  return {
+    key,
+    source,
+    tenantId,
+    requestHash,
+    status: 'processing',
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + COMPLETED_TTL_MS,
+    lockExpiresAt: now + PROCESSING_LOCK_MS,
+    attempts,
+    attemptId,
+  };
+}
+
+function replayOf(
+  { log }: OnceDeps,
+  { key, source }: KeyedRequest,
+  record: IdempotencyRecord,
+): Entry & OnceOutcome {
+  const response = record.response as KeptResponse;
+  log.info('idempotency_hit', { key, source, cachedRunId: record.runId });
+  return { kind: 'replayed', response };
+}

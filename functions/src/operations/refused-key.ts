@@ -1,0 +1,15 @@
+/** The refusals of a request for what its idempotency key was used for before; the same words wherever keys are taken. */
+import type { ExistingDecision } from '../core/decisions/idempotency.ts';
+import { CairnError } from '../core/errors.ts';
+
+export type RefusedKey = Extract<ExistingDecision['kind'], 'conflict' | 'exhausted' | 'foreign_tenant'>;
+
+/** IDEMPOTENCY_CONFLICT or IDEMPOTENCY_KEY_REUSED. */
+export function refusedKey(kind: RefusedKey): CairnError {
+  if (kind === 'exhausted')
+    return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
+  // The same words for another tenant's record: nobody learns that it exists.
+  return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
+    field: 'Idempotency-Key',
+  });
+}

@@ -1,0 +1,35 @@
+/** Sending a call of a store until its outcome is known (J8): what callers do who have no journal writer to do it. */
+import { CairnError } from '../core/errors.ts';
+import { type Clock, pause } from '../ports/clock.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
+
+/** How often the same bytes are sent again while their outcome is unknown. */
+const MAX_SENDS = 8;
+const RESEND_FIRST_MS = 25;
+const RESEND_CAP_MS = 1_000;
+
+export interface SendDeps {
+  readonly clock: Clock;
+  readonly random: Randomness;
+}
+
+/**
+ * The same bytes again until it is known whether they were applied; safe for calls that read, create, or replace a
+ * version. An earlier sending may have been applied, so "it is there already" can mean the caller's own.
+ *
+ * @throws CairnError UNAVAILABLE if the store does not answer
+ */
+export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () => Promise<T>): Promise<T> {
+  for (let sent = 1; ; sent += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      if (sent === MAX_SENDS) {
+        throw new CairnError('UNAVAILABLE', 'the store did not answer', { cause: error });
+      }
+      await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { Fatal, RetryAt } from '../../functions/src/core/errors.ts';
+import type { RunStatus } from '../../functions/src/core/run/status.ts';
+import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { RunJournal } from '../../functions/src/journal/run-journal.ts';
+import { type CancelRequest, cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { intercept, never } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { World } from '../support/world.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** One step, which does what the input says. */
+const workflow = defineWorkflow({
+  type: 'does',
+  planVersion: 1,
+  input: z.object({ what: z.enum(['return', 'fail', 'rest', 'hang']), now: z.number() }),
+  steps: (step) => ({
+    done: step('do', { timeout: '5m' }, ({ input, signal }) => {
+      if (input.what === 'fail') throw new Fatal('no');
+      if (input.what === 'rest') throw new RetryAt(input.now + HOUR_MS);
+      if (input.what === 'return') return 1;
+      return new Promise<number>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+    }),
+  }),
+});
+
+interface Situation {
+  readonly world: World;
+  readonly runId: string;
+}
+
+async function started(what: 'return' | 'fail' | 'rest' | 'hang'): Promise<Situation> {
+  const world = new World({ workflows: [workflow] });
+  return { world, runId: await world.start('does', { what, now: world.clock.now() }) };
+}
+
+/** Ways to bring a run, by nothing but real code, to where nobody drives it. */
+const UNLEASED: Readonly<Record<string, () => Promise<Situation>>> = {
+  pending: () => started('return'),
+  'running, resting before a retry': async () => {
+    const situation = await started('rest');
+    await drive(situation.world.deps, situation);
+    return situation;
+  },
+  'interrupted, its recovery not yet decided': async () => {
+    const { world, runId } = await started('hang');
+    await deadDrive(world, runId);
+    world.clock.jump(world.deps.settings.leaseMs + 1);
+    const loaded = await world.store.load(runId);
+    if (!loaded?.state.lease) throw new Error('nobody held it');
+    const { owner, epoch } = loaded.state.lease;
+    await new RunJournal(world.deps, loaded, { ...world.deps.settings }).append(() => [
+      { type: 'orphan_detected', initiator: 'timeout', data: { owner, epoch, lastHeartbeatAt: 0 } },
+    ]);
+    return { world, runId };
+  },
+  'waiting_external, parked': async () => {
+    const situation = await started('return');
+    const registry = new WorkflowRegistry([]);
+    await drive({ ...situation.world.deps, registry }, situation);
+    return situation;
+  },
+};
+
+/** A drive whose process ends with its step under way. */
+async function deadDrive(world: World, runId: string): Promise<void> {
+  let alive = true;
+  const mayDie = (_: unknown, proceed: () => Promise<unknown>) => (alive ? proceed() : never());
+  const clock = { now: () => world.clock.now(), timer: () => () => {} };
+  void drive({ ...world.deps, store: intercept(world.store, mayDie), clock }, { runId });
+  await settle();
+  alive = false;
+}
+
+const request = (runId: string, changes: Partial<CancelRequest> = {}): CancelRequest => ({
+  runId,
+  tenantId: 't1',
+  actor: 'c.ada',
+  reason: 'not needed any more',
+  stopKind: 'user',
+  ...changes,
+});
+
+describe.each(Object.keys(UNLEASED))('a run that is %s', (name) => {
+  const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
+
+  test('is cancelled in one commit that says who, why and when', async () => {
+    const { world, runId } = await situation();
+    expect(assertStored(world.db, runId).status).toBe(name.split(',')[0]);
+    const before = assertStored(world.db, runId).head;
+    let commits = 0;
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      if (method === 'commit') commits += 1;
+      return proceed();
+    });
+    const answer = await cancelRun({ ...world.deps, store }, request(runId));
+    const requestedAt = world.clock.now();
+    expect(answer).toEqual({ runId, status: 'cancelled', requestedAt, reason: 'not needed any more' });
+    expect(commits).toBe(1);
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({
+      status: 'cancelled',
+      stopKind: 'user',
+      head: before + 2,
+      checkpointHead: before + 2,
+      cancellation: { actor: 'c.ada', reason: 'not needed any more', requestedAt, stopKind: 'user' },
+      waits: [],
+      completedAt: requestedAt,
+    });
+    const events = await world.store.readEvents(runId, before, 10);
+    expect(events).toMatchObject(
+      ['cancel_requested', 'run_cancelled'].map((type) => ({
+        type,
+        initiator: 'user',
+        actor: 'c.ada',
+        data: { stopKind: 'user', reason: 'not needed any more' },
+      })),
+    );
+  });
+
+  test('is settled then: no time is left at which anybody looks at it, and no task does anything', async () => {
+    const { world, runId } = await situation();
+    await cancelRun(world.deps, request(runId));
+    expect(world.db.runs.get(runId)?.wakeAt).toBeUndefined();
+    const { head } = assertStored(world.db, runId);
+    await world.run();
+    expect(world.queue.pending).toHaveLength(0);
+    expect(assertStored(world.db, runId).head).toBe(head);
+  });
+
+  test('answers the next request as the first, whatever that one says, and nothing is written', async () => {
+    const { world, runId } = await situation();
+    const first = await cancelRun(world.deps, request(runId));
+    world.clock.jump(1_000);
+    const { head } = assertStored(world.db, runId);
+    expect(await cancelRun(world.deps, request(runId, { reason: 'other', actor: 'c.bob' }))).toEqual(first);
+    expect(assertStored(world.db, runId).head).toBe(head);
+  });
+});
+
+describe('a run that is driven', () => {
+  test('is asked to end, and its drive ends it within five seconds; the step is told why', async () => {
+    const { world, runId } = await started('hang');
+    world.queue.take();
+    const driving = drive(world.deps, { runId });
+    await settle();
+    expect(assertStored(world.db, runId).lease).toBeDefined();
+    const requestedAt = world.clock.now();
+    const first = await cancelRun(world.deps, request(runId));
+    expect(first).toEqual({ runId, status: 'cancelling', requestedAt, reason: 'not needed any more' });
+    expect(await cancelRun(world.deps, request(runId, { reason: 'again' }))).toEqual(first);
+    expect((await world.eventTypes(runId)).filter((type) => type === 'cancel_requested')).toHaveLength(1);
+    while (world.clock.fireNext(requestedAt + 5_000)) await settle();
+    expect(await driving).toBe('closed');
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'cancelled',
+      cancellation: { requestedAt, reason: 'not needed any more', actor: 'c.ada' },
+    });
+    expect(await cancelRun(world.deps, request(runId))).toEqual({ ...first, status: 'cancelled' });
+  });
+
+  test('and whose drive is dead is cancelled when the lease is over, by whoever finds it', async () => {
+    const { world, runId } = await started('hang');
+    world.queue.take();
+    await deadDrive(world, runId);
+    expect(await cancelRun(world.deps, request(runId))).toMatchObject({ status: 'cancelling' });
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', resumeCount: 1 });
+  });
+});
+
+describe('a run that has ended otherwise', () => {
+  test.each<['return' | 'fail', RunStatus]>([
+    ['return', 'completed'],
+    ['fail', 'failed'],
+  ])('by %s is refused with its status', async (what, status) => {
+    const { world, runId } = await started(what);
+    await world.run();
+    const { head } = assertStored(world.db, runId);
+    await expect(cancelRun(world.deps, request(runId))).rejects.toMatchObject({
+      code: 'RUN_TERMINAL_STATE',
+      httpStatus: 409,
+      details: { from: status },
+    });
+    expect(assertStored(world.db, runId)).toMatchObject({ head, status });
+  });
+});
+
+describe('who wanted it', () => {
+  test.each<[CancelRequest['stopKind'], string | undefined, string]>([
+    ['user', 'c.ada', 'user'],
+    ['halt', 'c.ada', 'user'],
+    ['system', undefined, 'system'],
+    ['policy', undefined, 'policy'],
+  ])('a cancellation of kind %s by %s has the initiator %s', async (stopKind, actor, initiator) => {
+    const { world, runId } = await started('return');
+    await cancelRun(world.deps, request(runId, { stopKind, actor, reason: undefined }));
+    const state = assertStored(world.db, runId);
+    expect(state.stopKind).toBe(stopKind);
+    const { requestedAt } = state.cancellation ?? {};
+    expect(state.cancellation).toEqual({ stopKind, requestedAt, ...(actor === undefined ? {} : { actor }) });
+    const events = await world.store.readEvents(runId, 1, 10);
+    for (const event of events) expect(event).toMatchObject({ initiator, data: { stopKind } });
+  });
+
+  test('another tenant is told that there is no such run', async () => {
+    const { world, runId } = await started('return');
+    await expect(cancelRun(world.deps, request(runId, { tenantId: 't2' }))).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+    });
+    expect(assertStored(world.db, runId).status).toBe('pending');
+  });
+});
