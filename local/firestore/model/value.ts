@@ -89,6 +89,11 @@ export function compareValues(a: Value, b: Value): number {
   }
 }
 
+/** Null and NaN are found by `==` alone, which stands for "is null" and "is NaN": in a list they equal nothing. */
+export function isUnlisted(value: Value): boolean {
+  return value.kind === 'null' || isNaNValue(value);
+}
+
 export function isNaNValue(value: Value): boolean {
   return value.kind === 'double' && Number.isNaN(value.value);
 }

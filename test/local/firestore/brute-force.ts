@@ -114,13 +114,13 @@ function holds(doc: Doc, condition: Condition): boolean {
     case '!=':
       return value !== null && !equal(operand);
     case 'in':
-      return list.some(equal);
+      return list.some((v) => known(v) && equal(v));
     case 'not-in':
       return value !== null && !list.includes(null) && !list.some(equal);
     case 'array-contains':
-      return member(operand);
+      return known(operand) && member(operand);
     case 'array-contains-any':
-      return list.some(member);
+      return list.some((v) => known(v) && member(v));
     default:
       if (rank(value) !== rank(operand) || Number.isNaN(value) || Number.isNaN(operand)) return false;
   }
@@ -128,6 +128,11 @@ function holds(doc: Doc, condition: Condition): boolean {
   if (condition.op === '<') return order < 0;
   if (condition.op === '<=') return order <= 0;
   return condition.op === '>' ? order > 0 : order >= 0;
+}
+
+/** Null and NaN can only be asked for by name, with ==. */
+function known(value: unknown): boolean {
+  return value !== null && !Number.isNaN(value);
 }
 
 const RANKS = ['null', 'boolean', 'number', 'time', 'string', 'bytes', 'name', 'geo', 'array', 'map'];

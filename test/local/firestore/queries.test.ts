@@ -145,6 +145,29 @@ describe('a query', () => {
     }
   });
 
+  test('finds neither null nor NaN by a list', async () => {
+    const { db } = plain;
+    const values = [null, Number.NaN, 7, [null], [Number.NaN, 7]];
+    await write(
+      db,
+      values.map((v, i) => ({ path: `list/d${i}`, data: { v } })),
+    );
+    const c = db.collection('list');
+    const cases: [Query, string[]][] = [
+      [c.where('v', 'in', [null]), []],
+      [c.where('v', 'in', [Number.NaN, 7, null]), ['d2']],
+      [c.where('v', 'in', [[null], [Number.NaN, 7]]), ['d3', 'd4']],
+      [c.where('v', 'not-in', [Number.NaN]), ['d2', 'd3', 'd4']],
+      [c.where('v', 'not-in', [null, 7]), []],
+      [c.where('v', 'array-contains-any', [null, Number.NaN]), []],
+      [c.where('v', 'array-contains-any', [null, 7]), ['d4']],
+      [c.where('v', '==', null), ['d0']],
+    ];
+    for (const [i, [query, found]] of cases.entries()) {
+      expect({ i, found: ids(await query.get()) }).toEqual({ i, found });
+    }
+  });
+
   test('compares names, in a collection and in a group', async () => {
     const { db } = plain;
     plain.server.reset();

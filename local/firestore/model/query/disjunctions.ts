@@ -1,4 +1,5 @@
 /** Disjunctive normal form: a query is the union of conjunctions, each of which one index can serve. Pure. */
+import { isUnlisted } from '../value.ts';
 import type { Comparison, Filter } from './query.ts';
 
 export type Conjunction = readonly Comparison[];
@@ -21,9 +22,10 @@ export function disjunctions(filter: Filter | undefined): readonly Conjunction[]
 function expand(comparison: Comparison): readonly Comparison[] {
   const { op, value, field } = comparison;
   if (value.kind !== 'array') return [comparison];
-  if (op === 'in') return value.values.map((v) => ({ kind: 'compare', field, op: '==', value: v }));
+  const listed = value.values.filter((v) => !isUnlisted(v));
+  if (op === 'in') return listed.map((v) => ({ kind: 'compare', field, op: '==', value: v }));
   if (op === 'array-contains-any') {
-    return value.values.map((v) => ({ kind: 'compare', field, op: 'array-contains', value: v }));
+    return listed.map((v) => ({ kind: 'compare', field, op: 'array-contains', value: v }));
   }
   return [comparison];
 }

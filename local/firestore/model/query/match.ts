@@ -1,6 +1,6 @@
 /** Whether a document matches a query and where it stands in the query's order. Pure; needs no index. */
 import { getField } from '../field-path.ts';
-import { compareValues, type Fields, isNaNValue, typeRank, type Value } from '../value.ts';
+import { compareValues, type Fields, isNaNValue, isUnlisted, typeRank, type Value } from '../value.ts';
 import { isNameField } from './normalise.ts';
 import type { Comparison, Cursor, Filter, Order, Query } from './query.ts';
 
@@ -38,14 +38,14 @@ function matchesComparison(comparison: Comparison, value: Value): boolean {
     case '!=':
       return value.kind !== 'null' && compareValues(value, operand) !== 0;
     case 'in':
-      return contains(operand, value);
+      return !isUnlisted(value) && contains(operand, value);
     case 'not-in':
       // null stands for "unknown": nothing is known to differ from it.
       return value.kind !== 'null' && !contains(operand, { kind: 'null' }) && !contains(operand, value);
     case 'array-contains':
-      return contains(value, operand);
+      return !isUnlisted(operand) && contains(value, operand);
     case 'array-contains-any':
-      return operand.kind === 'array' && operand.values.some((v) => contains(value, v));
+      return operand.kind === 'array' && operand.values.some((v) => !isUnlisted(v) && contains(value, v));
     default:
       if (typeRank(value) !== typeRank(operand) || isNaNValue(value) || isNaNValue(operand)) return false;
       return holds(comparison.op, compareValues(value, operand));
