@@ -19,6 +19,8 @@ export interface FailedTask {
  * grows by the last step's length, up to `maxBackoff`.
  */
 export function backoffMs(config: RetryConfig, failedAttempts: number): number {
+  // Nothing doubled stays nothing, however often: beyond 1,023 doublings the factor is infinite.
+  if (config.minBackoffMs === 0) return 0;
   const step = Math.max(0, failedAttempts - 1);
   const doublings = Math.min(step, config.maxDoublings);
   const doubled = config.minBackoffMs * 2 ** doublings;

@@ -128,7 +128,7 @@ function masked(before: QueueConfig, wire: WireQueue, paths: string[] | undefine
 /** The value of a sub-field by its wire name: `max_attempts`, `minBackoff` (kept as `minBackoffMs`). */
 function pick<T extends object>(values: T, wireName: string): Partial<T> {
   const name = wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const key = [name, `${name}Ms`].find((candidate) => candidate in values);
+  const key = [name, `${name}Ms`].find((candidate) => Object.hasOwn(values, candidate));
   if (key === undefined)
     throw invalid(`UpdateQueueRequest.update_mask: field '${wireName}' cannot be updated.`);
   return { [key]: values[key as keyof T] } as Partial<T>;

@@ -185,6 +185,14 @@ describe('queues', () => {
     expect(updated.rateLimits).toMatchObject({ maxDispatchesPerSecond: 500 });
   });
 
+  test.each(['state', 'rate_limits.constructor', 'retry_config.to_string', 'retry_config.__proto__'])(
+    'an update of %s is refused',
+    async (path) => {
+      const call = tasks.client.updateQueue({ queue: { name: QUEUE }, updateMask: { paths: [path] } });
+      expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
+    },
+  );
+
   test.each([
     ['a rate over 500', { rateLimits: { maxDispatchesPerSecond: 501 } }],
     ['concurrency over 5000', { rateLimits: { maxConcurrentDispatches: 5001 } }],
