@@ -1,7 +1,7 @@
-import type { Firestore, WriteBatch, WriteResult } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
 import { GRPC_STATUS } from '../../functions/src/ports/grpc-outcome.ts';
-import { CommitCombiner } from '../../functions/src/store/commit-combiner.ts';
+import { CommitCombiner, type WriteResult } from '../../functions/src/store/commit-combiner.ts';
+import type { StoreBatch } from '../../functions/src/store/raw-batch.ts';
 
 type Answer = 'ok' | number;
 
@@ -10,7 +10,7 @@ class Held {
   readonly requests: { readonly texts: string[]; answer(how: Answer): void }[] = [];
 
   combiner(): CommitCombiner {
-    return new CommitCombiner({ batch: () => this.#batch() } as unknown as Firestore);
+    return new CommitCombiner(() => this.#batch() as StoreBatch);
   }
 
   #batch(): unknown {
@@ -34,7 +34,7 @@ class Held {
 
 function part(name: string, writes = 2, bytes = 100) {
   const texts = Array.from({ length: writes }, (_, i) => `${name}${i}`);
-  const fill = (batch: WriteBatch) => {
+  const fill = (batch: StoreBatch) => {
     for (const text of texts) (batch as unknown as { write(text: string): void }).write(text);
   };
   return { writes, bytes, fill };

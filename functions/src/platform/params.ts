@@ -47,6 +47,8 @@ export interface Settings {
   readonly driveUrl: string;
   /** `host:port` of a task queue that speaks plain text; undefined: Google's. */
   readonly tasksHost: string | undefined;
+  /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
+  readonly firestoreHost: string | undefined;
   /** Whether this is the local cloud, with its shorter leases. */
   readonly local: boolean;
 }
@@ -67,6 +69,7 @@ export function readSettings(): Settings {
     serviceAccount: serviceAccount.value() || undefined,
     driveUrl: `${functionsUrl}/drive`,
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
+    firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
     local: env.CAIRN_LOCAL === '1',
   };
 }

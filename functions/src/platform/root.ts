@@ -11,9 +11,11 @@ import type { StartDeps } from '../operations/start/request.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
+import { RawBatch } from '../store/raw-batch.ts';
 import { secretsIn } from '../triggers/github/signature.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import { systemClock } from './clock.ts';
+import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
 import { installedWorkflows } from './installed.ts';
 import { platformLog } from './log.ts';
@@ -40,11 +42,12 @@ export function compose(): Root {
 function build(settings: Settings): Root {
   const { collectionPrefix, environment, githubTenant } = settings;
   const db = firestoreClient(settings.project);
+  const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
   const world = { clock: systemClock, random: systemRandomness, log: platformLog };
   const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
     ...world,
-    store: new FirestoreRunStore(db, collectionPrefix),
+    store: new FirestoreRunStore(db, collectionPrefix, () => new RawBatch(commits)),
     records: new FirestoreIdempotencyStore(db, collectionPrefix),
     queue: lazyQueue({ settings, ...world }),
     recent: new RecentStarts(),

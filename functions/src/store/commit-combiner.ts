@@ -5,8 +5,9 @@
  * Must not: change what a commit means. A request that is refused was not applied at all, so each of its parts is sent
  * again alone and gets its own answer; one of unknown outcome leaves every part's outcome unknown (J8).
  */
-import type { Firestore, WriteBatch, WriteResult } from '@google-cloud/firestore';
+import type { Timestamp } from '@google-cloud/firestore';
 import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
+import type { StoreBatch } from './raw-batch.ts';
 
 /** Requests under way at once before commits begin to share one. */
 const MAX_IN_FLIGHT = 8;
@@ -22,7 +23,11 @@ export interface CommitPart {
   readonly writes: number;
   /** About how much they weigh. */
   readonly bytes: number;
-  readonly fill: (batch: WriteBatch) => void;
+  readonly fill: (batch: StoreBatch) => void;
+}
+
+export interface WriteResult {
+  readonly writeTime: Timestamp;
 }
 
 interface Waiting {
@@ -31,12 +36,12 @@ interface Waiting {
 }
 
 export class CommitCombiner {
-  readonly #db: Firestore;
+  readonly #newBatch: () => StoreBatch;
   readonly #waiting: Waiting[] = [];
   #inFlight = 0;
 
-  constructor(db: Firestore) {
-    this.#db = db;
+  constructor(newBatch: () => StoreBatch) {
+    this.#newBatch = newBatch;
   }
 
   /** Resolves with the results of the part's own writes, in order. Rejects with what Firestore answered. */
@@ -72,7 +77,7 @@ export class CommitCombiner {
   }
 
   async #send(together: readonly Waiting[]): Promise<void> {
-    const batch = this.#db.batch();
+    const batch = this.#newBatch();
     try {
       for (const { part } of together) part.fill(batch);
       const results = await batch.commit();

@@ -1,5 +1,5 @@
 /** Idempotency records in Firestore, alone or within the commit that starts a run. */
-import { type DocumentReference, FieldValue, type Firestore, type WriteBatch } from '@google-cloud/firestore';
+import { type DocumentReference, FieldValue, type Firestore } from '@google-cloud/firestore';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
@@ -7,6 +7,7 @@ import { call, isStale, isTaken } from './call.ts';
 import { recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
 import { Paths } from './paths.ts';
+import type { StoreBatch } from './raw-batch.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
 export class FirestoreIdempotencyStore implements IdempotencyStore {
@@ -56,7 +57,7 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
 
 /** Adds a record that must not be there to a commit. */
 export function createRecord(
-  batch: WriteBatch,
+  batch: StoreBatch,
   document: DocumentReference,
   record: IdempotencyRecord,
 ): void {
@@ -70,7 +71,7 @@ export interface RecordReplacement {
 }
 
 /** Adds to a commit that a record takes the place of the version last seen. */
-export function replaceRecord(batch: WriteBatch, { document, record, seen }: RecordReplacement): void {
+export function replaceRecord(batch: StoreBatch, { document, record, seen }: RecordReplacement): void {
   batch.update(document, wholeRecord(record), lastUpdateTime(seen));
 }
 

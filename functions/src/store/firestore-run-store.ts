@@ -4,7 +4,7 @@
  *
  * Must not: decide anything about a run, retry, or read before it writes.
  */
-import { FieldPath, type Firestore, type WriteBatch, type WriteResult } from '@google-cloud/firestore';
+import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
@@ -27,9 +27,10 @@ import type {
 import { call, isStale, isTaken } from './call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
-import { CommitCombiner } from './commit-combiner.ts';
+import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { Paths } from './paths.ts';
+import type { StoreBatch } from './raw-batch.ts';
 import { RunLists } from './run-lists.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
@@ -40,22 +41,26 @@ const CHECKPOINT_PAGE = 100;
 
 export class FirestoreRunStore implements RunStore {
   readonly #db: Firestore;
+  readonly #newBatch: () => StoreBatch;
   readonly #paths: Paths;
   readonly #lists: RunLists;
   readonly #commits: CommitCombiner;
 
-  constructor(db: Firestore, prefix?: string) {
+  /** `newBatch` makes the batches of starts and commits; left out, they are the client library's own. */
+  constructor(db: Firestore, prefix?: string, newBatch: () => StoreBatch = () => db.batch()) {
     this.#db = db;
+    this.#newBatch = newBatch;
     this.#paths = new Paths(db, prefix);
     this.#lists = new RunLists(this.#paths);
-    this.#commits = new CommitCombiner(db);
+    this.#commits = new CommitCombiner(newBatch);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
     const { state, events, checkpoints, records } = commit;
     const run = this.#paths.run(state.id);
-    const batch = this.#db.batch().create(run, encodeNewSnapshot(state));
+    const batch = this.#newBatch();
+    batch.create(run, encodeNewSnapshot(state));
     for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
     for (const checkpoint of checkpoints) {
       batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
@@ -77,7 +82,7 @@ export class FirestoreRunStore implements RunStore {
     const bytes = assertSoundCommit(commit);
     const { runId, events, checkpoints, steps, snapshot, soft } = commit;
     const run = this.#paths.run(runId);
-    const fill = (batch: WriteBatch) => {
+    const fill = (batch: StoreBatch) => {
       if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
       for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
       for (const checkpoint of checkpoints) {

@@ -4,9 +4,11 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
+import { lazyCommitChannel } from '../../../functions/src/platform/commit-channel.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
@@ -21,7 +23,8 @@ export interface FirestoreHarness extends Harness {
   meter(): FirestoreServer['meter'];
 }
 
-export function firestoreHarness(): FirestoreHarness {
+/** `raw`: starts and commits go by the low-level client, as in production. */
+export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
   let server: FirestoreServer | undefined;
   let time = T0;
   const clients: Firestore[] = [];
@@ -31,10 +34,12 @@ export function firestoreHarness(): FirestoreHarness {
       // The client asks for no credentials, and looks for none on the network, only if it is told in this way.
       process.env.METADATA_SERVER_DETECTION = 'none';
       process.env.FIRESTORE_EMULATOR_HOST = server.host;
-      const db = new Firestore({ projectId: `conformance-${clients.length}` });
+      const project = `conformance-${clients.length}`;
+      const db = new Firestore({ projectId: project });
+      const channel = lazyCommitChannel({ project, emulator: server.host });
       clients.push(db);
       return {
-        runs: new FirestoreRunStore(db),
+        runs: new FirestoreRunStore(db, undefined, raw ? () => new RawBatch(channel) : undefined),
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
         passTime: (ms) => {

@@ -1,0 +1,94 @@
+import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
+import type { protos } from '@google-cloud/firestore-api';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { RawBatch } from '../../functions/src/store/raw-batch.ts';
+
+type Writes = readonly protos.google.firestore.v1.IWrite[];
+
+const db = new Firestore({ projectId: 'p' });
+afterAll(() => db.terminate());
+const document = db.doc('runs/r');
+const name = 'projects/p/databases/(default)/documents/runs/r';
+
+/** The writes of a batch, as they would go out. */
+async function sent(fill: (batch: RawBatch) => unknown): Promise<Writes> {
+  let seen: Writes = [];
+  const send = async (writes: Writes) => {
+    seen = [...writes];
+    return writes.map((_, i) => new Timestamp(i, 0));
+  };
+  const batch = new RawBatch({ database: 'projects/p/databases/(default)', send });
+  fill(batch);
+  expect(await batch.commit()).toHaveLength(seen.length);
+  return seen;
+}
+
+describe('a raw batch', () => {
+  test('writes every kind of member the codecs make', async () => {
+    const at = new Timestamp(1_700_000_000, 5_000);
+    const members = { t: 'x', i: 7, d: 0.5, b: true, n: null, at, m: { deep: 'y' }, l: ['a', 'b'] };
+    const [write] = await sent((batch) => batch.set(document, members));
+    expect(write).toEqual({
+      update: {
+        name,
+        fields: {
+          t: { stringValue: 'x' },
+          i: { integerValue: 7 },
+          d: { doubleValue: 0.5 },
+          b: { booleanValue: true },
+          n: { nullValue: 'NULL_VALUE' },
+          at: { timestampValue: { seconds: 1_700_000_000, nanos: 5_000 } },
+          m: { mapValue: { fields: { deep: { stringValue: 'y' } } } },
+          l: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } },
+        },
+      },
+    });
+  });
+
+  test('creates under must-not-exist', async () => {
+    const [write] = await sent((batch) => batch.create(document, {}));
+    expect(write?.currentDocument).toEqual({ exists: false });
+  });
+
+  test('updates what the mask names, deletes what has no value, and lets the server tell the time', async () => {
+    const members = {
+      kept: 1,
+      gone: FieldValue.delete(),
+      'soft.leaseExtendedTo': 2,
+      'soft.until': 3,
+      'soft.lastHeartbeatAt': FieldValue.serverTimestamp(),
+    };
+    const [write] = await sent((batch) => batch.update(document, members));
+    expect(write).toEqual({
+      update: {
+        name,
+        fields: {
+          kept: { integerValue: 1 },
+          soft: {
+            mapValue: { fields: { leaseExtendedTo: { integerValue: 2 }, until: { integerValue: 3 } } },
+          },
+        },
+      },
+      updateMask: { fieldPaths: ['kept', 'gone', 'soft.leaseExtendedTo', 'soft.until'] },
+      updateTransforms: [{ fieldPath: 'soft.lastHeartbeatAt', setToServerValue: 'REQUEST_TIME' }],
+      currentDocument: { exists: true },
+    });
+  });
+
+  test('updates only the version last seen, if told so', async () => {
+    const lastUpdateTime = new Timestamp(3, 4_000);
+    const [write] = await sent((batch) => batch.update(document, { a: 1 }, { lastUpdateTime }));
+    expect(write?.currentDocument).toEqual({ updateTime: { seconds: 3, nanos: 4_000 } });
+  });
+
+  test.each([
+    ['undefined', undefined],
+    ['a date', new Date(0)],
+    ['a function', () => 0],
+    ['a transform of a whole document', FieldValue.increment(1)],
+  ])('refuses %s before anything is sent', (_what, member) => {
+    const send = () => Promise.reject(new Error('sent'));
+    const batch = new RawBatch({ database: 'd', send });
+    expect(() => batch.set(document, { member })).toThrow("member 'member' is of a kind no codec writes");
+  });
+});
