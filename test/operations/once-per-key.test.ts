@@ -1,0 +1,313 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  COMPLETED_TTL_MS,
+  FAILED_TTL_MS,
+  MAX_ATTEMPTS,
+  PROCESSING_LOCK_MS,
+} from '../../functions/src/core/decisions/idempotency.ts';
+import { canonicalJson } from '../../functions/src/core/encoding/json.ts';
+import { CairnError } from '../../functions/src/core/errors.ts';
+import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
+import {
+  type KeptResponse,
+  type KeyedRequest,
+  type OnceDeps,
+  type OnceOutcome,
+  oncePerKey,
+} from '../../functions/src/operations/once-per-key.ts';
+import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { intercept, never } from '../support/intercept.ts';
+import { Shuffle } from '../support/shuffle.ts';
+import { settle, VirtualClock } from '../support/virtual-clock.ts';
+import { SILENT, seededRandomness } from '../support/world.ts';
+
+const KEY = 'api:c.one:k1';
+
+function request(changes: Partial<KeyedRequest> = {}): KeyedRequest {
+  return { key: KEY, source: 'api', tenantId: 't1', requestHash: 'h1', ...changes };
+}
+
+/** A desk with its records; each time the work is done the response is another one. */
+class Desk {
+  readonly clock = new VirtualClock();
+  readonly db = new MemoryDatabase(this.clock);
+  readonly records = new MemoryIdempotencyStore(this.db);
+  done = 0;
+  #callers = 0;
+
+  deps(records: IdempotencyStore = this.records): OnceDeps {
+    this.#callers += 1;
+    return { records, clock: this.clock, random: seededRandomness(this.#callers), log: SILENT };
+  }
+
+  readonly work = async (): Promise<KeptResponse> => {
+    this.done += 1;
+    return { status: 200, body: { z: this.done, a: ['x'] } };
+  };
+
+  ask(changes: Partial<KeyedRequest> = {}, work = this.work): Promise<OnceOutcome> {
+    return oncePerKey(this.deps(), request(changes), work);
+  }
+
+  /** A worker that makes its record and dies before its work is done. */
+  async dieAtWork(): Promise<void> {
+    void this.ask({}, never);
+    await settle();
+  }
+
+  get record() {
+    return this.db.records.get(KEY)?.record;
+  }
+}
+
+const first: OnceOutcome = { kind: 'done', response: { status: 200, body: { z: 1, a: ['x'] } } };
+const repeated = { ...first, kind: 'replayed' };
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof CairnError ? error.code : `not refused, but ${String(error)}`;
+}
+
+describe('a request with a key', () => {
+  test('is done once, and every repetition within a day answers the same', async () => {
+    const desk = new Desk();
+    expect(await desk.ask()).toEqual(first);
+    const { clock } = desk;
+    expect(desk.record).toMatchObject({
+      status: 'completed',
+      attempts: 1,
+      expiresAt: clock.now() + COMPLETED_TTL_MS,
+    });
+    expect(desk.record).not.toHaveProperty('lockExpiresAt');
+    clock.jump(COMPLETED_TTL_MS - 1);
+    expect(await desk.ask()).toEqual(repeated);
+    expect(desk.done).toBe(1);
+    clock.jump(1);
+    expect(await desk.ask()).toMatchObject({ kind: 'done', response: { body: { z: 2 } } });
+    expect(desk.record?.attempts).toBe(1);
+  });
+
+  test('of another content, or another tenant, is refused in the same words while the record lasts', async () => {
+    const desk = new Desk();
+    await desk.ask();
+    expect(await codeOf(desk.ask({ requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(await codeOf(desk.ask({ tenantId: 't2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(await codeOf(desk.ask({ tenantId: 't2', requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    desk.clock.jump(COMPLETED_TTL_MS);
+    expect(await codeOf(desk.ask({ tenantId: 't2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(desk.done).toBe(1);
+    expect(await desk.ask({ requestHash: 'h2' })).toMatchObject({ kind: 'done' });
+  });
+
+  test('that many send at once is done by one of them; nobody else begins', async () => {
+    const desk = new Desk();
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.ask()));
+    expect(desk.done).toBe(1);
+    expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([first]);
+    expect(await desk.ask()).toEqual(repeated);
+  });
+
+  test('that is refused by its work is refused in the same bytes again', async () => {
+    const desk = new Desk();
+    let asked = 0;
+    const refuse = async (): Promise<KeptResponse> => {
+      asked += 1;
+      throw new CairnError('RUN_TERMINAL_STATE', 'it is over', { details: { from: 'completed' } });
+    };
+    const refused = await desk.ask({}, refuse);
+    expect(refused).toMatchObject({
+      kind: 'done',
+      response: { status: 409, body: { code: 'RUN_TERMINAL_STATE', detail: 'it is over' } },
+    });
+    expect(await desk.ask({}, refuse)).toEqual({ ...refused, kind: 'replayed' });
+    expect(asked).toBe(1);
+  });
+});
+
+describe('work that fails', () => {
+  const broken = () => Promise.reject(new TypeError('password=hunter2'));
+
+  test.each([
+    ['an unexpected error', new TypeError('password=hunter2')],
+    ['a passing refusal', new CairnError('RATE_LIMITED', 'slow down')],
+    ['a busy run', new CairnError('UNAVAILABLE', 'busy')],
+    ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone')],
+  ])('by %s is told as it is, and the next repetition does it', async (_what, error) => {
+    const desk = new Desk();
+    await expect(desk.ask({}, () => Promise.reject(error))).rejects.toBe(error);
+    expect(desk.record).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      expiresAt: desk.clock.now() + FAILED_TTL_MS,
+    });
+    expect(desk.record?.error).not.toContain('hunter2');
+    expect(await desk.ask()).toEqual(first);
+    expect(desk.record).toMatchObject({ status: 'completed', attempts: 2 });
+    expect(await desk.ask()).toEqual(repeated);
+  });
+
+  test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then new work`, async () => {
+    const desk = new Desk();
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      await expect(desk.ask({}, broken)).rejects.toThrow('hunter2');
+      expect(desk.record?.attempts).toBe(attempt);
+    }
+    expect(await codeOf(desk.ask())).toBe('IDEMPOTENCY_CONFLICT');
+    desk.clock.jump(FAILED_TTL_MS - 1);
+    expect(await codeOf(desk.ask())).toBe('IDEMPOTENCY_CONFLICT');
+    expect(desk.done).toBe(0);
+    desk.clock.jump(1);
+    expect(await desk.ask()).toEqual(first);
+    expect(desk.record?.attempts).toBe(1);
+  });
+});
+
+describe('a worker that never ends', () => {
+  test('keeps others off until its lock has passed; then one of them takes over', async () => {
+    const desk = new Desk();
+    await desk.dieAtWork();
+    desk.clock.jump(PROCESSING_LOCK_MS - 1);
+    expect(await desk.ask()).toEqual({ kind: 'in_flight' });
+    expect(await codeOf(desk.ask({ requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    desk.clock.jump(1);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => desk.ask()));
+    expect(outcomes.filter(({ kind }) => kind === 'done')).toEqual([first]);
+    expect(desk.done).toBe(1);
+    expect(desk.record).toMatchObject({ attempts: 2, status: 'completed' });
+  });
+
+  test(`${MAX_ATTEMPTS} times is one that nobody follows`, async () => {
+    const desk = new Desk();
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      await desk.dieAtWork();
+      expect(desk.record?.attempts).toBe(attempt);
+      desk.clock.jump(PROCESSING_LOCK_MS);
+    }
+    expect(await codeOf(desk.ask())).toBe('IDEMPOTENCY_CONFLICT');
+    expect(desk.done).toBe(0);
+  });
+
+  test('and does after all, is told what its successor answered', async () => {
+    const desk = new Desk();
+    const late = Promise.withResolvers<KeptResponse>();
+    const outlived = desk.ask({}, () => late.promise);
+    await settle();
+    desk.clock.jump(PROCESSING_LOCK_MS);
+    expect(await desk.ask()).toEqual(first);
+    late.resolve({ status: 200, body: 'too late' });
+    expect(await outlived).toEqual(repeated);
+    expect(await desk.ask()).toEqual(repeated);
+  });
+
+  test('and does while its successor is at work, is told to come again', async () => {
+    const desk = new Desk();
+    const late = Promise.withResolvers<KeptResponse>();
+    const outlived = desk.ask({}, () => late.promise);
+    await settle();
+    desk.clock.jump(PROCESSING_LOCK_MS);
+    await desk.dieAtWork();
+    late.resolve({ status: 200, body: 'too late' });
+    expect(await outlived).toEqual({ kind: 'in_flight' });
+    expect(desk.record).toMatchObject({ status: 'processing', attempts: 2 });
+  });
+});
+
+/** Where a record stands when the request comes. */
+const BEFORE: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
+  'no record': async () => {},
+  'a failed one': async (desk) => {
+    await desk.ask({}, () => Promise.reject(new Error('no'))).catch(() => undefined);
+  },
+  'one whose lock has passed': async (desk) => {
+    await desk.dieAtWork();
+    desk.clock.jump(PROCESSING_LOCK_MS);
+  },
+  'an expired one': async (desk) => {
+    await desk.ask({}, async () => ({ status: 200, body: 'old' }));
+    desk.clock.jump(COMPLETED_TTL_MS);
+  },
+};
+
+/** Loses the answers of the calls in `lost` (counted from 0), each after or before it was applied. */
+function losing(records: IdempotencyStore, lost: readonly number[], applied: boolean) {
+  const calls = { count: 0 };
+  const store = intercept(records, async ({ method }, proceed) => {
+    const isLost = lost.includes(calls.count);
+    calls.count += 1;
+    if (isLost && !applied) throw new OutcomeUnknown(method, 'never arrived');
+    const answer = await proceed();
+    if (isLost) throw new OutcomeUnknown(method, 'answer lost');
+    return answer;
+  });
+  return { store, calls };
+}
+
+describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => {
+  const before = BEFORE[name] ?? (() => Promise.reject(new Error(name)));
+
+  async function withLosses(lost: readonly number[], applied: boolean) {
+    const desk = new Desk();
+    await before(desk);
+    const { store, calls } = losing(desk.records, lost, applied);
+    const asked = oncePerKey(desk.deps(store), request(), desk.work);
+    let ended = false;
+    void asked.finally(() => {
+      ended = true;
+    });
+    for (let turn = 0; turn < 50 && !ended; turn += 1) {
+      await settle();
+      if (!ended) desk.clock.fireNext();
+    }
+    return { desk, outcome: await asked, calls: calls.count };
+  }
+
+  test.each([true, false])(
+    '(applied: %s) at any call, or two, the work is done once and answered the same',
+    async (applied) => {
+      const { calls } = await withLosses([], applied);
+      // Beyond the calls of an undisturbed request, losses add resends and looks.
+      const places = Array.from({ length: calls + 3 }, (_, i) => i);
+      const losses = places.flatMap((one) => places.filter((two) => two >= one).map((two) => [one, two]));
+      for (const lost of losses) {
+        const { desk, outcome } = await withLosses(lost, applied);
+        expect({ lost, outcome }).toEqual({ lost, outcome: first });
+        expect(desk.done).toBe(1);
+        expect(desk.record?.status).toBe('completed');
+        expect(await desk.ask()).toEqual(repeated);
+      }
+    },
+  );
+});
+
+describe('whatever the order of calls', () => {
+  test('five senders with lost answers do the work once, and all who are answered get the same bytes', async () => {
+    const kinds = new Map<string, number>();
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const desk = new Desk();
+      const shuffle = new Shuffle({ seed, clock: desk.clock, lossRate: 0.15 });
+      const records = shuffle.gate(desk.records);
+      const outcomes = await shuffle.run(
+        Array.from({ length: 5 }, () => oncePerKey(desk.deps(records), request(), desk.work)),
+      );
+      expect(desk.done).toBe(1);
+      const answers = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+      const bytes = answers.flatMap((answer) =>
+        answer && 'response' in answer ? [canonicalJson(answer.response)] : [],
+      );
+      expect(new Set([...bytes, canonicalJson(first.response)]).size).toBe(1);
+      for (const answer of answers) {
+        const kind = answer?.kind ?? 'refused';
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      }
+      expect(await desk.ask()).toEqual(repeated);
+    }
+    // Each outcome was met, or the orders were not different.
+    expect([...kinds.keys()].sort()).toEqual(['done', 'in_flight', 'replayed']);
+    expect(kinds.get('done')).toBe(200);
+  });
+});
