@@ -13,6 +13,11 @@ describe('backoff', () => {
     expect(pauses).toEqual([10, 20, 40, 80, 160, 240, 300, 300]);
   });
 
+  test('of nothing stays nothing, beyond every number of doublings that a factor can hold', () => {
+    expect(backoffMs({ ...config, minBackoffMs: 0, maxDoublings: 3_000 }, 2_000)).toBe(0);
+    expect(backoffMs({ ...config, maxDoublings: 3_000 }, 2_000)).toBe(config.maxBackoffMs);
+  });
+
   test('never shrinks and never exceeds its maximum', () => {
     const configs = fc.record({
       minBackoffMs: fc.integer({ min: 0, max: 10_000 }),
