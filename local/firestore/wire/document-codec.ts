@@ -15,8 +15,10 @@ export interface DecodedDocument {
   readonly exact: boolean;
 }
 
-export function decodeDocument(bytes: Uint8Array): DecodedDocument {
+/** `database`: that of the write which brought the document; absent for one that is stored. */
+export function decodeDocument(bytes: Uint8Array, database?: string): DecodedDocument {
   const reader = new ProtoReader(bytes);
+  reader.database = database;
   const fields = new Map<string, Value>();
   let name = '';
   let entries = 0;

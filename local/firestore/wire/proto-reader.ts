@@ -16,6 +16,8 @@ export class ProtoReader {
   altered = false;
   /** Operands of a query may hold arrays of arrays (`in` over arrays); stored values may not. */
   nestedArrays = false;
+  /** The database of the write that is read: what it refers to must lie there. Undefined for what is no write. */
+  database: string | undefined;
 
   /** Of a field that the request left out, the protocol's decoder gives an empty array rather than bytes. */
   constructor(bytes: Uint8Array, at = 0) {

@@ -38,10 +38,15 @@ export function decodeOperand(bytes: Uint8Array): Value {
   return readValue(reader, bytes.length, 1);
 }
 
-/** Decodes an ArrayValue message that is to be stored at the given depth of a document; 1 is a field of its own. */
-export function decodeArray(bytes: Uint8Array, depth: number): readonly Value[] {
+/** Decodes an ArrayValue message whose values a write of `database` stores; a depth of 1 is a field of its own. */
+export function decodeArray(
+  bytes: Uint8Array,
+  { database, depth }: { database: string; depth: number },
+): readonly Value[] {
   checkDepth(depth);
-  return readArray(new ProtoReader(bytes), bytes.length, depth + 1);
+  const reader = new ProtoReader(bytes);
+  reader.database = database;
+  return readArray(reader, bytes.length, depth + 1);
 }
 
 /** Reads one map entry (`key = 1`, `value = 2`) that ends at `end` into `fields`. */
@@ -128,10 +133,10 @@ function checkDepth(depth: number): void {
   }
 }
 
-/** What is stored has to name a document: no client could read anything else back. */
+/** What is stored has to name a document of its own database: production refuses others, and no client reads junk back. */
 function readReference(reader: ProtoReader): string {
   const name = reader.text();
-  if (!reader.nestedArrays) parseDocument(name);
+  if (reader.database !== undefined) parseDocument(name, reader.database);
   return name;
 }
 

@@ -65,7 +65,7 @@ export function decodeWrite(write: WireWrite, database: string): Write {
         resource: parseDocument(name, database),
         fields: new Map(),
         mask: [],
-        transforms: decodeTransforms(write.transform?.fieldTransforms ?? []),
+        transforms: decodeTransforms(write.transform?.fieldTransforms ?? [], database),
         precondition,
         body: undefined,
       };
@@ -77,8 +77,8 @@ export function decodeWrite(write: WireWrite, database: string): Write {
 
 function decodeUpdate(write: WireWrite, database: string, precondition: Precondition): Write {
   const bytes = write.update as Uint8Array;
-  const document = decodeDocument(bytes);
-  const transforms = decodeTransforms(write.updateTransforms ?? []);
+  const document = decodeDocument(bytes, database);
+  const transforms = decodeTransforms(write.updateTransforms ?? [], database);
   const mask = write.updateMask ? decodeMask(write.updateMask) : undefined;
   mask?.forEach(checkWritable);
   const storable = document.exact && !mask && transforms.length === 0;
@@ -124,16 +124,17 @@ export function decodePrecondition(precondition: WirePrecondition | null | undef
   }
 }
 
-function decodeTransforms(transforms: readonly WireTransform[]): FieldTransform[] {
+function decodeTransforms(transforms: readonly WireTransform[], database: string): FieldTransform[] {
   if (transforms.length > MAX_TRANSFORMS_PER_DOCUMENT) {
     throw invalid(`A write carries more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms.`);
   }
-  return transforms.map(decodeTransform);
+  return transforms.map((transform) => decodeTransform(transform, database));
 }
 
-function decodeTransform(transform: WireTransform): FieldTransform {
+function decodeTransform(transform: WireTransform, database: string): FieldTransform {
   const path = parseFieldPath(transform.fieldPath ?? '');
   checkWritable(path);
+  const place = { database, depth: path.length };
   switch (transform.transformType) {
     case 'setToServerValue':
       if (transform.setToServerValue !== REQUEST_TIME) throw invalid('Unknown server value in a transform.');
@@ -146,16 +147,16 @@ function decodeTransform(transform: WireTransform): FieldTransform {
       return { path, kind: transform.transformType, operand };
     }
     case 'appendMissingElements':
-      return { path, kind: 'append', values: elements(transform.appendMissingElements, path) };
+      return {
+        path,
+        kind: 'append',
+        values: decodeArray(transform.appendMissingElements as Uint8Array, place),
+      };
     case 'removeAllFromArray':
-      return { path, kind: 'remove', values: elements(transform.removeAllFromArray, path) };
+      return { path, kind: 'remove', values: decodeArray(transform.removeAllFromArray as Uint8Array, place) };
     default:
       throw invalid(`The transform of "${transform.fieldPath}" has no type set.`);
   }
-}
-
-function elements(list: Uint8Array | null | undefined, path: FieldPath): readonly Value[] {
-  return decodeArray(list as Uint8Array, path.length);
 }
 
 function checkNumber(operand: Value, transform: string): void {

@@ -1,32 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import { type Bench, PROJECT, startBench } from './client.ts';
+import { type Bench, startBench } from './client.ts';
 import { RawCalls } from './raw-calls.ts';
+import { commit, database, doc, nested, one, query, set, text, transform, vector } from './requests.ts';
 
 const OK = 0;
 const INVALID_ARGUMENT = 3;
 const INTERNAL = 13;
 const MIB = 1_048_576;
-const MUTATIONS = 250;
-
-const database = `projects/${PROJECT}/databases/(default)`;
-const doc = (path: string) => `${database}/documents/${path}`;
-const text = (stringValue: string) => ({ stringValue });
-const one = { integerValue: 1 };
-const set = (path: string, fields: object = { a: one }) => ({ update: { name: doc(path), fields } });
-const transform = (fieldPath: string, what: object = { increment: one }) => ({
-  ...set('h/t', {}),
-  updateTransforms: [{ fieldPath, ...what }],
-});
-const commit = (...writes: object[]) => ({ database, writes });
-const query = (structuredQuery: object) => ({
-  parent: `${database}/documents`,
-  structuredQuery: { from: [{ collectionId: 'h' }], ...structuredQuery },
-});
-const nested = (levels: number) =>
-  Array(levels + 1)
-    .fill('a')
-    .join('.');
 
 let bench: Bench;
 let raw: RawCalls;
@@ -80,6 +60,24 @@ const refused: [string, string, object, RegExp][] = [
     commit(set('h/a', { r: { referenceValue: doc('h') } })),
     /lacks the document id/,
   ],
+  [
+    'a reference to another database',
+    'Commit',
+    commit(set('h/a', { r: { referenceValue: 'projects/other/databases/(default)/documents/h/b' } })),
+    /not in the database/,
+  ],
+  [
+    'an element that refers to another database',
+    'Commit',
+    commit(
+      transform('l', {
+        appendMissingElements: {
+          values: [{ referenceValue: 'projects/other/databases/(default)/documents/h/b' }],
+        },
+      }),
+    ),
+    /not in the database/,
+  ],
   ['a vector of texts', 'Commit', commit(set('h/a', vector([text('x')]))), /numbers only/],
   [
     'a vector of 2,049 dimensions',
@@ -104,10 +102,6 @@ const refused: [string, string, object, RegExp][] = [
     /after __name__/,
   ],
 ];
-
-function vector(values: readonly object[]): object {
-  return { v: { mapValue: { fields: { __type__: text('__vector__'), value: { arrayValue: { values } } } } } };
-}
 
 describe('the server refuses', () => {
   test.each(refused)('%s', async (_, method, request, reason) => {
@@ -202,62 +196,3 @@ function lengthsBefore(bytes: Buffer, path: string): number[] {
   const name = bytes.indexOf(doc(path));
   return [name - 3, name - 5];
 }
-
-test('whatever bytes are sent, the server answers with a status, stays up, and stores only what can be read', async () => {
-  const good: [string, object][] = [
-    [
-      'Commit',
-      commit({ ...set('m/a', { t: text('x'), m: { mapValue: { fields: { k: { doubleValue: 2 } } } } }) }),
-    ],
-    [
-      'Commit',
-      commit({
-        ...transform('n'),
-        updateMask: { fieldPaths: ['a', 'b.c'] },
-        currentDocument: { exists: true },
-      }),
-    ],
-    [
-      'BatchWrite',
-      commit(set('m/b', { l: { arrayValue: { values: [one, { timestampValue: { seconds: 1 } }] } } })),
-    ],
-    [
-      'CreateDocument',
-      { parent: `${database}/documents`, collectionId: 'm', document: { fields: { t: text('y') } } },
-    ],
-    [
-      'UpdateDocument',
-      { document: { name: doc('m/c'), fields: { g: { geoPointValue: { latitude: 1 } }, z: text('z') } } },
-    ],
-    ['BatchGetDocuments', { database, documents: [doc('m/a')], mask: { fieldPaths: ['t'] } }],
-    [
-      'RunQuery',
-      query({ orderBy: [{ field: { fieldPath: 'a' } }], startAt: { values: [one] }, limit: { value: 3 } }),
-    ],
-  ];
-  // Names come first and are long: an edit of one is refused for its name, so most edits are of what follows.
-  const place = fc.noBias(fc.nat(999)).map((x) => (x / 1_000) ** 0.3);
-  const edits = fc.array(fc.tuple(place, fc.nat(255)), { minLength: 1, maxLength: 3 });
-  const mutation = fc.record({
-    which: fc.nat(good.length - 1),
-    edits,
-    keep: fc.option(place, { freq: 2, nil: 1 }),
-  });
-  let stored = 0;
-  await fc.assert(
-    fc.asyncProperty(mutation, async ({ which, edits, keep }) => {
-      const [method, request] = good[which] as [string, object];
-      const bytes = raw.encode(method, request);
-      for (const [at, value] of edits) bytes[Math.floor(at * bytes.length)] = value;
-      const { code, details } = await raw.send(method, bytes.subarray(0, Math.ceil(keep * bytes.length)));
-      expect(details).not.toMatch(/Defect/);
-      expect(code).not.toBe(4);
-      if (code === OK) stored++;
-    }),
-    { numRuns: MUTATIONS * good.length, seed: 1 },
-  );
-  expect(stored).toBeGreaterThan(MUTATIONS / 10);
-  const collections = await bench.db.listCollections();
-  for (const collection of collections) for (const found of (await collection.get()).docs) found.data();
-  expect(collections.length).toBeGreaterThan(0);
-});

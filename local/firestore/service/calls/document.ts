@@ -51,7 +51,7 @@ export async function createDocument(request: CreateDocumentRequest, context: Ca
   const parent = parseParent(request.parent);
   checkCollectionId(request.collectionId);
   const name = `${request.parent}/${request.collectionId}/${request.documentId || automaticId()}`;
-  const { fields } = decodeDocument(request.document);
+  const { fields } = decodeDocument(request.document, parent.database);
   const resource = parseDocument(name, parent.database);
   const precondition = { kind: 'exists', exists: false } as const;
   const write: Write = {
