@@ -9,6 +9,7 @@ import { CairnError } from '../core/errors.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
+import { cancelFromApi } from './routes/cancel-run.ts';
 import { Health } from './routes/health.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { startFromApi } from './routes/start-run.ts';
@@ -43,6 +44,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     POST: (c) => startFromApi(deps, c.get('caller'), c.req.raw),
   });
   resource('/v1/runs/:id', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/:id/cancel', {
+    POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
   resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });

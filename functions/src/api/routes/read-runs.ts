@@ -4,6 +4,7 @@ import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { storedText } from '../../engine/run-input.ts';
+import { runNotFound } from '../../operations/outside-append.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -79,7 +80,7 @@ async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing
 async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
   const loaded = isRunId(runId) ? await store.load(runId) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
-  throw new CairnError('RUN_NOT_FOUND', 'there is no run with this id', { field: 'id' });
+  throw runNotFound();
 }
 
 function statusFilter(status: string | undefined): { readonly status?: RunStatus } {

@@ -6,12 +6,12 @@ import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Workflow } from '../../engine/define/types.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
-import { RETRY_AFTER_S } from '../../http/problem.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
+import { inFlight, principalOf } from '../mutation.ts';
 import { readQuery } from '../query.ts';
 
 /** Far above any input a run can have (256 KiB), so that the refusal names the real limit. */
@@ -36,7 +36,7 @@ export async function startFromApi(deps: ApiDeps, caller: Caller, request: Reque
     input: body.input,
     trigger: { source: 'api' },
     source: 'api',
-    key: key === undefined ? undefined : apiKey(`c.${caller.clientId}`, key),
+    key: key === undefined ? undefined : apiKey(principalOf(caller), key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
     traceId: traceIdOf(request.headers),
@@ -71,12 +71,7 @@ function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
 
 /** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */
 function answerFor(outcome: StartOutcome): Response {
-  if (outcome.kind === 'in_flight') {
-    return Response.json(
-      { status: 'in_flight' },
-      { status: 202, headers: { 'retry-after': String(RETRY_AFTER_S) } },
-    );
-  }
+  if (outcome.kind === 'in_flight') return inFlight();
   const replayed = outcome.kind === 'replayed';
   return new Response(canonicalJson(outcome.response), {
     status: replayed ? 200 : 201,

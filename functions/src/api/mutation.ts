@@ -1,0 +1,112 @@
+/**
+ * What all mutations but starts have in common: a strict body, an idempotency key if the caller sends one, and an
+ * answer that is repeated byte for byte.
+ *
+ * Must not: know what a mutation does.
+ */
+import type { z } from 'zod';
+import { requestHash } from '../core/encoding/fingerprint.ts';
+import { canonicalJson } from '../core/encoding/json.ts';
+import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
+import { CairnError } from '../core/errors.ts';
+import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
+import { RETRY_AFTER_S } from '../http/problem.ts';
+import {
+  type KeptResponse,
+  type KeyedRequest,
+  type OnceOutcome,
+  oncePerKey,
+} from '../operations/once-per-key.ts';
+import type { Caller } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import { readQuery } from './query.ts';
+
+/** Far above what a mutation says; a start, which carries an input, has its own bound. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Of a member's name, in an answer. */
+const NAME_CHARS = 100;
+
+/** A request as far as it can be judged without looking at what it is about. */
+export interface Mutation<Body> {
+  /** What the caller sent, if anything. */
+  readonly key: string | undefined;
+  readonly body: Body;
+  /** Method, path and body as they came: what a repetition must be equal to. */
+  readonly requestHash: string;
+}
+
+/**
+ * Reads the request; one without a body says the same as one with an empty object.
+ *
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
+ */
+export async function readMutation<Body>(request: Request, schema: z.ZodType<Body>): Promise<Mutation<Body>> {
+  readQuery(request.url, []);
+  const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
+  const sent = await readBody(request);
+  const route = `${request.method} ${new URL(request.url).pathname}`;
+  return { key, body: checked(schema, sent), requestHash: requestHash(route, sent) };
+}
+
+/** Does `work` once per key of this caller, or at once if there is no key. */
+export async function answerOnce(
+  { start }: ApiDeps,
+  caller: Caller,
+  mutation: Omit<Mutation<unknown>, 'body'>,
+  work: () => Promise<KeptResponse>,
+): Promise<Response> {
+  const { key, requestHash: hash } = mutation;
+  if (key === undefined) return answerFor({ kind: 'done', response: await work() });
+  const request: KeyedRequest = {
+    key: apiKey(principalOf(caller), key),
+    source: 'api',
+    tenantId: caller.tenantId,
+    requestHash: hash,
+  };
+  return answerFor(await oncePerKey(start, request, work));
+}
+
+/** How a caller is named in keys and journals. */
+export function principalOf({ clientId }: Pick<Caller, 'clientId'>): string {
+  return `c.${clientId}`;
+}
+
+/** The answer while somebody else is at work on the same request (DESIGN 2.10). */
+export function inFlight(): Response {
+  return Response.json(
+    { status: 'in_flight' },
+    { status: 202, headers: { 'retry-after': String(RETRY_AFTER_S) } },
+  );
+}
+
+function answerFor(outcome: OnceOutcome): Response {
+  if (outcome.kind === 'in_flight') return inFlight();
+  const { status, body } = outcome.response;
+  return new Response(canonicalJson(body), {
+    status,
+    headers: {
+      'content-type': status < 400 ? 'application/json' : 'application/problem+json',
+      ...(outcome.kind === 'replayed' ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  });
+}
+
+async function readBody(request: Request): Promise<JsonObject> {
+  const bytes = await readBytes(request, MAX_BODY_BYTES);
+  if (bytes.length === 0) return {};
+  if (mediaType(request) !== 'application/json') {
+    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
+  }
+  return parseObject(decode(bytes));
+}
+
+function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
+  const parsed = schema.safeParse(sent);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const field = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])].join('.');
+  const what = field.slice(0, NAME_CHARS);
+  const why = unknown === undefined ? (issue?.message ?? 'not what is expected') : 'is not known here';
+  throw new CairnError('INVALID_INPUT', `${what}: ${why}`, { field: what });
+}
