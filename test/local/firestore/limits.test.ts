@@ -54,6 +54,11 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
     (db) => db.doc('l/a').set({ list: Array.from({ length: 40_001 }, (_, i) => i) }),
   ],
   [
+    'more than 40,000 index entries, two for each field',
+    /too many index entries: 40003/,
+    (db) => db.doc('l/a').set(Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`f${i}`, i]))),
+  ],
+  [
     'more than 30 disjunctions',
     /32 disjunctions/,
     (db) => db.collection('l').where('a', 'in', range(8)).where('b', 'in', range(4)).get(),
