@@ -67,7 +67,7 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
     scope: { database, parent: segments, collectionId, allDescendants: from?.allDescendants ?? false },
     filter: wire.where ? decodeFilter(wire.where) : undefined,
     orders: (wire.orderBy ?? []).map(
-      (o): Order => ({ field: path(o.field), descending: o.direction === DESCENDING }),
+      (o): Order => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
     ),
     startAt: decodeCursor(wire.startAt),
     endAt: decodeCursor(wire.endAt),
@@ -76,6 +76,11 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
     required: [],
     select: wire.select ? decodeSelect(wire.select.fields ?? []) : undefined,
   });
+}
+
+function isDescending(direction: number): boolean {
+  if (direction > DESCENDING || direction < 0) throw invalid(`Unknown direction ${direction} of an order.`);
+  return direction === DESCENDING;
 }
 
 /** A projection of nothing but the name is written as `__name__` alone. */

@@ -1,5 +1,5 @@
 /** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
-import { checkWritable, type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
+import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
 import { MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
@@ -108,7 +108,6 @@ export function decodeMask(mask: WireMask): FieldPath[] {
         throw invalid(`The field mask names "${path.join('.')}" and a field that contains it.`);
       }
     }
-    if (path.length === 1 && path[0] === NAME_FIELD) throw invalid('__name__ cannot be written.');
   }
   return paths;
 }

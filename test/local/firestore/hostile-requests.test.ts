@@ -96,6 +96,18 @@ const refused: [string, string, object, RegExp][] = [
   ['a negative limit', 'RunQuery', query({ limit: { value: -1 } }), /limit must not be negative/],
   ['a negative offset', 'RunQuery', query({ offset: -1 }), /offset must not be negative/],
   [
+    'an order in no known direction',
+    'RunQuery',
+    query({ orderBy: [{ field: { fieldPath: 'a' }, direction: 9 }] }),
+    /Unknown direction 9/,
+  ],
+  [
+    'a mask on the name',
+    'Commit',
+    commit({ ...set('h/a'), updateMask: { fieldPaths: ['__name__'] } }),
+    /reserved/,
+  ],
+  [
     'an order beyond the name',
     'RunQuery',
     query({ orderBy: ['__name__', 'a'].map((fieldPath) => ({ field: { fieldPath } })) }),
@@ -172,6 +184,22 @@ describe('the server takes', () => {
     );
     expect(many.code).toBe(OK);
     expect(many.messages[0]?.writeResults).toHaveLength(501);
+  });
+
+  test('a read of the same document twice, and answers once; of its name alone, and answers no fields', async () => {
+    await bench.db.doc('h/twice').set({ a: 1 });
+    const read = {
+      database,
+      documents: [doc('h/twice'), doc('h/none'), doc('h/twice')],
+      mask: { fieldPaths: ['__name__'] },
+    };
+    const { code, messages } = await raw.call('BatchGetDocuments', read);
+    expect(code).toBe(OK);
+    expect(messages.map((m) => m.found ?? m.missing)).toEqual([
+      expect.objectContaining({ name: doc('h/twice') }),
+      doc('h/none'),
+    ]);
+    expect(messages[0]?.found).not.toHaveProperty('fields');
   });
 
   test('the last of several kinds that one value is given, and stores that alone', async () => {

@@ -27,7 +27,9 @@ export async function batchGet(
   { session, meter }: CallContext,
 ): Promise<Iterable<object>> {
   const database = session.databases.get(parseDatabase(request.database));
-  const documents = request.documents.map((name) => ({
+  // A name given twice is answered once.
+  const names = [...new Set(request.documents)];
+  const documents = names.map((name) => ({
     name,
     segments: parseDocument(name, database.name).segments,
   }));
@@ -36,7 +38,7 @@ export async function batchGet(
     session,
     { database: database.name, wire: request },
     async ({ transaction, snapshot, begun }) => {
-      const answers: object[] = await session.read(transaction, request.documents, () => {
+      const answers: object[] = await session.read(transaction, names, () => {
         const readTime = toTimestamp(snapshot?.time ?? database.readTime());
         return documents.map((address) => {
           const { name } = address;
