@@ -21,7 +21,7 @@ export interface VitalSignsParams {
 /** Starts the beat; the returned function ends it. */
 export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   const { journal, clock, settings } = params;
-  let lastPollAt = clock.now();
+  let lastLookAt = clock.now();
   let ended = false;
   let cancel = clock.timer(untilNextBeat(), () => void beat());
   return () => {
@@ -42,17 +42,26 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   async function act(): Promise<void> {
     const now = clock.now();
     const silence = now - journal.lastSnapshotAt;
-    if ((journal.lagging && silence >= settings.flushMs) || silence >= settings.heartbeatMs) {
-      await journal.touch();
-    } else if (params.busy() && now - Math.max(journal.lastCommitAt, lastPollAt) >= settings.pollMs) {
-      lastPollAt = now;
+    const writes = (journal.lagging && silence >= settings.flushMs) || silence >= settings.heartbeatMs;
+    const looks = now >= nextLookAt();
+    if (writes) await journal.touch();
+    // A snapshot that was written says nothing of the events of others: a sign of life must not put off a look.
+    if (looks) {
+      lastLookAt = now;
       await journal.refresh();
-    } else return;
-    if (!ended) params.onNews();
+    }
+    if ((writes || looks) && !ended) params.onNews();
+  }
+
+  /** A commit is a look as well: it would have met an event of somebody else. */
+  function nextLookAt(): number {
+    if (!params.busy()) return Number.POSITIVE_INFINITY;
+    return Math.max(journal.lastCommitAt, lastLookAt) + settings.pollMs;
   }
 
   function untilNextBeat(): number {
-    const heartbeatDue = journal.lastSnapshotAt + settings.heartbeatMs;
-    return Math.max(1, Math.min(settings.flushMs, heartbeatDue - clock.now()));
+    const now = clock.now();
+    const heartbeatDue = journal.lastSnapshotAt + settings.heartbeatMs - now;
+    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, nextLookAt() - now));
   }
 }
