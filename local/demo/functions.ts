@@ -21,6 +21,7 @@ function paced(workflow: Workflow): Workflow {
 }
 
 function pacedStep(step: StepDefinition): StepDefinition {
+  if (step.kind === 'sleep') return step;
   return {
     ...step,
     async body(context) {

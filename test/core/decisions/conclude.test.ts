@@ -8,17 +8,23 @@ function everyCombination(): DriveFacts[] {
     for (const unacknowledged of [0, 1]) {
       for (const unsettled of [0, 2]) {
         for (const held of [0, 1]) {
-          for (const awaitedRetries of [0, 1]) {
-            for (const earliestRetryAt of [undefined, 9]) {
-              for (const failed of [false, true]) {
+          for (const awaited of [0, 1]) {
+            for (const earliestDueAt of [undefined, 9]) {
+              for (const [failed, asleep] of [
+                [false, false],
+                [false, true],
+                [true, false],
+                [true, true],
+              ] as const) {
                 for (const stop of [undefined, 'cancel', 'budget', 'shutdown'] as const) {
                   all.push({
                     active,
                     unacknowledged,
                     unsettled,
                     held,
-                    awaitedRetries,
-                    earliestRetryAt,
+                    awaited,
+                    earliestDueAt,
+                    asleep,
                     failed,
                     stop,
                   });
@@ -35,19 +41,19 @@ function everyCombination(): DriveFacts[] {
 
 /** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
 function isDeadEnd(facts: DriveFacts): boolean {
-  const { active, unacknowledged, unsettled, held, awaitedRetries, earliestRetryAt, failed, stop } = facts;
-  const underWay = active + unacknowledged + held + awaitedRetries > 0;
-  return unsettled > 0 && !underWay && earliestRetryAt === undefined && !failed && stop === undefined;
+  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, failed, stop } = facts;
+  const underWay = active + unacknowledged + held + awaited > 0;
+  return unsettled > 0 && !underWay && earliestDueAt === undefined && !failed && stop === undefined;
 }
 
 describe('the terminal reducer of a drive', () => {
   const combinations = everyCombination();
 
   test('has one answer for every combination, and refuses the one that cannot be', () => {
-    expect(combinations).toHaveLength(512);
+    expect(combinations).toHaveLength(1_024);
     for (const facts of combinations) {
       if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('nothing can make them');
-      else expect(conclude(facts).kind).toMatch(/^(wait|complete|fail|cancel|release)$/);
+      else expect(conclude(facts).kind).toMatch(/^(wait|complete|fail|cancel|suspend|release)$/);
     }
   });
 
@@ -67,7 +73,7 @@ describe('the terminal reducer of a drive', () => {
   test('never waits for nothing', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       if (conclude(facts).kind !== 'wait') continue;
-      expect(facts.active + facts.unacknowledged + facts.awaitedRetries).toBeGreaterThan(0);
+      expect(facts.active + facts.unacknowledged + facts.awaited).toBeGreaterThan(0);
     }
   });
 
@@ -82,8 +88,9 @@ describe('the terminal reducer of a drive', () => {
     unacknowledged: 0,
     unsettled: 3,
     held: 0,
-    awaitedRetries: 0,
-    earliestRetryAt: undefined,
+    awaited: 0,
+    earliestDueAt: undefined,
+    asleep: false,
     failed: false,
     stop: undefined,
   };
@@ -96,13 +103,18 @@ describe('the terminal reducer of a drive', () => {
       { kind: 'complete' },
     ],
     ['a stop says why it lets go', { stop: 'shutdown' }, { kind: 'release', reason: 'shutdown' }],
+    [
+      'a run that only sleeps is suspended',
+      { earliestDueAt: 9, asleep: true },
+      { kind: 'suspend', until: 9 },
+    ],
     ['a step that does not fit goes to the next drive', { held: 1 }, { kind: 'release', reason: 'budget' }],
     [
       'a far retry lets go until then',
-      { earliestRetryAt: 77 },
+      { earliestDueAt: 77 },
       { kind: 'release', reason: 'retry', dueAt: 77 },
     ],
-    ['a near retry is waited for', { earliestRetryAt: 77, awaitedRetries: 1 }, { kind: 'wait' }],
+    ['a near retry is waited for', { earliestDueAt: 77, awaited: 1 }, { kind: 'wait' }],
   ] as const)('%s', (_, facts, expected) => {
     expect(conclude({ ...idle, ...facts })).toEqual(expected);
   });

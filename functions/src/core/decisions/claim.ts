@@ -1,6 +1,7 @@
 /** What a drive may do with a run it has just read. Pure: the drive carries the verdict out. */
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
+import { nextDue } from '../run/wake.ts';
 
 export interface Observation {
   readonly state: RunState;
@@ -24,6 +25,13 @@ export type ClaimVerdict =
   | { readonly kind: 'early'; readonly at: number }
   | { readonly kind: 'claim' };
 
+function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
+  if (state.waits.length === 0) return { kind: 'waiting', parked: true };
+  const due = nextDue(state);
+  if (due === undefined) return { kind: 'waiting', parked: false };
+  return due <= readAt ? { kind: 'claim' } : { kind: 'early', at: due };
+}
+
 /** Judges in the order of what forbids most. */
 export function claimVerdict({ state, soft, readAt, leaseMs }: Observation): ClaimVerdict {
   if (isOver(state)) return { kind: 'over' };
@@ -37,7 +45,7 @@ export function claimVerdict({ state, soft, readAt, leaseMs }: Observation): Cla
       return { kind: 'interrupted' };
     case 'awaiting_approval':
     case 'waiting_external':
-      return { kind: 'waiting', parked: state.waits.length === 0 };
+      return waitingVerdict(state, readAt);
     default:
       return state.dueAt !== undefined && state.dueAt > readAt
         ? { kind: 'early', at: state.dueAt }

@@ -12,10 +12,12 @@ export interface DriveFacts {
   readonly unsettled: number;
   /** Steps that could start but were not started: their timeout does not fit the budget. */
   readonly held: number;
-  /** Retries that are waited for in process. */
-  readonly awaitedRetries: number;
-  /** When the earliest retry is due, awaited or not; epoch ms. */
-  readonly earliestRetryAt: number | undefined;
+  /** Retries and sleeps that are waited for in process. */
+  readonly awaited: number;
+  /** When the earliest retry or sleep is due, awaited or not; epoch ms. */
+  readonly earliestDueAt: number | undefined;
+  /** Some step waits for its time to come, rather than for another attempt. */
+  readonly asleep: boolean;
   /** A step failed for good. */
   readonly failed: boolean;
   /** Why nothing new may be started. */
@@ -27,6 +29,7 @@ export type Conclusion =
   | { readonly kind: 'complete' }
   | { readonly kind: 'fail' }
   | { readonly kind: 'cancel' }
+  | { readonly kind: 'suspend'; readonly until: number }
   | { readonly kind: 'release'; readonly reason: 'budget' | 'shutdown' | 'retry'; readonly dueAt?: number };
 
 export function conclude(facts: DriveFacts): Conclusion {
@@ -35,10 +38,11 @@ export function conclude(facts: DriveFacts): Conclusion {
   if (facts.failed) return { kind: 'fail' };
   if (facts.unsettled === 0) return { kind: 'complete' };
   if (facts.stop) return { kind: 'release', reason: facts.stop };
-  if (facts.unacknowledged > 0 || facts.awaitedRetries > 0) return { kind: 'wait' };
+  if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
-  if (facts.earliestRetryAt !== undefined) {
-    return { kind: 'release', reason: 'retry', dueAt: facts.earliestRetryAt };
+  const dueAt = facts.earliestDueAt;
+  if (dueAt !== undefined) {
+    return facts.asleep ? { kind: 'suspend', until: dueAt } : { kind: 'release', reason: 'retry', dueAt };
   }
   throw new Error(`${facts.unsettled} steps have not ended, and nothing can make them`);
 }

@@ -120,7 +120,8 @@ export interface EventData {
     readonly effectId: string;
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt';
   };
-  wait_opened: { readonly wait: Wait };
+  /** `execution` is absent where the wait is no step's own. */
+  wait_opened: { readonly wait: Wait; readonly execution?: StepExecution };
   wait_resolved: { readonly waitId: string; readonly decision?: string; readonly payloadText?: string };
   wait_expired: { readonly waitId: string };
   signal_received: { readonly signalId: string; readonly name: string; readonly payloadText: string };

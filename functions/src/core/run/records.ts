@@ -95,6 +95,13 @@ export function stepRecordOf(event: RunEvent, planVersion: number): StepRecord |
   switch (event.type) {
     case 'step_started':
       return { ...executionFields(event.data, event, planVersion), status: 'running' };
+    case 'wait_opened':
+      return (
+        event.data.execution && {
+          ...executionFields(event.data.execution, event, planVersion),
+          status: 'waiting',
+        }
+      );
     case 'step_retry_scheduled':
       return {
         ...executionFields(event.data, event, planVersion),

@@ -32,6 +32,12 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
 
 function waitingUntil(state: RunState): number {
   if (state.waits.length === 0) return state.dueAt ?? state.updatedAt + PARKED_MS;
-  const deadlines = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
-  return deadlines.length > 0 ? Math.min(...deadlines) : state.updatedAt + OPEN_WAIT_MS;
+  return nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
+}
+
+/** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */
+export function nextDue(state: RunState): number | undefined {
+  const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
+  if (state.dueAt !== undefined) times.push(state.dueAt);
+  return times.length === 0 ? undefined : Math.min(...times);
 }

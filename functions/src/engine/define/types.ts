@@ -57,8 +57,25 @@ export interface StepOptions<Input, N extends Needs, T> {
   readonly resumable?: boolean;
 }
 
+/** How long a sleep lasts: '24h', ms, or a time; or a function of the input and the outputs it needs that says so. */
+export type SleepTime<Input, N extends Needs, T> =
+  | T
+  | ((context: { readonly input: Input } & Outputs<N>) => T);
+
+export interface SleepOptions<Input, N extends Needs> {
+  readonly needs?: N;
+  readonly when?: (context: { readonly input: Input } & Outputs<N>) => boolean;
+  readonly ifSkipped?: 'skip' | 'run';
+  /** From the moment the step begins. Exactly one of `for` and `until` is given. */
+  readonly for?: SleepTime<Input, N, string | number>;
+  /** Epoch ms or a date; a time in the past lets the run go on at once. */
+  readonly until?: SleepTime<Input, N, number | Date>;
+}
+
 /** Adds steps to the workflow under definition. */
 export interface StepFactory<Input> {
+  /** A pause that survives everything and costs nothing while it lasts. Its output is null. */
+  sleep<N extends Needs>(id: string, options: SleepOptions<Input, N>): Handle<null>;
   <T>(id: string, body: Body<Input, Record<never, never>, T>): Handle<T>;
   <N extends Needs, T>(
     id: string,
@@ -88,20 +105,32 @@ export interface WorkflowOptions<Input> {
   steps(step: StepFactory<Input>): Readonly<Record<string, Handle<unknown>>>;
 }
 
-/** A step as the engine runs it; types of inputs and outputs are gone, they were the compiler's business. */
-export interface StepDefinition {
+/** What every kind of step has, as the engine sees it; types of inputs and outputs were the compiler's business. */
+interface AnyStep {
   readonly id: string;
   /** Name in the body → id of the step. */
   readonly needs: Readonly<Record<string, string>>;
   readonly when?: (context: Readonly<Record<string, unknown>>) => boolean;
   readonly ifSkipped: 'skip' | 'run';
+  readonly idempotent: boolean;
+  readonly resumable: boolean;
+}
+
+export interface PlainStep extends AnyStep {
+  readonly kind: 'step';
   readonly retry: RetryPolicy;
   readonly timeoutMs: number;
   readonly output?: ZodType<unknown>;
-  readonly idempotent: boolean;
-  readonly resumable: boolean;
   readonly body: (context: Readonly<Record<string, unknown>>) => unknown;
 }
+
+export interface SleepStep extends AnyStep {
+  readonly kind: 'sleep';
+  /** When the sleep that begins at `now` ends, epoch ms. Throws for what is no duration or time. */
+  readonly dueAt: (context: Readonly<Record<string, unknown>>, now: number) => number;
+}
+
+export type StepDefinition = PlainStep | SleepStep;
 
 export interface Workflow {
   readonly type: string;

@@ -2,12 +2,15 @@
 
 import { retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, Fatal } from '../../core/errors.ts';
 import { buildGraph } from '../../core/graph/graph.ts';
 import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type {
   Handle,
   Needs,
+  PlainStep,
+  SleepOptions,
+  SleepStep,
   StepDefinition,
   StepFactory,
   StepOptions,
@@ -53,6 +56,10 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
     steps.push(stepDefinition(type, id, given as StepOptions<unknown, Needs, unknown>, body));
     return { id };
   }) as StepFactory<Input>;
+  factory.sleep = (id, sleep) => {
+    steps.push(sleepDefinition(type, id, sleep as SleepOptions<unknown, Needs>));
+    return { id };
+  };
   const returned = options.steps(factory);
   if (steps.length === 0) throw invalid(type, 'steps', 'a workflow needs at least one step');
 
@@ -85,13 +92,9 @@ function stepDefinition(
   id: string,
   options: StepOptions<unknown, Needs, unknown>,
   body: unknown,
-): StepDefinition {
+): PlainStep {
   if (typeof body !== 'function') throw invalid(type, id, `step '${id}' has no body`);
-  const needs = handleIds(options.needs ?? {});
-  for (const name of Object.keys(needs)) {
-    if (RESERVED.has(name))
-      throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
-  }
+  const needs = needIds(type, id, options.needs);
   const timeoutMs = parseDuration(options.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${id}.timeout`);
   if (timeoutMs > LONGEST_STEP_MS) {
     throw invalid(
@@ -101,6 +104,7 @@ function stepDefinition(
     );
   }
   return {
+    kind: 'step',
     id,
     needs,
     ifSkipped: options.ifSkipped ?? 'skip',
@@ -108,10 +112,53 @@ function stepDefinition(
     timeoutMs,
     idempotent: options.idempotent ?? true,
     resumable: options.resumable ?? true,
-    body: body as StepDefinition['body'],
-    ...(options.when ? { when: options.when as NonNullable<StepDefinition['when']> } : {}),
+    body: body as PlainStep['body'],
+    ...(options.when ? { when: options.when as NonNullable<PlainStep['when']> } : {}),
     ...(options.output ? { output: options.output } : {}),
   };
+}
+
+function sleepDefinition(type: string, id: string, options: SleepOptions<unknown, Needs>): SleepStep {
+  if ((options.for === undefined) === (options.until === undefined)) {
+    throw invalid(type, id, `step '${id}': a sleep has either 'for' or 'until'`);
+  }
+  // A fixed duration that is none is said now, not when a run first comes to it.
+  if (options.for !== undefined && typeof options.for !== 'function') parseDuration(options.for, `${id}.for`);
+  return {
+    kind: 'sleep',
+    id,
+    needs: needIds(type, id, options.needs),
+    ifSkipped: options.ifSkipped ?? 'skip',
+    idempotent: true,
+    resumable: true,
+    dueAt: (context, now) => sleepEnd(options, context, now),
+    ...(options.when ? { when: options.when as NonNullable<SleepStep['when']> } : {}),
+  };
+}
+
+function sleepEnd(
+  options: SleepOptions<unknown, Needs>,
+  context: Readonly<Record<string, unknown>>,
+  now: number,
+): number {
+  const seen = context as never;
+  if (options.for !== undefined) {
+    const duration = typeof options.for === 'function' ? options.for(seen) : options.for;
+    return now + parseDuration(duration, 'for');
+  }
+  const until = typeof options.until === 'function' ? options.until(seen) : options.until;
+  const at = until instanceof Date ? until.getTime() : until;
+  if (typeof at !== 'number' || !Number.isFinite(at)) throw new Fatal(`'until' is no time: ${String(until)}`);
+  return Math.round(at);
+}
+
+function needIds(type: string, id: string, given: Needs = {}): Record<string, string> {
+  const needs = handleIds(given);
+  for (const name of Object.keys(needs)) {
+    if (RESERVED.has(name))
+      throw invalid(type, id, `step '${id}': a need cannot be called '${name}', the body has that already`);
+  }
+  return needs;
 }
 
 function handleIds(handles: Readonly<Record<string, Handle<unknown>>>): Record<string, string> {

@@ -7,7 +7,7 @@ import type { RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits } from '../../core/run/values.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { StepDefinition } from '../define/types.ts';
+import type { PlainStep } from '../define/types.ts';
 import type { Output } from './outputs.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */
@@ -28,7 +28,7 @@ export type AttemptResult =
   | { readonly kind: 'unfinished' };
 
 export interface AttemptParams {
-  readonly step: StepDefinition;
+  readonly step: PlainStep;
   readonly context: Readonly<Record<string, unknown>>;
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
@@ -51,7 +51,7 @@ export async function runAttempt({ step, context, abort, clock }: AttemptParams)
 }
 
 async function callBody(
-  step: StepDefinition,
+  step: PlainStep,
   context: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
@@ -67,7 +67,7 @@ async function callBody(
 }
 
 /** What the schema of the step makes of a value; a value it refuses would be refused again, so that is final. */
-function checked(step: StepDefinition, value: unknown): unknown {
+function checked(step: PlainStep, value: unknown): unknown {
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -83,7 +83,7 @@ function permanent(cause: unknown): unknown {
   return cause instanceof CairnError ? new Fatal(cause.message, { cause }) : cause;
 }
 
-function timedOut(step: StepDefinition): AttemptResult {
+function timedOut(step: PlainStep): AttemptResult {
   const message = `step '${step.id}' did not end within ${step.timeoutMs} ms`;
   // Nobody knows what a body that was left behind has done or will do: only an idempotent one may be tried again.
   const cause = step.idempotent ? new Error(message) : new Fatal(message);

@@ -2,7 +2,7 @@
 
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError, StepExecution, StepSettled, Wait } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { assertFits, storedValue } from '../../core/run/values.ts';
@@ -52,6 +52,23 @@ export function failed(ending: Ending, error: RecordedError): EventDraft {
     initiator: 'system',
     data: { ...settled(ending, NO_OUTPUT), outputsSummary: '', error },
   };
+}
+
+/** The wait of a sleep that begins at `now` and is due at `dueAt`, epoch ms. */
+export function sleepOpened(execution: StepExecution, dueAt: number, now: number): EventDraft {
+  const { stepId, revision } = execution;
+  const wait: Wait = { id: `${stepId}.${revision}`, kind: 'timer', stepId, revision, openedAt: now, dueAt };
+  return { type: 'wait_opened', initiator: 'system', data: { wait, execution } };
+}
+
+/** A sleep is over: its wait is resolved and the step has succeeded, in one commit. */
+export function sleepEnded(ending: Ending, waitId: string): EventDraft[] {
+  return [{ type: 'wait_resolved', initiator: 'timeout', data: { waitId } }, succeeded(ending, NO_OUTPUT)];
+}
+
+/** The run has nothing to do before `until`, epoch ms. */
+export function suspended(until: number): EventDraft {
+  return { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external', until } };
 }
 
 export function retryScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {

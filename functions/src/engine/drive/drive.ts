@@ -29,6 +29,7 @@ export type DriveEnd =
   | 'contended'
   | 'closed'
   | 'released'
+  | 'suspended'
   | 'lease_lost';
 
 /** A task that comes back is looked at this much after the lease should be free. */
@@ -81,6 +82,8 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
       if (!verdict.parked || !deployedFor(deps.registry, loaded.state).available) return 'waiting';
       return claimAndGo(deps, loaded);
     case 'claim':
+      // It woke up before the version it needs was deployed: the scan looks again.
+      if (isWaiting(loaded.state) && !deployedFor(deps.registry, loaded.state).available) return 'waiting';
       return claimAndGo(deps, loaded);
   }
 }
@@ -103,7 +106,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
   const input = await runInput(deps.store, state);
   const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt }).run();
-  if (end.kind === 'released') await goOnLater(deps, journal.state, end.dueAt);
+  if (end.kind === 'released' || end.kind === 'suspended') await goOnLater(deps, journal.state, end.dueAt);
   if (end.kind === 'closed') logEnd(deps, journal.state);
   return end.kind;
 }
@@ -115,14 +118,13 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
   if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
     return [];
   const deployed = deployedFor(registry, state);
-  const parked = state.status === 'waiting_external' || state.status === 'awaiting_approval';
-  if (parked && !deployed.available) return [];
+  if (isWaiting(state) && !deployed.available) return [];
   const drafts: EventDraft[] = [];
-  if (parked)
+  if (isWaiting(state))
     drafts.push({
       type: 'run_resumed',
       initiator: 'system',
-      data: { reason: 'what it was parked for is here' },
+      data: { reason: state.waits.length > 0 ? 'its time has come' : 'what it was parked for is here' },
     });
   const claim = { owner, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
@@ -137,6 +139,10 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
   }
   const error = stepInDoubt(state, deployed);
   return error ? [...drafts, { type: 'run_failed', initiator: 'system', data: { error } }] : drafts;
+}
+
+function isWaiting({ status }: RunState): boolean {
+  return status === 'waiting_external' || status === 'awaiting_approval';
 }
 
 function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {

@@ -1,5 +1,6 @@
 /** Reads the folded state as a drive needs it. */
 import type { NodeState } from '../../core/graph/ready.ts';
+import type { Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 
 /**
@@ -19,4 +20,9 @@ export function nodeState(state: RunState, id: string): NodeState {
       if (step.outcome === 'failed' || step.outcome === 'skipped') return step.outcome;
       return 'done';
   }
+}
+
+/** The open wait of a step. */
+export function waitOf({ waits }: RunState, stepId: string): Wait | undefined {
+  return waits.find((wait) => wait.stepId === stepId);
 }

@@ -3,25 +3,29 @@
  * it. Works on the folded state and the graph only; history is never read again, so the cost of a step does not
  * depend on how many came before.
  */
-import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
+import { conclude } from '../../core/decisions/conclude.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../core/run/events.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { StepDefinition, Workflow } from '../define/types.ts';
+import type { PlainStep, SleepStep, StepDefinition, Workflow } from '../define/types.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
+import { type Closing, type ClosingFacts, closingDraft } from './closing.ts';
 import * as drafts from './drafts.ts';
+import { NO_OUTPUT } from './drafts.ts';
 import { type Output, Outputs } from './outputs.ts';
-import { nodeState } from './progress.ts';
-import { bodyContext, mayEnter, nextExecution, refOf } from './step-inputs.ts';
+import { nodeState, waitOf } from './progress.ts';
+import { Resting } from './resting.ts';
+import { bodyContext, dueTime, mayEnter, nextExecution, refOf } from './step-inputs.ts';
 import { keepVitalSigns } from './vital-signs.ts';
 
 export type SessionEnd =
   | { readonly kind: 'closed' }
   /** `dueAt` (epoch ms) is when the next drive has something to do; absent: at once. */
   | { readonly kind: 'released'; readonly dueAt?: number }
+  | { readonly kind: 'suspended'; readonly dueAt: number }
   | { readonly kind: 'lease_lost' };
 
 export interface SessionParams {
@@ -47,14 +51,12 @@ export class DriveSession {
   readonly #tracker: ReadyTracker;
   readonly #outputs: Outputs;
   readonly #running = new Map<string, Running>();
-  /** Steps between two attempts: when they are due. */
-  readonly #resting = new Map<string, number>();
+  readonly #resting: Resting;
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   #unsettled: number;
   /** Facts on their way into the journal, counted until what follows from them can start. */
   #unacknowledged = 0;
-  #awaitedRetries = 0;
   #stop: 'cancel' | 'budget' | 'shutdown' | undefined;
   #failure: RecordedError | undefined;
   #startedAny = false;
@@ -70,9 +72,13 @@ export class DriveSession {
     this.#unsettled = unsettled.length;
     this.#outputs = new Outputs(params.workflow, unsettled);
     this.#failure = state.error;
+    const { clock, settings } = params.deps;
+    this.#resting = new Resting({ clock, soonMs: settings.shortRetryMs, onDue: (id) => this.#onDue(id) });
     for (const id of steps.keys()) {
       const step = state.steps.get(id);
-      if (step?.phase === 'retrying') this.#resting.set(id, step.retryAt);
+      if (step?.phase === 'retrying') this.#resting.add(id, step.retryAt);
+      const due = step?.phase === 'waiting' ? waitOf(state, id)?.dueAt : undefined;
+      if (due !== undefined) this.#resting.add(id, due);
     }
   }
 
@@ -93,7 +99,7 @@ export class DriveSession {
     try {
       await this.#outputs.load(store, journal.state);
       this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
-      for (const [id, at] of this.#resting) this.#rest(id, at);
+      for (const id of this.#resting.ids()) this.#rest(id);
       if (shutdown.aborted) this.#halt('shutdown');
       this.#advance();
       return await this.#end.promise;
@@ -101,6 +107,7 @@ export class DriveSession {
       this.#over = true;
       endVitalSigns();
       shutdown.removeEventListener('abort', onShutdown);
+      this.#resting.end();
       for (const cancel of this.#timers) cancel();
     }
   }
@@ -119,6 +126,7 @@ export class DriveSession {
 
   #start(id: string): void {
     const step = this.#step(id);
+    if (step.kind === 'sleep') return this.#guard(this.#fallAsleep(step));
     const { state } = this.#params.journal;
     const execution = nextExecution(state, step, this.#outputs, this.#deps.clock.now());
     const running: Running = { execution, abort: new AbortController(), left: false };
@@ -128,17 +136,9 @@ export class DriveSession {
     this.#guard(this.#execute(step, running));
   }
 
-  async #execute(step: StepDefinition, running: Running): Promise<void> {
+  async #execute(step: PlainStep, running: Running): Promise<void> {
     const { execution, abort } = running;
-    const context = bodyContext({
-      deps: this.#deps,
-      runId: this.#runId,
-      step,
-      execution,
-      input: this.#params.input,
-      outputs: this.#outputs,
-      signal: abort.signal,
-    });
+    const context = this.#contextOf(step, execution, abort.signal);
     const entry = mayEnter(step, context);
     if (entry.kind === 'skip') return this.#settle(step, running, { kind: 'skipped' });
     if (entry.kind === 'failed') {
@@ -152,7 +152,7 @@ export class DriveSession {
 
   /** Records how an attempt ended. What ends after the drive has let go is dropped; the next drive will see to it. */
   async #settle(
-    step: StepDefinition,
+    step: PlainStep,
     running: Running,
     result: AttemptResult | { kind: 'skipped' },
   ): Promise<void> {
@@ -162,23 +162,18 @@ export class DriveSession {
       return this.#concludeIfDone();
     }
     this.#running.delete(step.id);
-    const ending: drafts.Ending = { step, execution: running.execution, now: this.#deps.clock.now() };
+    const ending = { step, execution: running.execution, now: this.#deps.clock.now() };
     if (result.kind === 'succeeded') {
       await this.#record(step, drafts.succeeded(ending, result.output), 'done', result.output);
     } else if (result.kind === 'skipped') {
-      await this.#record(
-        step,
-        drafts.skipped(ending, 'its condition was false'),
-        'skipped',
-        drafts.NO_OUTPUT,
-      );
+      await this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', NO_OUTPUT);
     } else {
       await this.#settleFailure(ending, result);
     }
   }
 
   async #settleFailure(
-    ending: drafts.Ending,
+    ending: drafts.Ending & { readonly step: PlainStep },
     { cause, error }: Extract<AttemptResult, { kind: 'failed' }>,
   ): Promise<void> {
     const { step, execution, now } = ending;
@@ -201,18 +196,23 @@ export class DriveSession {
     });
     if (next.kind === 'give_up') {
       this.#failure ??= error;
-      return this.#record(step, drafts.failed(ending, error), 'failed', drafts.NO_OUTPUT);
+      return this.#record(step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
     }
-    this.#resting.set(step.id, next.at);
+    this.#resting.add(step.id, next.at);
     this.#unacknowledged += 1;
     await this.#append(drafts.retryScheduled(execution, next.at, error));
-    this.#rest(step.id, next.at);
+    this.#rest(step.id);
     this.#unacknowledged -= 1;
     this.#advance();
   }
 
   /** Appends the fact. If it was the last one, the end of the run is queued behind it and shares its commit. */
-  async #record(step: StepDefinition, fact: EventDraft, state: NodeState, output: Output): Promise<void> {
+  async #record(
+    step: StepDefinition,
+    fact: EventDraft | readonly EventDraft[],
+    state: NodeState,
+    output: Output,
+  ): Promise<void> {
     this.#outputs.put(step.id, output);
     this.#outputs.release(step);
     this.#unsettled -= 1;
@@ -234,24 +234,59 @@ export class DriveSession {
         const execution = nextExecution(this.#params.journal.state, step, this.#outputs, now);
         const fact = drafts.skipped({ step, execution, now }, 'a step it needs was skipped');
         this.#tracker.settle(id, 'skipped');
-        this.#guard(this.#record(step, fact, 'skipped', drafts.NO_OUTPUT));
+        this.#guard(this.#record(step, fact, 'skipped', NO_OUTPUT));
       }
     }
   }
 
-  /** Waits for a retry in process if it is due soon; a later one is left to a later drive. */
-  #rest(id: string, at: number): void {
-    const { clock, settings } = this.#deps;
+  /** Opens the wait of a sleep. Nothing of this run's instance is needed until it is due. */
+  async #fallAsleep(step: SleepStep): Promise<void> {
+    const now = this.#deps.clock.now();
+    const execution = nextExecution(this.#params.journal.state, step, this.#outputs, now);
+    const ending = { step, execution, now };
+    this.#startedAny = true;
+    this.#tracker.settle(step.id, 'open');
+    const context = this.#contextOf(step, execution, new AbortController().signal);
+    const entry = mayEnter(step, context);
+    if (entry.kind === 'skip') {
+      return this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', NO_OUTPUT);
+    }
+    const due = entry.kind === 'failed' ? entry : dueTime(step, context, now);
+    if (due.kind === 'failed') {
+      const error = recorded(step.id, due.cause);
+      this.#failure ??= error;
+      return this.#record(step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
+    }
+    this.#resting.add(step.id, due.at);
+    this.#unacknowledged += 1;
+    await this.#append(drafts.sleepOpened(execution, due.at, now));
+    this.#rest(step.id);
+    this.#unacknowledged -= 1;
+    this.#advance();
+  }
+
+  /** The time of a sleep has come: its wait and the step end in one commit. */
+  async #wake(step: SleepStep): Promise<void> {
+    const { state } = this.#params.journal;
+    const wait = waitOf(state, step.id);
+    if (!wait) throw new Error(`run ${state.id}: step '${step.id}' sleeps without a wait`);
+    const now = this.#deps.clock.now();
+    const execution = { ...nextExecution(state, step, this.#outputs, now), startedAt: wait.openedAt };
+    const facts = drafts.sleepEnded({ step, execution, now }, wait.id);
+    await this.#record(step, facts, 'done', NO_OUTPUT);
+  }
+
+  #rest(id: string): void {
     this.#tracker.settle(id, 'open');
-    const delayMs = Math.max(0, at - clock.now());
-    if (delayMs > settings.shortRetryMs) return;
-    this.#awaitedRetries += 1;
-    this.#after(delayMs, () => {
-      this.#awaitedRetries -= 1;
-      this.#resting.delete(id);
-      this.#tracker.settle(id, 'pending');
-      this.#advance();
-    });
+    this.#resting.watch(id);
+  }
+
+  #onDue(id: string): void {
+    if (this.#over || this.#stop || this.#failure) return this.#concludeIfDone();
+    const step = this.#step(id);
+    if (step.kind === 'sleep') return this.#guard(this.#wake(step));
+    this.#tracker.settle(id, 'pending');
+    this.#advance();
   }
 
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
@@ -273,8 +308,9 @@ export class DriveSession {
       unacknowledged: this.#unacknowledged,
       unsettled: this.#unsettled,
       held: this.#tracker.ready(1).length,
-      awaitedRetries: this.#awaitedRetries,
-      earliestRetryAt: this.#resting.size > 0 ? Math.min(...this.#resting.values()) : undefined,
+      awaited: this.#resting.watched,
+      asleep: this.#resting.ids().some((id) => this.#step(id).kind === 'sleep'),
+      earliestDueAt: this.#resting.earliest,
       failed: this.#failure !== undefined,
       stop: this.#stop,
     });
@@ -283,29 +319,20 @@ export class DriveSession {
     this.#guard(this.#carryOut(conclusion));
   }
 
-  async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
+  async #carryOut(closing: Closing): Promise<void> {
     const { journal, workflow } = this.#params;
-    if (conclusion.kind === 'release') {
-      const { reason, dueAt } = conclusion;
-      const due = dueAt === undefined ? {} : { dueAt };
-      const inFlight = [...this.#running.values()].map(({ execution }) => refOf(execution));
-      await journal.append(() => [
-        { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due } },
-      ]);
-      return this.#end.resolve({ kind: 'released', ...due });
-    }
-    await journal.append((state) => [
-      state.cancellation || conclusion.kind === 'cancel'
-        ? drafts.runCancelled(state)
-        : conclusion.kind === 'fail' && this.#failure
-          ? drafts.runFailed(this.#failure)
-          : drafts.completed(state, workflow.result, (id) => this.#outputs.get(id)),
-    ]);
-    this.#end.resolve({ kind: 'closed' });
+    const facts: ClosingFacts = {
+      workflow,
+      failure: this.#failure,
+      inFlight: [...this.#running.values()].map(({ execution }) => refOf(execution)),
+      outputOf: (id) => this.#outputs.get(id),
+    };
+    await journal.append((state) => [closingDraft(closing, state, facts)]);
+    this.#end.resolve(endOf(closing));
   }
 
-  async #append(fact: EventDraft): Promise<void> {
-    await this.#params.journal.append(() => [fact]);
+  async #append(fact: EventDraft | readonly EventDraft[]): Promise<void> {
+    await this.#params.journal.append(() => [fact].flat());
   }
 
   #guard(work: Promise<void>): void {
@@ -329,8 +356,9 @@ export class DriveSession {
 
   /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
   #fitsBudget(id: string): boolean {
-    if (!this.#startedAny) return true;
-    return this.#deps.clock.now() + this.#step(id).timeoutMs <= this.#params.budgetEndsAt;
+    const step = this.#step(id);
+    if (!this.#startedAny || step.kind === 'sleep') return true;
+    return this.#deps.clock.now() + step.timeoutMs <= this.#params.budgetEndsAt;
   }
 
   #step(id: string): StepDefinition {
@@ -339,7 +367,19 @@ export class DriveSession {
     return step;
   }
 
+  #contextOf(step: StepDefinition, execution: StepExecution, signal: AbortSignal) {
+    const { input } = this.#params;
+    const outputs = this.#outputs;
+    return bodyContext({ deps: this.#deps, runId: this.#runId, step, execution, input, outputs, signal });
+  }
+
   get #runId(): string {
     return this.#params.journal.state.id;
   }
+}
+
+function endOf(closing: Closing): SessionEnd {
+  if (closing.kind === 'suspend') return { kind: 'suspended', dueAt: closing.until };
+  if (closing.kind !== 'release') return { kind: 'closed' };
+  return closing.dueAt === undefined ? { kind: 'released' } : { kind: 'released', dueAt: closing.dueAt };
 }

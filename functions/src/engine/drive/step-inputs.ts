@@ -4,7 +4,7 @@ import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { LogFields } from '../../ports/log.ts';
-import type { StepDefinition } from '../define/types.ts';
+import type { SleepStep, StepDefinition } from '../define/types.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from './drafts.ts';
 import type { Outputs } from './outputs.ts';
@@ -26,7 +26,7 @@ export function nextExecution(
   return {
     stepId: step.id,
     revision,
-    kind: 'step',
+    kind: step.kind,
     attempt: (begun?.attempt ?? 0) + 1,
     inputsHash: inputsHash({ type, planVersion, stepId: step.id, revision, input: inputHash, needs }),
     startedAt: begun?.startedAt ?? now,
@@ -77,4 +77,17 @@ export function mayEnter(step: StepDefinition, context: Readonly<Record<string, 
 
 export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
   return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
+}
+
+/** When a sleep ends. A function of the author's that throws fails the step. */
+export function dueTime(
+  step: SleepStep,
+  context: Readonly<Record<string, unknown>>,
+  now: number,
+): { readonly kind: 'due'; readonly at: number } | { readonly kind: 'failed'; readonly cause: unknown } {
+  try {
+    return { kind: 'due', at: step.dueAt(context, now) };
+  } catch (cause) {
+    return { kind: 'failed', cause };
+  }
 }

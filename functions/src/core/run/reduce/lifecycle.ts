@@ -52,7 +52,8 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   }),
   run_resumed: (state) => ({
     status: moveTo(state, 'running'),
-    resumeCount: state.resumeCount + 1,
+    // Waking from a wait is the normal course; only what was interrupted is counted.
+    resumeCount: state.resumeCount + (state.status === 'interrupted' ? 1 : 0),
     dueAt: ABSENT,
   }),
   orphan_detected: (state) => ({

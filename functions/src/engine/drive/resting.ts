@@ -1,0 +1,64 @@
+/**
+ * Steps whose time has not come: between two attempts, or asleep. Those due soon are waited for in process; the others
+ * are left to a later drive, and `earliest` says when that has something to do.
+ *
+ * Must not: decide what happens when a step is due; it only says so.
+ */
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
+
+export interface RestingOptions {
+  readonly clock: Clock;
+  /** How far ahead a due time may lie to be waited for in process, ms. */
+  readonly soonMs: number;
+  readonly onDue: (id: string) => void;
+}
+
+export class Resting {
+  readonly #options: RestingOptions;
+  /** Due times, epoch ms. */
+  readonly #due = new Map<string, number>();
+  readonly #timers = new Map<string, CancelTimer>();
+
+  constructor(options: RestingOptions) {
+    this.#options = options;
+  }
+
+  /** Notes a due time; nothing happens at it before `watch`. */
+  add(id: string, at: number): void {
+    this.#due.set(id, at);
+  }
+
+  /** Begins to wait for a step in process, if it is due soon. */
+  watch(id: string): void {
+    const { clock, soonMs, onDue } = this.#options;
+    const at = this.#due.get(id);
+    if (at === undefined || this.#timers.has(id)) return;
+    const delayMs = Math.max(0, at - clock.now());
+    if (delayMs > soonMs) return;
+    const cancel = clock.timer(delayMs, () => {
+      this.#timers.delete(id);
+      this.#due.delete(id);
+      onDue(id);
+    });
+    this.#timers.set(id, cancel);
+  }
+
+  /** Steps that are waited for in process. */
+  get watched(): number {
+    return this.#timers.size;
+  }
+
+  get earliest(): number | undefined {
+    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values());
+  }
+
+  ids(): readonly string[] {
+    return [...this.#due.keys()];
+  }
+
+  /** Ends all waiting in process. */
+  end(): void {
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+}
