@@ -171,8 +171,22 @@ describe('a run that is driven', () => {
     world.queue.take();
     await deadDrive(world, runId);
     expect(await cancelRun(world.deps, request(runId))).toMatchObject({ status: 'cancelling' });
+    const askedAt = world.clock.now();
     await world.run();
-    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', resumeCount: 1 });
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'cancelled', resumeCount: 0, interruptions: 1 });
+    expect((state.completedAt ?? 0) - askedAt).toBeLessThan(2 * world.deps.settings.leaseMs);
+  });
+
+  test('and whose drive is dead does not wait for a plan version that is gone', async () => {
+    const { world, runId } = await started('hang');
+    await deadDrive(world, runId);
+    await cancelRun(world.deps, request(runId));
+    await world.run(undefined, { ...world.deps, registry: new WorkflowRegistry([]) });
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'cancelled',
+      cancellation: { actor: 'c.ada', reason: 'not needed any more' },
+    });
   });
 });
 

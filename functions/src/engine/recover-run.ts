@@ -8,12 +8,14 @@ import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
+import { runCancelled } from './drive/drafts.ts';
 
 export type Recovered =
   /** It may be driven now. */
   | { readonly kind: 'resumed' }
   | { readonly kind: 'parked' }
   | { readonly kind: 'failed' }
+  | { readonly kind: 'cancelled' }
   /** It was not, or is no longer, in need of recovery. */
   | { readonly kind: 'moved_on' };
 
@@ -36,6 +38,7 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   if (!event) return { kind: 'moved_on' };
   log.info('run_recovered', { runId: state.id, verdict: event.type, resumeCount: state.resumeCount });
   if (event.type === 'run_failed') return { kind: 'failed' };
+  if (event.type === 'run_cancelled') return { kind: 'cancelled' };
   return event.type === 'run_resumed' ? { kind: 'resumed' } : { kind: 'parked' };
 }
 
@@ -58,6 +61,8 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
         { type: 'run_suspended', initiator: 'system', data: { status, reason, until: now + PARKED_MS } },
       ];
     }
+    case 'cancel':
+      return [runCancelled(state)];
     case 'resume':
       return [
         {

@@ -67,6 +67,18 @@ describe('what becomes of an interrupted run', () => {
     expect(recoveryVerdict(state, deployed)).toMatchObject(expected);
   });
 
+  test.each([
+    ['could go on', interrupted, safe],
+    ['may have acted', midFlight, unsafe],
+    ['lacks its plan', interrupted, gone],
+    ['died often', often, safe],
+    ['asks somebody', asking, safe],
+    ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
+  ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
+    const cancellation = { stopKind: 'user', requestedAt: T0 } as const;
+    expect(recoveryVerdict({ ...state, cancellation }, deployed)).toEqual({ kind: 'cancel' });
+  });
+
   test('is decided in the order of section 9', () => {
     const everything: RunState = {
       ...midFlight,
@@ -87,7 +99,8 @@ describe('what becomes of an interrupted run', () => {
       fc.property(journals(), fc.constantFrom(safe, unsafe, gone), ({ states }, deployed) => {
         for (const state of states) {
           const { kind } = recoveryVerdict(state, deployed);
-          expect(['resume', 'park', 'fail']).toContain(kind);
+          expect(['resume', 'park', 'fail', 'cancel']).toContain(kind);
+          expect(kind === 'cancel').toBe(state.cancellation !== undefined);
           if (kind === 'resume') expect(stepInDoubt(state, deployed)).toBeUndefined();
         }
       }),

@@ -23,10 +23,14 @@ export type RecoveryVerdict =
       readonly reason: string;
     }
   | { readonly kind: 'fail'; readonly error: RecordedError }
-  | { readonly kind: 'resume' };
+  | { readonly kind: 'resume' }
+  /** Its drive did not live to end it, as somebody had asked. */
+  | { readonly kind: 'cancel' };
 
 /** The verdict over an `interrupted` run. */
 export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVerdict {
+  // Before everything else: a cancel that was acknowledged must not wait for a deployment, nor end as a failure.
+  if (state.cancellation) return { kind: 'cancel' };
   if (!deployed.available) {
     return { kind: 'park', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' };
   }
