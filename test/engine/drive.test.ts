@@ -207,3 +207,33 @@ describe('a drive', () => {
     expect(commits).toBeLessThanOrEqual(10);
   });
 });
+
+test('a step that fails before its body begins keeps the others from starting', async () => {
+  let ran = 0;
+  const workflow = defineWorkflow({
+    type: 'early-failure',
+    planVersion: 1,
+    input: AnyInput,
+    steps(step) {
+      const bad = step(
+        'bad',
+        {
+          retry: { maxAttempts: 1 },
+          when: () => {
+            throw new Error('no condition');
+          },
+        },
+        () => 1,
+      );
+      const good = step('good', () => {
+        ran += 1;
+      });
+      return { bad, good };
+    },
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('early-failure');
+  await world.run();
+  expect((await world.folded(runId)).error).toMatchObject({ message: 'no condition', stepId: 'bad' });
+  expect(ran).toBe(0);
+});

@@ -99,7 +99,7 @@ export class DriveSession {
     try {
       await this.#outputs.load(store, journal.state);
       this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
-      for (const id of this.#resting.ids()) this.#rest(id);
+      for (const id of this.#resting.ids()) this.#resting.watch(id);
       if (shutdown.aborted) this.#halt('shutdown');
       this.#advance();
       return await this.#end.promise;
@@ -119,7 +119,11 @@ export class DriveSession {
     if (!this.#stop && !this.#failure) {
       this.#skipDependents();
       const room = this.#deps.settings.concurrentSteps - this.#running.size;
-      for (const id of this.#tracker.ready(room)) if (this.#fitsBudget(id)) this.#start(id);
+      for (const id of this.#tracker.ready(room)) {
+        // A step can fail before its body begins: then the others are not started any more.
+        if (this.#failure) break;
+        if (this.#fitsBudget(id)) this.#start(id);
+      }
     }
     this.#concludeIfDone();
   }
@@ -194,16 +198,13 @@ export class DriveSession {
       message,
       next: next.kind,
     });
-    if (next.kind === 'give_up') {
-      this.#failure ??= error;
-      return this.#record(step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
-    }
-    this.#resting.add(step.id, next.at);
-    this.#unacknowledged += 1;
-    await this.#append(drafts.retryScheduled(execution, next.at, error));
-    this.#rest(step.id);
-    this.#unacknowledged -= 1;
-    this.#advance();
+    if (next.kind === 'give_up') return this.#recordFailure(ending, error);
+    await this.#rest(step.id, next.at, drafts.retryScheduled(execution, next.at, error));
+  }
+
+  #recordFailure(ending: drafts.Ending, error: RecordedError): Promise<void> {
+    this.#failure ??= error;
+    return this.#record(ending.step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
   }
 
   /** Appends the fact. If it was the last one, the end of the run is queued behind it and shares its commit. */
@@ -252,17 +253,8 @@ export class DriveSession {
       return this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', NO_OUTPUT);
     }
     const due = entry.kind === 'failed' ? entry : dueTime(step, context, now);
-    if (due.kind === 'failed') {
-      const error = recorded(step.id, due.cause);
-      this.#failure ??= error;
-      return this.#record(step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
-    }
-    this.#resting.add(step.id, due.at);
-    this.#unacknowledged += 1;
-    await this.#append(drafts.sleepOpened(execution, due.at, now));
-    this.#rest(step.id);
-    this.#unacknowledged -= 1;
-    this.#advance();
+    if (due.kind === 'failed') return this.#recordFailure(ending, recorded(step.id, due.cause));
+    await this.#rest(step.id, due.at, drafts.sleepOpened(execution, due.at, now));
   }
 
   /** The time of a sleep has come: its wait and the step end in one commit. */
@@ -276,9 +268,14 @@ export class DriveSession {
     await this.#record(step, facts, 'done', NO_OUTPUT);
   }
 
-  #rest(id: string): void {
-    this.#tracker.settle(id, 'open');
+  /** A step has to wait for its time: says so in the journal, then waits in process if that is soon. */
+  async #rest(id: string, at: number, fact: EventDraft): Promise<void> {
+    this.#resting.add(id, at);
+    this.#unacknowledged += 1;
+    await this.#append(fact);
     this.#resting.watch(id);
+    this.#unacknowledged -= 1;
+    this.#advance();
   }
 
   #onDue(id: string): void {
