@@ -10,7 +10,7 @@ export interface Note {
 
 const LOOK_EVERY_MS = 20;
 /** A dead worker is noticed after 5 s; twice that, and room for a busy machine. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 45_000;
 
 export function readNotes(file: string): Note[] {
   if (!existsSync(file)) return [];
@@ -28,7 +28,7 @@ export function underWay(notes: readonly Note[], pid: number): string[] {
   return own.filter(({ what, stepId }) => what === 'begin' && !ended.has(stepId)).map(({ stepId }) => stepId);
 }
 
-/** Looks at the notes until they fulfil the condition. @throws Error naming what was waited for */
+/** Looks until there is something to see. @throws Error naming what was waited for */
 export async function waitFor<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,

@@ -2,8 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type CloudProcess, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
+import { waitFor as eventually } from '../../local/demo/notes.ts';
+
+export { eventually };
 
 export const STORAGES = ['memory', 'sqlite'] as const;
 export type Storage = (typeof STORAGES)[number];
@@ -39,23 +41,7 @@ export interface RunView {
   readonly error?: { readonly code: string };
 }
 
-const LOOK_EVERY_MS = 25;
-const LIMIT_MS = 45_000;
 const LOOK_LIMIT_MS = 2_000;
-
-/** Looks until there is something to see. @throws Error naming what was waited for */
-export async function eventually<T>(
-  what: string,
-  look: () => T | undefined | Promise<T | undefined>,
-): Promise<T> {
-  const deadline = performance.now() + LIMIT_MS;
-  while (performance.now() < deadline) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await delay(LOOK_EVERY_MS);
-  }
-  throw new Error(`waited ${LIMIT_MS} ms in vain for ${what}`);
-}
 
 /** A look that meets a worker which died or was stopped is no answer; the next one meets another. */
 export async function look<T>(ready: Ready, path: string): Promise<T | undefined> {
