@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { drainable } from '../http/drain.ts';
 import { functionsOf, type Handler } from './function-spec.ts';
+import { collectAll, giveBackAtRest } from './give-back.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
 
@@ -19,6 +20,7 @@ const GRACE_MS = 10_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers);
 const drain = drainable(server);
+giveBackAtRest(server, { collect: collectAll });
 
 const tell = (message: FromWorker) => process.send?.(message);
 

@@ -1,0 +1,47 @@
+/**
+ * Gives memory back to the system when a worker has come to rest: loading the libraries and a burst of work leave a
+ * heap of which half is empty, and V8 does not shrink it by itself while nothing is allocated.
+ *
+ * Must not: collect while a request is under way. A collection stops the process for about 0.1 s.
+ */
+import type { Server } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** Long enough that a pause between two requests of one client is none. */
+export const REST_MS = 1_000;
+/** After so many requests a heap has grown again; the scan of every few seconds is too little to ask for it. */
+export const REQUESTS_BETWEEN = 100;
+
+export interface GiveBackOptions {
+  collect(): void;
+  readonly restMs?: number;
+}
+
+/** At the first rest, when everything is loaded, and at rests after much work. */
+export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: GiveBackOptions): void {
+  let underWay = 0;
+  let since = REQUESTS_BETWEEN;
+  let timer: NodeJS.Timeout | undefined;
+  server.on('request', (_request, response) => {
+    clearTimeout(timer);
+    underWay += 1;
+    since += 1;
+    response.once('close', () => {
+      underWay -= 1;
+      if (underWay > 0 || since < REQUESTS_BETWEEN) return;
+      timer = setTimeout(() => {
+        since = 0;
+        collect();
+      }, restMs);
+      timer.unref();
+    });
+  });
+}
+
+/** A collection that also shrinks the heap; Node offers it only behind a flag. */
+export function collectAll(): void {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as (options: object) => void;
+  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}

@@ -1,0 +1,70 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { giveBackAtRest, REQUESTS_BETWEEN, REST_MS } from '../../../local/host/give-back.ts';
+
+describe('a worker that comes to rest', () => {
+  let server: EventEmitter;
+  const collect = jest.fn();
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    collect.mockClear();
+    server = new EventEmitter();
+    giveBackAtRest(server as Server, { collect });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** Begins a request; the returned function ends it. */
+  function request(): () => void {
+    const response = new EventEmitter();
+    server.emit('request', {}, response);
+    return () => void response.emit('close');
+  }
+
+  test('gives memory back a moment after its first request, once', () => {
+    request()();
+    jest.advanceTimersByTime(REST_MS - 1);
+    expect(collect).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
+    expect(collect).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(100 * REST_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  test('does so again only after many more requests', () => {
+    request()();
+    jest.advanceTimersByTime(REST_MS);
+    for (let i = 1; i < REQUESTS_BETWEEN; i += 1) {
+      request()();
+      jest.advanceTimersByTime(REST_MS);
+    }
+    expect(collect).toHaveBeenCalledTimes(1);
+    request()();
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).toHaveBeenCalledTimes(2);
+  });
+
+  test('never does while a request is under way, however long it takes', () => {
+    const end = request();
+    request()();
+    jest.advanceTimersByTime(100 * REST_MS);
+    expect(collect).not.toHaveBeenCalled();
+    end();
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  test('waits anew when a request comes in before the moment is over', () => {
+    request()();
+    jest.advanceTimersByTime(REST_MS - 1);
+    const end = request();
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).not.toHaveBeenCalled();
+    end();
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+});
