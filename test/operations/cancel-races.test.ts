@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError, Fatal } from '../../functions/src/core/errors.ts';
+import { CairnError, Fatal, RetryAt } from '../../functions/src/core/errors.ts';
 import type { RunState } from '../../functions/src/core/run/state.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
@@ -15,17 +15,26 @@ import { seededRandomness, World } from '../support/world.ts';
 
 const SEEDS = Array.from({ length: 150 }, (_, i) => i + 1);
 const LOSS_RATE = 0.08;
+/** Within this a cancel has ended the run, also if its drive died and its lease had to run out first. */
+const PROMPT_MS = 3 * 60_000;
+const NEXT_YEAR = Date.UTC(2027, 0, 1);
 
 const workflow = defineWorkflow({
   type: 'two',
   planVersion: 1,
-  input: z.object({ fails: z.boolean().default(false) }),
+  input: z.object({ does: z.enum(['end', 'fail', 'rest', 'sleep']) }),
   steps(step) {
     const one = step('one', ({ input }) => {
-      if (input.fails) throw new Fatal('no');
+      if (input.does === 'fail') throw new Fatal('no');
+      if (input.does === 'rest') throw new RetryAt(NEXT_YEAR);
       return 1;
     });
-    return { two: step('two', { needs: { one } }, ({ one }) => one) };
+    const slept = step.sleep('slept', {
+      needs: { one },
+      when: ({ input }) => input.does === 'sleep',
+      until: () => NEXT_YEAR,
+    });
+    return { two: step('two', { needs: { one, slept }, ifSkipped: 'run' }, ({ one }) => one) };
   },
 });
 
@@ -41,7 +50,7 @@ const scanning: Work = (deps) => scan(deps);
 
 interface Race {
   readonly works: readonly Work[];
-  readonly input?: { readonly fails: boolean };
+  readonly does: 'end' | 'fail' | 'rest' | 'sleep';
   /** After so many commits a drive died before the race, and its lease is over. */
   readonly deadDriveCommits?: number;
 }
@@ -54,10 +63,10 @@ interface Finish {
   readonly outcomes: readonly PromiseSettledResult<unknown>[];
 }
 
-async function raced({ works, input, deadDriveCommits }: Race, seed: number): Promise<Finish> {
+async function raced({ works, does, deadDriveCommits }: Race, seed: number): Promise<Finish> {
   const world = new World({ workflows: [workflow], seed });
   const { clock, deps, db } = world;
-  const runId = await world.start('two', input ?? {});
+  const runId = await world.start('two', { does });
   world.queue.take();
   if (deadDriveCommits !== undefined) await dieAfter(deadDriveCommits, deps, runId);
   clock.jump(61_000);
@@ -110,6 +119,7 @@ function assertHonest(finish: Finish, race: Race): void {
     else if (typeof answer === 'string') expect(answer).toBe('UNAVAILABLE');
     else {
       expect(final.status).toBe('cancelled');
+      expect((final.completedAt ?? 0) - answer.requestedAt).toBeLessThan(PROMPT_MS);
       if (answer.status === 'cancelled') expect(left.status).toBe('cancelled');
       expect(answer).toMatchObject({
         requestedAt: cancellation?.requestedAt,
@@ -124,33 +134,51 @@ const RACES: readonly (Race & { readonly claim: string; readonly ends: readonly 
   {
     claim: 'a cancel and a claim: whoever is first, the run is cancelled or had completed by then',
     works: [driving, cancel('one')],
+    does: 'end',
     ends: ['cancelled', 'completed'],
   },
   {
     claim: 'a cancel and the failure of the run: one of them ends it',
     works: [driving, cancel('one')],
-    input: { fails: true },
+    does: 'fail',
     ends: ['cancelled', 'failed'],
+  },
+  {
+    claim: 'a cancel and the release of a run that rests for long: it does not rest before it ends',
+    works: [driving, cancel('one')],
+    does: 'rest',
+    // A cancel that got through to nobody may be sent again; here nobody does, and the step uses up its attempts.
+    ends: ['cancelled', 'failed'],
+  },
+  {
+    claim: 'a cancel and a run that falls asleep for long: it does not sleep before it ends',
+    works: [driving, cancel('one')],
+    does: 'sleep',
+    ends: ['cancelled', 'completed'],
   },
   {
     claim: 'two cancels: one is written, both are told the same',
     works: [cancel('one'), cancel('two')],
+    does: 'end',
     ends: ['cancelled'],
   },
   {
     claim: 'two cancels of a driven run',
     works: [driving, cancel('one'), cancel('two')],
+    does: 'end',
     ends: ['cancelled', 'completed'],
   },
   {
     claim: 'a cancel and the recovery of a run whose drive died early',
     works: [scanning, driving, cancel('one')],
+    does: 'end',
     deadDriveCommits: 1,
     ends: ['cancelled', 'completed'],
   },
   {
     claim: 'two cancels and two recoveries of a run whose drive died late',
     works: [scanning, cancel('one'), scanning, cancel('two')],
+    does: 'end',
     deadDriveCommits: 2,
     ends: ['cancelled'],
   },

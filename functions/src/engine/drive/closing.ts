@@ -18,13 +18,13 @@ export interface ClosingFacts {
 
 /** Decided on the newest state: a cancel that came in between beats every other end. */
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
+  if (closing.kind === 'cancel' || state.cancellation) return drafts.runCancelled(state);
   if (closing.kind === 'release') {
     const { reason, dueAt } = closing;
     const due = dueAt === undefined ? {} : { dueAt };
     return { type: 'run_released', initiator: 'system', data: { reason, inFlight: facts.inFlight, ...due } };
   }
   if (closing.kind === 'suspend') return drafts.suspended(closing.until);
-  if (closing.kind === 'cancel' || state.cancellation) return drafts.runCancelled(state);
   if (closing.kind === 'fail' && facts.failure) return drafts.runFailed(facts.failure);
   return drafts.completed(state, facts.workflow.result, facts.outputOf);
 }

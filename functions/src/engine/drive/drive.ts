@@ -106,8 +106,12 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
   const input = await runInput(deps.store, state);
   const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt }).run();
+  // Also where it wanted to let go, and a cancel that came in between made that the end (closing.ts).
+  if (end.kind !== 'lease_lost' && isOver(journal.state)) {
+    logEnd(deps, journal.state);
+    return 'closed';
+  }
   if (end.kind === 'released' || end.kind === 'suspended') await goOnLater(deps, journal.state, end.dueAt);
-  if (end.kind === 'closed') logEnd(deps, journal.state);
   return end.kind;
 }
 
