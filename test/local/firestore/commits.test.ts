@@ -2,7 +2,7 @@ import { FieldPath, FieldValue, Timestamp } from '@google-cloud/firestore';
 import { credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
-import { type Bench, startBench } from './client.ts';
+import { type Bench, startBench } from './support/client.ts';
 
 const ALREADY_EXISTS = 6;
 const NOT_FOUND = 5;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Faults } from '../../../local/firestore/faults.ts';
-import { type Bench, startBench } from './client.ts';
+import { type Bench, startBench } from './support/client.ts';
 
 let bench: Bench;
 beforeAll(async () => {

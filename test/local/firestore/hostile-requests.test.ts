@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Bench, startBench } from './client.ts';
-import { RawCalls } from './raw-calls.ts';
-import { commit, database, doc, nested, one, query, set, text, transform, vector } from './requests.ts';
+import { type Bench, startBench } from './support/client.ts';
+import { RawCalls } from './support/raw-calls.ts';
+import {
+  commit,
+  database,
+  doc,
+  nested,
+  one,
+  query,
+  set,
+  text,
+  transform,
+  vector,
+} from './support/requests.ts';
 
 const OK = 0;
 const INVALID_ARGUMENT = 3;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startFirestoreServer } from '../../../local/firestore/server.ts';
-import { connect, startBench } from './client.ts';
+import { connect, startBench } from './support/client.ts';
 
 const FAILED_PRECONDITION = 9;
 const folder = mkdtempSync(join(tmpdir(), 'cairn-indexes-'));

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { startFirestoreServer } from '../../../local/firestore/server.ts';
 import { encodeBody } from '../../../local/firestore/wire/document-codec.ts';
 import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
-import { connect, PROJECT } from './client.ts';
+import { connect, PROJECT } from './support/client.ts';
 
 const KILLS = 10;
 /** Commits acknowledged before each kill: the storm is under way, its next commits are in flight. */
@@ -18,7 +18,7 @@ const MEMBERS = 5;
 
 const DATABASE = `projects/${PROJECT}/databases/(default)`;
 const folder = mkdtempSync(join(tmpdir(), 'cairn-kill-'));
-const script = join(import.meta.dirname, 'server-process.ts');
+const script = join(import.meta.dirname, 'support/server-process.ts');
 const started: ChildProcess[] = [];
 
 afterAll(() => {

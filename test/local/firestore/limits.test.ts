@@ -1,6 +1,6 @@
 import { FieldPath, FieldValue, Filter, type Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Bench, startBench } from './client.ts';
+import { type Bench, startBench } from './support/client.ts';
 
 const INVALID_ARGUMENT = 3;
 

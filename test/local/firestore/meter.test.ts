@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Bench, PROJECT, startBench } from './client.ts';
+import { type Bench, PROJECT, startBench } from './support/client.ts';
 
 let bench: Bench;
 let now = 1_700_000_000_000;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bench, startBench } from './client.ts';
-import { RawCalls } from './raw-calls.ts';
-import { commit, database, doc, one, query, set, text, transform } from './requests.ts';
+import { type Bench, startBench } from './support/client.ts';
+import { RawCalls } from './support/raw-calls.ts';
+import { commit, database, doc, one, query, set, text, transform } from './support/requests.ts';
 
 const OK = 0;
 const DEADLINE_EXCEEDED = 4;

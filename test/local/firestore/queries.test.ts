@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { FieldPath, Filter, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { SqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
-import { answer, type Condition, type Doc, NAME, type Question } from './brute-force.ts';
-import { type Bench, startBench } from './client.ts';
-import { Chooser, FIELDS, randomDocs, randomQuestion } from './random-queries.ts';
+import { answer, type Condition, type Doc, NAME, type Question } from './support/brute-force.ts';
+import { type Bench, startBench } from './support/client.ts';
+import { Chooser, FIELDS, randomDocs, randomQuestion } from './support/random-queries.ts';
 
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;

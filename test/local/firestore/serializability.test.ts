@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Firestore, Timestamp, Transaction } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { LockTable } from '../../../local/firestore/service/transactions/lock-table.ts';
-import { type Bench, startBench } from './client.ts';
-import { Chooser } from './random-queries.ts';
+import { type Bench, startBench } from './support/client.ts';
+import { Chooser } from './support/random-queries.ts';
 
 /**
  * Every history has a few documents in a collection of its own and several actors at once: transactions that read,

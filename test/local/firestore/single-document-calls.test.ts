@@ -1,7 +1,7 @@
 import { type Client, credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadProtocol, serviceDefinition } from '../../../local/wire/grpc-service.ts';
-import { type Bench, PROJECT, startBench } from './client.ts';
+import { type Bench, PROJECT, startBench } from './support/client.ts';
 
 /** The calls that the Node client never makes, made with the protocol as it ships. */
 const ROOT = `projects/${PROJECT}/databases/(default)/documents`;

@@ -1,7 +1,7 @@
 /** Calls of the server with requests that the client library would never send, down to bytes that are no request. */
 import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { loadProtocol } from '../../../local/wire/grpc-service.ts';
+import { loadProtocol } from '../../../../local/wire/grpc-service.ts';
 
 const DEADLINE_MS = 8_000;
 
