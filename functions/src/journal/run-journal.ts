@@ -47,6 +47,8 @@ export interface Appended {
 const TAIL_PAGE = 200;
 const RESEND_FIRST_MS = 20;
 const RESEND_CAP_MS = 1_000;
+/** Pauses after conflicts double up to this power: a third of a second, so that ten seconds are thirty tries or more. */
+const LONGEST_ROOM = 4;
 
 type Job =
   | { readonly kind: 'append'; readonly decide: Decide; readonly done: PromiseWithResolvers<Appended> }
@@ -160,8 +162,12 @@ export class RunJournal {
       }
       this.#assertHolding();
       if (this.#deps.clock.now() >= deadline) throw new OutcomeUnknown('append', 'the run is too busy');
-      // Whoever holds the lease writes on; everybody else leaves it room.
-      if (!this.#holding && attempt > 0) await this.#backOff(attempt);
+      // Whoever holds the lease writes on; everybody else leaves it room, and then looks again: what was read before the
+      // pause is certainly out of date by now.
+      if (!this.#holding && attempt > 0) {
+        await this.#backOff(Math.min(attempt, LONGEST_ROOM));
+        await this.#readTail();
+      }
     }
   }
 
