@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../functions/src/core/decisions/idempotency.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import type { Role } from '../../functions/src/ports/client-store.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { Installation } from './installation.ts';
@@ -194,6 +195,33 @@ describe('with an idempotency key', () => {
     expect((await first).status).toBe(200);
     expect((await cancel({}, { headers })).headers.get('idempotency-replayed')).toBe('true');
   });
+});
+
+test('a run that nobody gets at is 503 with Retry-After, and the repetition with the same key cancels it', async () => {
+  const { installation, cancel } = await ready();
+  const headers = { 'idempotency-key': 'k1' };
+  const { store, clock, db } = installation.world;
+  const commit = store.commit;
+  store.commit = () => Promise.reject(new OutcomeUnknown('commit', 'gone'));
+  const before = clock.now();
+  const asked = cancel({}, { headers });
+  let answer: Response | undefined;
+  void asked.then((response) => {
+    answer = response;
+  });
+  for (let turn = 0; turn < 200 && !answer; turn += 1) {
+    await settle();
+    if (!answer) clock.fireNext();
+  }
+  expect(answer?.status).toBe(503);
+  expect(Number(answer?.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await answer?.json()).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(clock.now() - before).toBeLessThan(12_000);
+  store.commit = commit;
+  const again = await cancel({}, { headers });
+  expect(again.status).toBe(200);
+  expect(await again.json()).toMatchObject({ status: 'cancelled' });
+  expect(db.records.get('api:c.ops:k1')?.record).toMatchObject({ status: 'completed', attempts: 2 });
 });
 
 describe('who may', () => {

@@ -14,21 +14,25 @@ import { World } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** One step, which does what the input says. */
+type What = 'return' | 'fail' | 'rest' | 'hang' | 'sleep';
+
+/** One step, which does what the input says, after a sleep if it says so. */
 const workflow = defineWorkflow({
   type: 'does',
   planVersion: 1,
-  input: z.object({ what: z.enum(['return', 'fail', 'rest', 'hang']), now: z.number() }),
-  steps: (step) => ({
-    done: step('do', { timeout: '5m' }, ({ input, signal }) => {
+  input: z.object({ what: z.enum(['return', 'fail', 'rest', 'hang', 'sleep']), now: z.number() }),
+  steps: (step) => {
+    const slept = step.sleep('slept', { when: ({ input }) => input.what === 'sleep', for: '1h' });
+    const done = step('do', { needs: { slept }, ifSkipped: 'run', timeout: '5m' }, ({ input, signal }) => {
       if (input.what === 'fail') throw new Fatal('no');
       if (input.what === 'rest') throw new RetryAt(input.now + HOUR_MS);
       if (input.what === 'return') return 1;
       return new Promise<number>((_, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),
       );
-    }),
-  }),
+    });
+    return { done };
+  },
 });
 
 interface Situation {
@@ -36,7 +40,7 @@ interface Situation {
   readonly runId: string;
 }
 
-async function started(what: 'return' | 'fail' | 'rest' | 'hang'): Promise<Situation> {
+async function started(what: What): Promise<Situation> {
   const world = new World({ workflows: [workflow] });
   return { world, runId: await world.start('does', { what, now: world.clock.now() }) };
 }
@@ -60,6 +64,12 @@ const UNLEASED: Readonly<Record<string, () => Promise<Situation>>> = {
       { type: 'orphan_detected', initiator: 'timeout', data: { owner, epoch, lastHeartbeatAt: 0 } },
     ]);
     return { world, runId };
+  },
+  'waiting_external, asleep': async () => {
+    const situation = await started('sleep');
+    await drive(situation.world.deps, situation);
+    expect(assertStored(situation.world.db, situation.runId).waits).toHaveLength(1);
+    return situation;
   },
   'waiting_external, parked': async () => {
     const situation = await started('return');
