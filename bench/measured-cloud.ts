@@ -34,6 +34,9 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
     data: options.data === 'memory' ? 'memory' : join(folder, 'data'),
     functionsModule: options.functionsModule ?? join(import.meta.dirname, 'functions.ts'),
     workers: options.workers,
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
   });
   const startMs = Math.round(performance.now() - startedAt);
   const client = new Client(cloud.ready);
