@@ -59,7 +59,7 @@ export class RawBatch implements StoreBatch {
       if (member === NOW) updateTransforms.push({ fieldPath, setToServerValue: 'REQUEST_TIME' });
       else {
         fieldPaths.push(fieldPath);
-        if (member !== DELETE) place(fields, fieldPath, valueOf(member, fieldPath));
+        if (member !== DELETE) place(fields, fieldPath, encodeValue(member, fieldPath));
       }
     }
     this.#writes.push({
@@ -98,11 +98,11 @@ function place(fields: Fields, fieldPath: string, value: Value): void {
 
 function fieldsOf(members: Members): Fields {
   const fields: Fields = {};
-  for (const [name, member] of Object.entries(members)) fields[name] = valueOf(member, name);
+  for (const [name, member] of Object.entries(members)) fields[name] = encodeValue(member, name);
   return fields;
 }
 
-function valueOf(member: unknown, name: string): Value {
+function encodeValue(member: unknown, name: string): Value {
   switch (typeof member) {
     case 'string':
       return { stringValue: member };
@@ -113,7 +113,8 @@ function valueOf(member: unknown, name: string): Value {
     case 'object':
       if (member === null) return { nullValue: 'NULL_VALUE' };
       if (member instanceof Timestamp) return { timestampValue: protoTime(member) };
-      if (Array.isArray(member)) return { arrayValue: { values: member.map((one) => valueOf(one, name)) } };
+      if (Array.isArray(member))
+        return { arrayValue: { values: member.map((one) => encodeValue(one, name)) } };
       if (Object.getPrototypeOf(member) === Object.prototype) {
         return { mapValue: { fields: fieldsOf(member as Members) } };
       }

@@ -130,7 +130,12 @@ export class DriveSession {
 
   #start(id: string): void {
     const step = this.#step(id);
-    if (step.kind === 'sleep') return this.#guard(this.#fallAsleep(step));
+    if (step.kind === 'sleep') this.#guard(this.#fallAsleep(step));
+    else this.#startBody(step);
+  }
+
+  #startBody(step: PlainStep): void {
+    const { id } = step;
     const { state } = this.#params.journal;
     const execution = nextExecution(state, step, this.#outputs, this.#deps.clock.now());
     const running: Running = { execution, abort: new AbortController(), left: false };
@@ -279,11 +284,15 @@ export class DriveSession {
   }
 
   #onDue(id: string): void {
-    if (this.#over || this.#stop || this.#failure) return this.#concludeIfDone();
     const step = this.#step(id);
-    if (step.kind === 'sleep') return this.#guard(this.#wake(step));
-    this.#tracker.settle(id, 'pending');
-    this.#advance();
+    if (this.#over || this.#stop || this.#failure) {
+      this.#concludeIfDone();
+    } else if (step.kind === 'sleep') {
+      this.#guard(this.#wake(step));
+    } else {
+      this.#tracker.settle(id, 'pending');
+      this.#advance();
+    }
   }
 
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
