@@ -4,13 +4,13 @@
  * depend on how many came before.
  */
 import { conclude } from '../../core/decisions/conclude.ts';
-import { nextRetry } from '../../core/decisions/retry.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../core/run/events.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { PlainStep, SleepStep, StepDefinition, Workflow } from '../define/types.ts';
 import type { EngineDeps } from '../deps.ts';
+import { afterFailure } from './after-failure.ts';
 import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
 import { type Closing, type ClosingFacts, closingDraft } from './closing.ts';
 import * as drafts from './drafts.ts';
@@ -183,28 +183,12 @@ export class DriveSession {
 
   async #settleFailure(
     ending: drafts.Ending & { readonly step: PlainStep },
-    { cause, error }: Extract<AttemptResult, { kind: 'failed' }>,
+    failed: Extract<AttemptResult, { kind: 'failed' }>,
   ): Promise<void> {
-    const { step, execution, now } = ending;
-    const { attempt } = execution;
-    const next = nextRetry({
-      policy: step.retry,
-      attempt,
-      random: this.#deps.random.unit(),
-      now,
-      error: cause,
-    });
-    const { code, message } = error;
-    this.#deps.log.warn('step_attempt_failed', {
-      runId: this.#runId,
-      stepId: step.id,
-      attempt,
-      code,
-      message,
-      next: next.kind,
-    });
-    if (next.kind === 'give_up') return this.#recordFailure(ending, error);
-    await this.#rest(step.id, next.at, drafts.retryScheduled(execution, next.at, error));
+    const { step, execution } = ending;
+    const next = afterFailure(this.#deps, { runId: this.#runId, ...ending }, failed);
+    if (next.kind === 'give_up') return this.#recordFailure(ending, failed.error);
+    await this.#rest(step.id, next.at, drafts.retryScheduled(execution, next.at, failed.error));
   }
 
   #recordFailure(ending: drafts.Ending, error: RecordedError): Promise<void> {
