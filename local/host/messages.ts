@@ -25,4 +25,6 @@ export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'alive' }
+  /** Once a second while it serves: its event loop turns. */
+  | { readonly kind: 'beat' }
   | { readonly kind: 'failed'; readonly error: string };

@@ -27,11 +27,14 @@ export interface WorkerEnd {
   readonly error: string | undefined;
 }
 
+/** Three beats: longer than a pause for garbage, shorter than a lease. */
+const HANGS_AFTER_MS = 3_000;
+
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
   #load = 0;
-  #lastAnswerAt = 0;
+  #lastBeatAt = 0;
   #error: string | undefined;
   #port: number | undefined;
   #onAlive: () => void = () => {};
@@ -57,6 +60,7 @@ export class WorkerProcess {
       this.#child.on('message', (message: FromWorker) => {
         if (message.kind === 'loaded')
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
+        this.#lastBeatAt = performance.now();
         if (message.kind === 'alive') this.#onAlive();
         if (message.kind === 'failed') this.#error = message.error;
         if (message.kind === 'ready') {
@@ -84,19 +88,20 @@ export class WorkerProcess {
     return this.#inFlight.get(functionName) ?? 0;
   }
 
-  /**
-   * Whether a request is better off here than there: with fewer before it, and of two as busy ones with the one that
-   * answered last, because a worker that hangs answers nothing.
-   */
+  /** Whether a request is better off here than there: a worker that hangs comes last, then the fewest before it count. */
   isFreerThan(other: WorkerProcess): boolean {
-    if (this.#load !== other.#load) return this.#load < other.#load;
-    return this.#lastAnswerAt > other.#lastAnswerAt;
+    if (this.#hangs !== other.#hangs) return other.#hangs;
+    return this.#load < other.#load;
   }
 
   count(functionName: string, by: 1 | -1): void {
     this.#load += by;
-    if (by < 0) this.#lastAnswerAt = performance.now();
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
+  }
+
+  /** It was stopped, or something keeps its event loop from turning. */
+  get #hangs(): boolean {
+    return performance.now() - this.#lastBeatAt > HANGS_AFTER_MS;
   }
 
   shiftClock(offsetMs: number): void {

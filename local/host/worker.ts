@@ -17,6 +17,7 @@ const { functionsServer } = await import('./request-app.ts');
 
 /** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
 const GRACE_MS = 10_000;
+const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers);
 const drain = drainable(server);
@@ -66,6 +67,7 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
     server.listen(0, '127.0.0.1', resolve);
   });
   tell({ kind: 'ready', port: (server.address() as AddressInfo).port });
+  setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
 }
 
 /** `firebase deploy` writes the defaults of declared parameters into the environment; here nobody else would. */
