@@ -5,7 +5,7 @@ import { control } from '../../local/cloud-process.ts';
 import { inspectJournal } from '../../local/demo/journal.ts';
 import { ended, eventually, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
 
-/** What issue 4 promises: a cancel reaches a running step within this. */
+/** What the design promises (section 5): a cancel reaches a running step within this. */
 const REACH_MS = 5_000;
 const LONG_MS = 60_000;
 
