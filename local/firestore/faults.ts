@@ -2,6 +2,7 @@
  * Faults on request: what goes wrong is drawn from a seed, so a failing run can be repeated. Decides only; the adapter
  * carries it out. Empty rules cost nothing.
  */
+import { generator } from './seeded.ts';
 
 export type Fault =
   /** Answers late. */
@@ -81,16 +82,4 @@ export class Faults {
     }
     return undefined;
   }
-}
-
-/** Mulberry32: a small generator whose draws depend on the seed alone. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

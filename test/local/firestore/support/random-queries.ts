@@ -1,5 +1,6 @@
 /** Random documents and questions from a seed, over few enough values that questions have answers. */
 import { type Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
+import { generator } from '../../../../local/firestore/seeded.ts';
 import {
   type Condition,
   completeOrders,
@@ -9,18 +10,6 @@ import {
   type Question,
   read,
 } from './brute-force.ts';
-
-/** Mulberry32: small, seeded, good enough to choose with. */
-export function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 export class Chooser {
   readonly #random: () => number;
