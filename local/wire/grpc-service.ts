@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 
@@ -63,9 +63,4 @@ export function serviceDefinition(
 function encoder(type: protobuf.Type, plain: boolean): (value: object) => Buffer {
   if (plain) return (value) => (Buffer.isBuffer(value) ? value : (type.encode(value).finish() as Buffer));
   return (value) => Buffer.from(type.encode(type.fromObject(value)).finish());
-}
-
-/** The folder of an installed package, for files its `exports` do not name. */
-export function packageFolder(packageName: string): string {
-  return dirname(require.resolve(`${packageName}/package.json`));
 }

@@ -188,9 +188,8 @@ export class RunJournal {
       deadline,
     );
     if (result.kind === 'exists' && !(await this.#isOurs(batch))) return false;
-    const foreign = this.#state;
+    // Otherwise the tail that was folded to recognise our events holds them all, and what others wrote after them.
     if (result.kind === 'committed') this.#state = batch.after;
-    else this.#state = foreign.head > batch.after.head ? foreign : batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
     if (withSnapshot)
       this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);

@@ -125,11 +125,6 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** True if the draft's output belongs into a checkpoint. */
-export function makesCheckpoint(draft: EventDraft): boolean {
-  return boundaryOf(draft, draft.outputText) !== undefined;
-}
-
 function boundaryOf(event: { readonly type: RunEvent['type'] }, outputText?: string): Boundary | undefined {
   switch (event.type) {
     case 'run_created':
