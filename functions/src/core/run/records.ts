@@ -2,7 +2,7 @@
  * The documents that lie beside an event: its checkpoint and its step record. Both are functions of the event (and
  * of the output that travels with it), so a repair can make every step record anew from the journal alone.
  */
-import type { EventDraft, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
+import type { RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
 import { stepKey } from './state.ts';
