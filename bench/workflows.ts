@@ -5,7 +5,8 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Handle, StepFactory, Workflow } from '../functions/src/engine/define/types.ts';
+import type { Workflow } from '../functions/src/engine/define/steps.ts';
+import type { Handle, StepFactory } from '../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../functions/src/engine/define/workflow.ts';
 
 /** About 200 bytes as JSON, the same as the benchmarks of the other engines return. */

@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StepDefinition, Workflow } from '../../functions/src/engine/define/types.ts';
+import type { StepDefinition, Workflow } from '../../functions/src/engine/define/steps.ts';
 import { installWorkflows } from '../../functions/src/platform/installed.ts';
 import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
 
@@ -21,7 +21,7 @@ function paced(workflow: Workflow): Workflow {
 }
 
 function pacedStep(step: StepDefinition): StepDefinition {
-  if (step.kind === 'sleep') return step;
+  if (!('body' in step)) return step;
   return {
     ...step,
     async body(context) {

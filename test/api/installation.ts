@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../functions/src/api/deps.ts';
 import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
-import type { Workflow } from '../../functions/src/engine/define/types.ts';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
 import type { Role } from '../../functions/src/ports/client-store.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Workflow } from '../../functions/src/engine/define/types.ts';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { World } from '../support/world.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -4,7 +4,7 @@ import { makeRunId } from '../../functions/src/core/encoding/ids.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import type { RunState } from '../../functions/src/core/run/state.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
-import type { Workflow } from '../../functions/src/engine/define/types.ts';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';

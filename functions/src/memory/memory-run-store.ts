@@ -180,16 +180,20 @@ export class MemoryRunStore implements RunStore {
     // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
+    if (soft?.obligationsMet) run.wakeAt = undefined;
     if (change.wakeAt !== undefined) run.wakeAt = change.wakeAt;
     run.version = this.#db.nextVersion();
     return run.version;
   }
 
-  #softAfter(before: SoftState, { heartbeat, leaseExtendedTo }: SoftUpdate): SoftState {
+  #softAfter(before: SoftState, update: SoftUpdate): SoftState {
+    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet } = update;
     return Object.freeze({
       ...before,
       ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
       ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
+      ...(inFlight === undefined ? {} : { inFlight }),
+      ...(obligationsMet === undefined ? {} : { obligationsMet }),
     });
   }
 }

@@ -2,7 +2,7 @@
  * The workflows of this installation: those that are shipped, unless a functions module of its own brings others
  * before the first request.
  */
-import type { Workflow } from '../engine/define/types.ts';
+import type { Workflow } from '../engine/define/steps.ts';
 import { workflows as shipped } from '../workflows/index.ts';
 
 let installed: readonly Workflow[] = shipped;

@@ -47,7 +47,7 @@ export function assertSoundCommit({
 
 /** @throws Error if the write would change nothing */
 export function assertSoundTouch({ runId, snapshot, soft, wakeAt }: SnapshotTouch): void {
-  const showsLife = soft?.heartbeat === true || soft?.leaseExtendedTo !== undefined;
+  const showsLife = soft?.heartbeat || soft?.leaseExtendedTo !== undefined || soft?.obligationsMet;
   if (!snapshot && !showsLife && wakeAt === undefined)
     throw new Error(`run ${runId}: a touch that writes nothing`);
 }

@@ -7,7 +7,7 @@
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
-import type { RunState, SoftState } from '../core/run/state.ts';
+import type { Progress, RunState, SoftState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 
 /** Which version of a document somebody last saw; opaque, compared by the store. */
@@ -53,6 +53,10 @@ export interface SoftUpdate {
   /** True stamps `lastHeartbeatAt` with the store's time. */
   readonly heartbeat: boolean;
   readonly leaseExtendedTo?: number;
+  /** What the bodies under way last said of themselves; absent: as it was. */
+  readonly inFlight?: readonly Progress[];
+  /** Said once all is done that the end of the run owed to others: nobody need look at it again. */
+  readonly obligationsMet?: true;
 }
 
 export type CommitResult =

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { claimVerdict } from '../../../functions/src/core/decisions/claim.ts';
 import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { claimed, created, failedRun, grownBy, journals, T0 } from '../run/random-journal.ts';
+import { claimed, created, failedRun, grownBy, journals, T0, waitOf } from '../run/random-journal.ts';
 
 const LEASE_MS = 5_000;
 const fresh = created().state;
@@ -20,7 +20,7 @@ const suspended = grownBy(leased, [
 ]);
 const asking: RunState = {
   ...suspended,
-  waits: [{ id: 'w', kind: 'event', stepId: 's', revision: 1, openedAt: T0 }],
+  waits: [waitOf('s')],
 };
 const interrupted = grownBy(leased, [
   { type: 'orphan_detected', initiator: 'timeout', data: { owner: 'o1', epoch: 1, lastHeartbeatAt: T0 } },

@@ -8,7 +8,7 @@ import {
 } from '../../../functions/src/core/decisions/recovery.ts';
 import type { Wait } from '../../../functions/src/core/run/events.ts';
 import type { RunState } from '../../../functions/src/core/run/state.ts';
-import { claimed, created, grownBy, journals, settledStep, T0 } from '../run/random-journal.ts';
+import { claimed, created, grownBy, journals, settledStep, T0, waitOf } from '../run/random-journal.ts';
 
 const safe: Deployed = { available: true, isIdempotent: () => true };
 const unsafe: Deployed = { available: true, isIdempotent: () => false };
@@ -29,7 +29,7 @@ const interrupted = orphaned(leased);
 const midFlight = orphaned(
   grownBy(leased, [{ type: 'step_started', initiator: 'system', data: settledStep('s1') }]),
 );
-const approval: Wait = { id: 'w', kind: 'approval', stepId: 's1', revision: 1, openedAt: T0 };
+const approval: Wait = { ...waitOf('s1'), kind: 'approval' };
 const asking: RunState = { ...interrupted, waits: [approval] };
 const often: RunState = { ...interrupted, interruptions: MAX_INTERRUPTIONS };
 

@@ -1,7 +1,7 @@
 /** Random journals that the engine could have written: at each place one of the events that the state allows. */
 import fc from 'fast-check';
 import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft, RunEvent, StepSettled } from '../../../functions/src/core/run/events.ts';
+import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../functions/src/core/run/events.ts';
 import { initialState, reduce } from '../../../functions/src/core/run/reduce/index.ts';
 import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
 
@@ -149,6 +149,13 @@ export function settledStep(stepId: string, changes: Partial<StepSettled> = {}):
   };
 }
 
+/** An open wait for an event. */
+export function waitOf(stepId: string, openedAt = T0): Wait {
+  const { revision, attempt, inputsHash, startedAt } = settledStep(stepId);
+  const execution = { stepId, kind: 'event', revision, attempt, inputsHash, startedAt } as const;
+  return { id: `${stepId}.1`, kind: 'event', execution, openedAt, name: 'n', key: 'k' };
+}
+
 function stepDrafts(stepId: string): EventDraft[] {
   const execution = settledStep(stepId);
   const error = { code: 'STEP_FAILED', message: 'no', stepId, retryable: true };
@@ -167,7 +174,7 @@ function stepDrafts(stepId: string): EventDraft[] {
 
 function waitDrafts(state: RunState): EventDraft[] {
   const id = `w${state.head}`;
-  const wait = { id, kind: 'event', stepId: 's3', revision: 1, openedAt: state.updatedAt } as const;
+  const wait = { ...waitOf('s3', state.updatedAt), id };
   const drafts: EventDraft[] = state.waits.flatMap((open): EventDraft[] => [
     { type: 'wait_resolved', initiator: 'user', data: { waitId: open.id } },
     { type: 'wait_expired', initiator: 'timeout', data: { waitId: open.id } },

@@ -86,7 +86,7 @@ describe('a checkpoint', () => {
 
 describe('a step record', () => {
   test('says what the folded state says of the step', () => {
-    const STATUS = { running: 'running', retrying: 'pending', waiting: 'waiting' } as const;
+    const STATUS = { running: 'running', retrying: 'pending', waiting: 'waiting', again: 'pending' } as const;
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         events.forEach((event, i) => {

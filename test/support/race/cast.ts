@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { EventDraft } from '../../../functions/src/core/run/events.ts';
 import { isOver } from '../../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../../functions/src/engine/define/types.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';

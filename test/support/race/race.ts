@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../../functions/src/engine/define/types.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
 import type { RunDocuments } from '../../../functions/src/memory/memory-database.ts';

@@ -4,7 +4,7 @@ import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { Workflow } from '../../engine/define/types.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';

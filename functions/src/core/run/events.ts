@@ -27,6 +27,13 @@ export interface RecordedError {
 /** A value kept inline as text, or a pointer to the checkpoint of this run that holds it. */
 export type StoredValue = { readonly text: string } | { readonly checkpoint: number };
 
+/** Where a value lies that no checkpoint can carry: under `payloads`, in chunks, addressed by its content. */
+export interface PayloadRef {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
 export interface Trigger {
   readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
   readonly userId?: string;
@@ -84,18 +91,32 @@ export interface StepSettled extends StepExecution {
   readonly durationMs: number;
 }
 
-/** An open question to the outside. `dueAt` absent: it waits until somebody answers. */
+/**
+ * An open question to the outside, by a step (or an item of a set of children). Carries what is needed to record the
+ * step's outcome, so that whoever brings the answer records it. `dueAt` absent: it waits until somebody answers.
+ */
 export interface Wait {
   readonly id: string;
   readonly kind: 'approval' | 'event' | 'timer' | 'child';
-  readonly stepId: string;
-  readonly revision: number;
+  readonly execution: StepExecution;
   readonly openedAt: number;
   readonly dueAt?: number;
+  /** `doubt`: not the step itself asks, but what should become of its interrupted attempt (DESIGN 2.9). */
+  readonly purpose?: 'doubt';
+  /** Of an event: what it is called, and which one of that name. */
   readonly name?: string;
   readonly key?: string;
+  /** Of a child. */
+  readonly child?: { readonly runId: string; readonly onParentEnd: 'cancel' | 'abandon' };
+  /** Of an approval: the question, as canonical JSON. */
   readonly detailText?: string;
+  /** The outside knows of it: its rendezvous is joined, its child started. Set when the run is suspended. */
+  readonly announced?: true;
 }
+
+/** What a person can answer to an approval. */
+export const DECISIONS = ['approve', 'approve_with_waiver', 'retry_with_feedback', 'reject', 'halt'] as const;
+export type Decision = (typeof DECISIONS)[number];
 
 export type StopKind = 'user' | 'system' | 'policy' | 'halt';
 
@@ -103,7 +124,8 @@ export type StopKind = 'user' | 'system' | 'policy' | 'halt';
 export interface EventData {
   run_created: RunIdentity;
   run_claimed: { readonly owner: string; readonly epoch: number; readonly expiresAt: number };
-  run_started: Record<string, never>;
+  /** `deadlineAt`: when the whole run must have ended. */
+  run_started: { readonly deadlineAt?: number };
   step_started: StepExecution;
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
@@ -120,20 +142,34 @@ export interface EventData {
     readonly effectId: string;
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt';
   };
-  /** `execution` is absent where the wait is no step's own. */
-  wait_opened: { readonly wait: Wait; readonly execution?: StepExecution };
-  wait_resolved: { readonly waitId: string; readonly decision?: string; readonly payloadText?: string };
+  wait_opened: { readonly wait: Wait };
+  /** `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. */
+  wait_resolved: {
+    readonly waitId: string;
+    readonly decision?: Decision;
+    readonly payloadText?: string;
+    readonly signalId?: string;
+  };
   wait_expired: { readonly waitId: string };
-  signal_received: { readonly signalId: string; readonly name: string; readonly payloadText: string };
+  signal_received: {
+    readonly signalId: string;
+    readonly name: string;
+    readonly key?: string;
+    readonly payloadText: string;
+  };
+  /** `steps` were named by the person; `again` are they and all that follows: their next revision begins. */
   feedback_given: {
     readonly waitId: string;
     readonly steps: readonly string[];
+    readonly again: readonly string[];
     readonly feedbackText: string;
   };
+  /** `stepId`: a step's own policy; absent: the workflow's. */
   policy_evaluated: {
     readonly allowed: boolean;
     readonly policySnapshotId: string;
     readonly reason?: string;
+    readonly stepId?: string;
   };
   run_suspended: {
     readonly status: 'awaiting_approval' | 'waiting_external';
@@ -142,7 +178,7 @@ export interface EventData {
   };
   run_resumed: { readonly reason: string };
   run_released: {
-    readonly reason: 'budget' | 'shutdown' | 'retry';
+    readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal';
     readonly inFlight: readonly StepRef[];
     readonly dueAt?: number;
   };
@@ -150,7 +186,8 @@ export interface EventData {
   replay_finished: Record<string, never>;
   cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
   orphan_detected: { readonly owner: string; readonly epoch: number; readonly lastHeartbeatAt: number };
-  compensation_started: { readonly steps: readonly string[] };
+  /** `error`: why the run is failing, where no step of it failed. */
+  compensation_started: { readonly steps: readonly string[]; readonly error?: RecordedError };
   step_compensated: StepRef;
   compensation_failed: StepRef & { readonly error: RecordedError };
   run_completed: { readonly result: StoredValue };
@@ -168,7 +205,10 @@ export interface Writer {
   readonly epoch: number;
 }
 
-/** An event before it has a place in the journal. `outputText` goes to the checkpoint, never into the event. */
+/**
+ * An event before it has a place in the journal. `outputText` (or the reference, where it is large) goes to the
+ * checkpoint, never into the event.
+ */
 export type EventDraft<T extends EventType = EventType> = {
   [K in T]: {
     readonly type: K;
@@ -176,6 +216,7 @@ export type EventDraft<T extends EventType = EventType> = {
     readonly initiator: Initiator;
     readonly actor?: string;
     readonly outputText?: string;
+    readonly outputRef?: PayloadRef;
   };
 }[T];
 

@@ -96,12 +96,7 @@ export function stepRecordOf(event: RunEvent, planVersion: number): StepRecord |
     case 'step_started':
       return { ...executionFields(event.data, event, planVersion), status: 'running' };
     case 'wait_opened':
-      return (
-        event.data.execution && {
-          ...executionFields(event.data.execution, event, planVersion),
-          status: 'waiting',
-        }
-      );
+      return { ...executionFields(event.data.wait.execution, event, planVersion), status: 'waiting' };
     case 'step_retry_scheduled':
       return {
         ...executionFields(event.data, event, planVersion),

@@ -3,7 +3,7 @@
  * layer asks of it. No decisions here, and no storage form: `reduce/` changes it, `store/` encodes it.
  */
 import type { Map as PersistentMap } from 'immutable';
-import type { RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
+import type { Decision, RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 
 /** Outcomes a resume may skip over (DESIGN 2.8); anything not listed counts as not completed. */
@@ -29,6 +29,8 @@ export type StepState =
       readonly retryAt: number;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
+  /** A person sent it back: it begins anew, as this revision. */
+  | { readonly phase: 'again'; readonly seq: number; readonly revision: number }
   | {
       readonly phase: 'done';
       readonly seq: number;
@@ -45,9 +47,33 @@ export interface Lease {
 export interface InboxSignal {
   readonly signalId: string;
   readonly name: string;
+  readonly key?: string;
   readonly payloadText: string;
   readonly at: number;
 }
+
+/** How the newest approval of a step ended; kept so that a repeated answer is known from a different one. */
+export interface Decided {
+  readonly stepId: string;
+  readonly waitId: string;
+  readonly decision: Decision | 'expired';
+  /** SHA-256 of what was said. */
+  readonly payloadHash: string;
+  readonly actor?: string;
+  readonly at: number;
+}
+
+/** What a person said when sending steps back. Each step is in one entry at most: the newest that concerns it. */
+export interface Feedback {
+  readonly seq: number;
+  readonly steps: readonly string[];
+  readonly text: string;
+}
+
+/** What the run has set up outside, to be undone when it ends: a place at a rendezvous, a child under way. */
+export type Tie =
+  | { readonly kind: 'event'; readonly waitId: string; readonly name: string; readonly key: string }
+  | { readonly kind: 'child'; readonly waitId: string; readonly runId: string };
 
 export interface CompensationEntry {
   readonly stepId: string;
@@ -65,6 +91,8 @@ export interface RunState extends RunIdentity {
   readonly stopKind?: StopKind;
   readonly currentStep?: string;
   readonly policySnapshotId?: string;
+  /** The policy has not been asked since the run began, or began to move again. */
+  readonly policyDue: boolean;
   readonly head: number;
   readonly headHash: string;
   /** Seq of the newest checkpoint; 0 before the first. */
@@ -73,11 +101,21 @@ export interface RunState extends RunIdentity {
   readonly epoch: number;
   /** When an unleased run that has nothing ready is due again (long retry). */
   readonly dueAt?: number;
+  /** When the whole run must have ended. */
+  readonly deadlineAt?: number;
+  /** Why it is suspended, where not for an open wait of its own. */
+  readonly parked?: string;
   /** Executions a released drive left unfinished; the next drive judges each before anything runs (section 9). */
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
+  /** Signals that came before anything waited for them. */
   readonly inbox: readonly InboxSignal[];
+  /** Ids of the newest signals and events taken in, so that a repeated one is known. */
+  readonly received: readonly string[];
+  readonly decisions: readonly Decided[];
+  readonly feedback: readonly Feedback[];
+  readonly ties: readonly Tie[];
   readonly result?: StoredValue;
   readonly error?: RecordedError;
   readonly lastHandoff?: readonly Wait[];
@@ -88,6 +126,8 @@ export interface RunState extends RunIdentity {
     readonly actor?: string;
   };
   readonly compensationLog: readonly CompensationEntry[];
+  /** Compensation has begun: nothing else will run any more. */
+  readonly compensating: boolean;
   readonly supersededBy?: string;
   readonly resumeCount: number;
   /** Interruptions since the newest checkpoint; five of them end the run (section 9). */
@@ -103,11 +143,38 @@ export interface RunState extends RunIdentity {
 export interface SoftState {
   readonly lastHeartbeatAt?: number;
   readonly leaseExtendedTo?: number;
+  /** What the end of the run owed to others (parent, children, rendezvous) is done. */
+  readonly obligationsMet?: boolean;
+  /** What the bodies under way last said of themselves. */
+  readonly inFlight?: readonly Progress[];
+}
+
+/** A sign of life of a body: `detailsText` is canonical JSON. */
+export interface Progress {
+  readonly step: string;
+  readonly detailsText: string;
+  readonly at: number;
 }
 
 /** The key of a step in the state: its id, or `id[itemKey]` for an item of a map. */
 export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string }): string {
   return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
+}
+
+/** The id of the step, without the item. */
+export function stepIdOf(key: string): string {
+  const bracket = key.indexOf('[');
+  return bracket < 0 ? key : key.slice(0, bracket);
+}
+
+/** The last word of a person that sent this step back, if one did. */
+export function feedbackFor({ feedback }: RunState, stepId: string): string | undefined {
+  return feedback.find((entry) => entry.steps.includes(stepId))?.text;
+}
+
+/** Whether the end of this run still concerns somebody else. */
+export function hasObligations(state: RunState): boolean {
+  return state.parent !== undefined || state.ties.length > 0;
 }
 
 export function isSuccess(outcome: string): outcome is SuccessOutcome {

@@ -1,5 +1,5 @@
 /** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
-import type { RunState, SoftState } from './state.ts';
+import { hasObligations, type RunState, type SoftState } from './state.ts';
 
 /** A run that is ready but not driven is looked at after this long: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
@@ -17,7 +17,7 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
     case 'completed':
     case 'failed':
     case 'cancelled':
-      return undefined;
+      return hasObligations(state) && !soft.obligationsMet ? state.updatedAt + READY_GRACE_MS : undefined;
     case 'awaiting_approval':
     case 'waiting_external':
       return waitingUntil(state);
@@ -31,13 +31,19 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
 }
 
 function waitingUntil(state: RunState): number {
-  if (state.waits.length === 0) return state.dueAt ?? state.updatedAt + PARKED_MS;
+  if (isParked(state)) return state.dueAt ?? state.updatedAt + PARKED_MS;
   return nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
+}
+
+/** Suspended for something that no wait of its own will bring. */
+export function isParked(state: RunState): boolean {
+  return state.parked !== undefined || state.waits.length === 0;
 }
 
 /** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */
 export function nextDue(state: RunState): number | undefined {
   const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
   if (state.dueAt !== undefined) times.push(state.dueAt);
+  if (state.deadlineAt !== undefined) times.push(state.deadlineAt);
   return times.length === 0 ? undefined : Math.min(...times);
 }

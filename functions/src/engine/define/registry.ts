@@ -1,6 +1,6 @@
 /** The workflows this deployment can run, each in all its versions. */
 import { CairnError } from '../../core/errors.ts';
-import type { Workflow } from './types.ts';
+import type { Workflow } from './steps.ts';
 
 export class WorkflowRegistry {
   readonly #versions = new Map<string, Map<number, Workflow>>();

@@ -1,9 +1,11 @@
-/** What a workflow is made of, as its author writes it and as the engine reads it. Types only. */
+/** What a workflow is made of, as its author writes it. Types only; what the engine reads is in steps.ts. */
 import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
-import type { Graph } from '../../core/graph/graph.ts';
+import type { Json } from '../../core/encoding/json.ts';
+import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
+declare const degradedValue: unique symbol;
 
 /** A step as other steps refer to it; carries the type of its output. */
 export interface Handle<T> {
@@ -17,6 +19,15 @@ export type Needs = Readonly<Record<string, Handle<unknown>>>;
 /** The outputs a body sees, by the names under which it declared its needs. */
 export type Outputs<N extends Needs> = { readonly [K in keyof N]: N[K] extends Handle<infer T> ? T : never };
 
+/** What a condition, a question or a key is computed from. Must be pure: it may be asked again after a crash. */
+export type Seen<Input, N extends Needs> = { readonly input: Input } & Outputs<N>;
+
+/** What a body reports of the work it had done by a model. Counts are added up over the attempt. */
+export interface Usage {
+  readonly agent?: string;
+  readonly tokens?: { readonly input: number; readonly output: number };
+}
+
 /** What every body gets beside the outputs it needs. */
 export interface StepContext<Input> {
   readonly input: Input;
@@ -26,56 +37,241 @@ export interface StepContext<Input> {
   readonly attempt: number;
   /** From 1; one more for each time a person sent the step back. */
   readonly revision: number;
+  /** What the person said who sent the step back; undefined at revision 1. */
+  readonly feedback: string | undefined;
   /** Aborts on timeout, cancellation, lost lease and shutdown; `signal.reason` says which. */
   readonly signal: AbortSignal;
+  /** What the attempt before this one last said by `heartbeat`, if it was cut off or failed. */
+  readonly progress: Json | undefined;
+  /** Says that the body is alive, and how far it has come (at most 1 KiB of JSON). */
+  heartbeat(details?: Json): void;
+  /**
+   * A sub-checkpoint: `fn` is called once per name and revision, and later attempts get what it returned. After a
+   * crash it may be called again; then the value that was recorded first is the one everybody gets.
+   */
+  memo<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
+  /** Recorded with the step's checkpoint. */
+  usage(used: Usage): void;
   /** Writes a structured log line with run, step and attempt. */
   log(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => T | Promise<T>;
+/** A result that is worth less than what was asked for; see `degraded`. */
+export interface Degraded<T> {
+  readonly [degradedValue]: true;
+  readonly value: T;
+  readonly reason: string;
+}
+
+type Result<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
+
+export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => Result<T>;
 
 /** With `ifSkipped: 'run'` a need may have been skipped, and then is undefined. */
 export type BodyOfOptional<Input, N extends Needs, T> = (
   context: StepContext<Input> & { readonly [K in keyof N]: Outputs<N>[K] | undefined },
-) => T | Promise<T>;
+) => Result<T>;
 
-export interface StepOptions<Input, N extends Needs, T> {
-  /** Steps whose outputs this one reads, by the name its body uses. */
+export type ItemBody<Input, N extends Needs, Item, T> = (
+  context: StepContext<Input> & Outputs<N> & { readonly item: Item; readonly index: number },
+) => Result<T>;
+
+/**
+ * What the final failure of a step means: the run fails (default), the step counts as skipped, or it has this value
+ * and is degraded (see `degrade`).
+ */
+export type OnFailure<T> = 'fail' | 'skip' | { readonly degradeTo: T };
+
+/** The first entry that matches a failure replaces the step's policy for it. */
+export interface ErrorRetry extends Partial<RetryPolicy> {
+  /** A class of errors, an error's `name` or `code`, or a question about it. */
+  readonly match: (abstract new (...args: never[]) => Error) | string | ((error: unknown) => boolean);
+}
+
+export interface RetryOptions extends Partial<RetryPolicy> {
+  readonly perError?: readonly ErrorRetry[];
+}
+
+/** What a policy decided, and the id of the rules it went by. */
+export interface PolicyVerdict {
+  readonly allowed: boolean;
+  readonly policySnapshotId: string;
+  readonly reason?: string;
+}
+
+export interface PolicyQuestion<Input> {
+  readonly input: Input;
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly type: string;
+  /** The run begins, moves again after it was interrupted or waited, or is about to run a step that has its own policy. */
+  readonly at: 'start' | 'resume' | 'step';
+  readonly stepId?: string;
+}
+
+/** May refuse: then the run is cancelled with `stopKind: policy`. One that throws is asked again; nothing runs unasked. */
+export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict | Promise<PolicyVerdict>;
+
+/** What all kinds of step have in common. */
+interface CommonOptions<Input, N extends Needs> {
+  /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
   /** False: the step is skipped. Must be pure: it may be asked again after a crash. */
-  readonly when?: (context: { readonly input: Input } & Outputs<N>) => boolean;
+  readonly when?: (seen: Seen<Input, N>) => boolean;
   /** What to do when a need was skipped: be skipped too (default), or run without it. */
   readonly ifSkipped?: 'skip' | 'run';
-  readonly retry?: Partial<RetryPolicy>;
+}
+
+interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
+  readonly retry?: RetryOptions;
   /** Longest time one attempt may take: '30s', '5m', or ms. Below the function's own timeout. */
   readonly timeout?: string | number;
-  /** Checks, and may transform, what the body returns. */
-  readonly output?: ZodType<T>;
-  /** Default true. False: a step caught mid-flight by a crash is in doubt, and the run fails (DESIGN 2.9). */
+  /** An attempt that gave no `heartbeat` for so long has timed out. */
+  readonly heartbeatTimeout?: string | number;
+  /** Default true. False: a step caught mid-flight by a crash is in doubt (see `onDoubt` of the workflow). */
   readonly idempotent?: boolean;
   /** Default true. False: a successor never takes over this step's recorded output. */
   readonly resumable?: boolean;
+  /** Asked before each attempt. */
+  readonly policy?: Policy<Input>;
+}
+
+export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Input, N> {
+  /** Checks, and may transform, what the body returns. */
+  readonly output?: ZodType<T>;
+  readonly onFailure?: OnFailure<T>;
+  /**
+   * Undoes the step when the run fails or is cancelled after it: in reverse order of completion, and recorded. Should
+   * bear to be called twice: a crash between the act and its record repeats it. Tried as often as `retry` says.
+   */
+  readonly compensate?: (
+    context: StepContext<Input> & Outputs<N> & { readonly output: T },
+  ) => void | Promise<void>;
+}
+
+/** How many items may fail: a count, or a share of all like '10%'. `atLeast`: enough that so many succeed. */
+export type Completion = { readonly tolerate: number | `${number}%` } | { readonly atLeast: number };
+
+interface FanOutOptions<Input, N extends Needs, Item> {
+  /** The items, at most 1,000. Must be pure: it is asked again after a crash. */
+  readonly over: (seen: Seen<Input, N>) => readonly Item[];
+  /** Items under way at once; default 8. */
+  readonly concurrency?: number;
+}
+
+export interface MapOptions<Input, N extends Needs, Item, T>
+  extends BodyOptions<Input, N>,
+    FanOutOptions<Input, N, Item> {
+  /** Of one item. */
+  readonly output?: ZodType<T>;
+  /** Of the map, once too many items have failed. */
+  readonly onFailure?: OnFailure<readonly T[]>;
+  readonly compensate?: (
+    context: StepContext<Input> &
+      Outputs<N> & { readonly item: Item; readonly index: number; readonly output: T },
+  ) => void | Promise<void>;
 }
 
 /** How long a sleep lasts: '24h', ms, or a time; or a function of the input and the outputs it needs that says so. */
-export type SleepTime<Input, N extends Needs, T> =
-  | T
-  | ((context: { readonly input: Input } & Outputs<N>) => T);
+export type SleepTime<Input, N extends Needs, T> = T | ((seen: Seen<Input, N>) => T);
 
-export interface SleepOptions<Input, N extends Needs> {
-  readonly needs?: N;
-  readonly when?: (context: { readonly input: Input } & Outputs<N>) => boolean;
-  readonly ifSkipped?: 'skip' | 'run';
+export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   /** From the moment the step begins. Exactly one of `for` and `until` is given. */
   readonly for?: SleepTime<Input, N, string | number>;
   /** Epoch ms or a date; a time in the past lets the run go on at once. */
   readonly until?: SleepTime<Input, N, number | Date>;
 }
 
+/** What a person is asked. A text is a question without more. */
+export type Question = string | { readonly question: string; readonly details?: Json };
+
+/** The output of an approval that let the run go on. */
+export interface Approved {
+  readonly decision: 'approve' | 'approve_with_waiver';
+  /** What the person added; for a waiver, why it was given. */
+  readonly note?: string;
+  /** Who decided; absent where nobody did in time and `onExpiry` says that this approves. */
+  readonly by?: string;
+}
+
+export interface ApprovalOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
+  readonly ask: (seen: Seen<Input, N>) => Question;
+  /** How long to wait for the decision; absent: for ever. */
+  readonly timeout?: string | number;
+  /** What it means that nobody decided: the step fails (default), is approved, or the run is halted. */
+  readonly onExpiry?: 'fail' | 'approve' | 'halt';
+  /** From when on the question is to be shown as overdue, and with which text. */
+  readonly escalate?: { readonly after: string | number; readonly text: string };
+  /** Of a rejection, and of an expiry that fails. */
+  readonly onFailure?: OnFailure<Approved>;
+}
+
+export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<Input, N> {
+  /** Name of the event. */
+  readonly event: string;
+  /** Which one of that name: the correlation key. */
+  readonly key: (seen: Seen<Input, N>) => string;
+  readonly timeout?: string | number;
+  /** Checks, and may transform, what the sender sent; an event that does not pass is refused and the run waits on. */
+  readonly output?: ZodType<T>;
+  /** Of a timeout. */
+  readonly onFailure?: OnFailure<T>;
+}
+
+interface ChildCommon<Input, N extends Needs> extends CommonOptions<Input, N> {
+  /** The workflow to run, or its type. A child is made of the newest version deployed. */
+  readonly workflow: Workflow | string;
+  /** What becomes of a child that is under way when its parent ends: it is cancelled (default), or goes on alone. */
+  readonly onParentEnd?: 'cancel' | 'abandon';
+  /** For each child. */
+  readonly timeout?: string | number;
+}
+
+export interface ChildOptions<Input, N extends Needs, T> extends ChildCommon<Input, N> {
+  readonly input: (seen: Seen<Input, N>) => unknown;
+  /** Of a child that failed, was cancelled or took too long. */
+  readonly onFailure?: OnFailure<T>;
+}
+
+export interface ChildrenOptions<Input, N extends Needs, Item, T>
+  extends ChildCommon<Input, N>,
+    FanOutOptions<Input, N, Item> {
+  readonly input: (seen: Seen<Input, N> & { readonly item: Item; readonly index: number }) => unknown;
+  readonly onFailure?: OnFailure<readonly T[]>;
+}
+
+/** The result of a run: the outputs its workflow returned, by name. */
+export type ChildResult = Readonly<Record<string, Json>>;
+
 /** Adds steps to the workflow under definition. */
 export interface StepFactory<Input> {
+  /** One body for each item of a list; the results in the order of the items. Those of tolerated failures are null. */
+  map<N extends Needs, Item, T>(
+    id: string,
+    options: MapOptions<Input, N, Item, T> & { readonly completion: Completion },
+    body: ItemBody<Input, N, Item, T>,
+  ): Handle<(T | null)[]>;
+  map<N extends Needs, Item, T>(
+    id: string,
+    options: MapOptions<Input, N, Item, T>,
+    body: ItemBody<Input, N, Item, T>,
+  ): Handle<T[]>;
+  /** Asks a person, who can approve, approve with a waiver, send steps back with feedback, reject, or halt the run. */
+  approval<N extends Needs>(id: string, options: ApprovalOptions<Input, N>): Handle<Approved>;
+  /** Waits for an event from outside. Its output is what the sender sent. */
+  event<N extends Needs, T = Json>(id: string, options: EventOptions<Input, N, T>): Handle<T>;
   /** A pause that survives everything and costs nothing while it lasts. Its output is null. */
   sleep<N extends Needs>(id: string, options: SleepOptions<Input, N>): Handle<null>;
+  /** Runs another workflow, or one for each item of a list. Its output is the result of the run (or their list). */
+  child<N extends Needs, Item, T = ChildResult>(
+    id: string,
+    options: ChildrenOptions<Input, N, Item, T> & { readonly completion: Completion },
+  ): Handle<(T | null)[]>;
+  child<N extends Needs, Item, T = ChildResult>(
+    id: string,
+    options: ChildrenOptions<Input, N, Item, T>,
+  ): Handle<T[]>;
+  child<N extends Needs, T = ChildResult>(id: string, options: ChildOptions<Input, N, T>): Handle<T>;
   <T>(id: string, body: Body<Input, Record<never, never>, T>): Handle<T>;
   <N extends Needs, T>(
     id: string,
@@ -101,44 +297,15 @@ export interface WorkflowOptions<Input> {
   /** Checks the input of every start, and drops what the workflow does not use. */
   readonly input: ZodType<Input>;
   readonly on?: { readonly github?: GithubSubscription | readonly GithubSubscription[] };
+  /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */
+  readonly timeout?: string | number;
+  /**
+   * What becomes of a run whose step with `idempotent: false` was caught mid-flight by a crash: it fails (default), or
+   * a person is asked.
+   */
+  readonly onDoubt?: 'fail' | 'ask';
+  /** Asked when a run begins and whenever it moves again. */
+  readonly policy?: Policy<Input>;
   /** Declares the graph. Called once, at load, without I/O; the handles it returns name the outputs of the run. */
   steps(step: StepFactory<Input>): Readonly<Record<string, Handle<unknown>>>;
-}
-
-/** What every kind of step has, as the engine sees it; types of inputs and outputs were the compiler's business. */
-interface AnyStep {
-  readonly id: string;
-  /** Name in the body → id of the step. */
-  readonly needs: Readonly<Record<string, string>>;
-  readonly when?: (context: Readonly<Record<string, unknown>>) => boolean;
-  readonly ifSkipped: 'skip' | 'run';
-  readonly idempotent: boolean;
-  readonly resumable: boolean;
-}
-
-export interface PlainStep extends AnyStep {
-  readonly kind: 'step';
-  readonly retry: RetryPolicy;
-  readonly timeoutMs: number;
-  readonly output?: ZodType<unknown>;
-  readonly body: (context: Readonly<Record<string, unknown>>) => unknown;
-}
-
-export interface SleepStep extends AnyStep {
-  readonly kind: 'sleep';
-  /** When the sleep that begins at `now` ends, epoch ms. Throws for what is no duration or time. */
-  readonly dueAt: (context: Readonly<Record<string, unknown>>, now: number) => number;
-}
-
-export type StepDefinition = PlainStep | SleepStep;
-
-export interface Workflow {
-  readonly type: string;
-  readonly planVersion: number;
-  readonly input: ZodType<unknown>;
-  readonly github: readonly GithubSubscription[];
-  readonly graph: Graph;
-  readonly steps: ReadonlyMap<string, StepDefinition>;
-  /** Name in the result of the run → id of the step. */
-  readonly result: Readonly<Record<string, string>>;
 }

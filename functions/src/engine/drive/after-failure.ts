@@ -1,7 +1,7 @@
 /** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
 import { nextRetry, type RetryDecision } from '../../core/decisions/retry.ts';
 import type { StepExecution } from '../../core/run/events.ts';
-import type { PlainStep } from '../define/types.ts';
+import type { PlainStep } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { AttemptResult } from './attempt.ts';
 

@@ -7,7 +7,7 @@ import type { RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits } from '../../core/run/values.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { PlainStep } from '../define/types.ts';
+import type { PlainStep } from '../define/steps.ts';
 import type { Output } from './outputs.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */

@@ -2,7 +2,7 @@
 import type { Conclusion } from '../../core/decisions/conclude.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { Workflow } from '../define/types.ts';
+import type { Workflow } from '../define/steps.ts';
 import * as drafts from './drafts.ts';
 import type { Output } from './outputs.ts';
 

@@ -3,10 +3,10 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, StepSettled, Wait } from '../../core/run/events.ts';
-import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
+import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { assertFits, storedValue } from '../../core/run/values.ts';
-import type { StepDefinition } from '../define/types.ts';
+import type { StepDefinition } from '../define/steps.ts';
 import type { Output } from './outputs.ts';
 
 /** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
@@ -33,7 +33,7 @@ export function succeeded(ending: Ending, output: Output): EventDraft {
     type: 'step_succeeded',
     initiator: 'system',
     data: { ...settled(ending, output), outputsSummary: cut(output.text, SUMMARY_CHARS) },
-    outputText: output.text,
+    ...carried(output),
   };
 }
 
@@ -54,11 +54,34 @@ export function failed(ending: Ending, error: RecordedError): EventDraft {
   };
 }
 
+export function degraded(ending: Ending, output: Output, reason: string): EventDraft {
+  return {
+    type: 'step_degraded',
+    initiator: 'system',
+    data: {
+      ...settled(ending, output),
+      outputsSummary: cut(output.text, SUMMARY_CHARS),
+      reason: cut(reason, TRACE_CHARS),
+    },
+    ...carried(output),
+  };
+}
+
+/** What the step declared its final failure to mean. */
+export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft {
+  const { onFailure } = ending.step;
+  // Of an item, its step decides once all are seen.
+  if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error);
+  const reason = `${error.code}: ${error.message}`;
+  if (onFailure.kind === 'skip') return skipped(ending, reason);
+  return degraded(ending, { text: onFailure.text, hash: sha256Hex(onFailure.text) }, reason);
+}
+
 /** The wait of a sleep that begins at `now` and is due at `dueAt`, epoch ms. */
 export function sleepOpened(execution: StepExecution, dueAt: number, now: number): EventDraft {
   const { stepId, revision } = execution;
-  const wait: Wait = { id: `${stepId}.${revision}`, kind: 'timer', stepId, revision, openedAt: now, dueAt };
-  return { type: 'wait_opened', initiator: 'system', data: { wait, execution } };
+  const wait: Wait = { id: `${stepId}.${revision}`, kind: 'timer', execution, openedAt: now, dueAt };
+  return { type: 'wait_opened', initiator: 'system', data: { wait } };
 }
 
 /** A sleep is over: its wait is resolved and the step has succeeded, in one commit. */
@@ -118,6 +141,11 @@ export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cance
       ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
     },
   };
+}
+
+/** The output as its checkpoint carries it: in full, or as a reference to where it was put. */
+function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 'outputRef'> {
+  return ref === undefined ? { outputText: text } : { outputRef: ref };
 }
 
 function settled({ step, execution, now }: Ending, output: Output): Omit<StepSettled, 'outputsSummary'> {

@@ -11,7 +11,7 @@ import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
-import type { Workflow } from '../define/types.ts';
+import type { Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { recoverRun } from '../recover-run.ts';

@@ -2,13 +2,16 @@
  * Outputs of finished steps, kept only while a step that has not ended needs them (or the result of the run does).
  * Those of an earlier drive are read from their checkpoints, all at once.
  */
+import type { PayloadRef } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { StepDefinition, Workflow } from '../define/types.ts';
+import type { StepDefinition, Workflow } from '../define/steps.ts';
 
 export interface Output {
   readonly text: string;
   readonly hash: string;
+  /** Where it was put, if no checkpoint can carry it. */
+  readonly ref?: PayloadRef;
 }
 
 /** Checkpoints read in one call. */

@@ -8,7 +8,7 @@ import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../core/run/events.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { PlainStep, SleepStep, StepDefinition, Workflow } from '../define/types.ts';
+import type { PlainStep, SleepStep, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { afterFailure } from './after-failure.ts';
 import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
@@ -131,7 +131,8 @@ export class DriveSession {
   #start(id: string): void {
     const step = this.#step(id);
     if (step.kind === 'sleep') this.#guard(this.#fallAsleep(step));
-    else this.#startBody(step);
+    else if (step.kind === 'step') this.#startBody(step);
+    else throw new Error(`no drive knows how to begin a step of kind '${step.kind}'`);
   }
 
   #startBody(step: PlainStep): void {
@@ -347,7 +348,7 @@ export class DriveSession {
   /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
   #fitsBudget(id: string): boolean {
     const step = this.#step(id);
-    if (!this.#startedAny || step.kind === 'sleep') return true;
+    if (!this.#startedAny || !('body' in step)) return true;
     return this.#deps.clock.now() + step.timeoutMs <= this.#params.budgetEndsAt;
   }
 

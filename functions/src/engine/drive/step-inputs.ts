@@ -4,7 +4,7 @@ import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { LogFields } from '../../ports/log.ts';
-import type { SleepStep, StepDefinition } from '../define/types.ts';
+import type { SleepStep, StepDefinition } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from './drafts.ts';
 import type { Outputs } from './outputs.ts';

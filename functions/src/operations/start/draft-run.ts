@@ -8,7 +8,7 @@ import type { RunEvent } from '../../core/run/events.ts';
 import { checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, storedValue } from '../../core/run/values.ts';
-import type { Workflow } from '../../engine/define/types.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import { optional } from './optional.ts';
 import type { StartDeps, StartRequest, StartResponse } from './request.ts';

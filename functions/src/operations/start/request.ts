@@ -2,7 +2,7 @@
 
 import type { EventSource } from '../../core/decisions/idempotency.ts';
 import type { Trigger } from '../../core/run/events.ts';
-import type { Workflow } from '../../engine/define/types.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';

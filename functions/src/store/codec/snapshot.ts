@@ -78,16 +78,23 @@ const changingTable: Table<Changing> = {
   stopKind: optional(word<NonNullable<RunState['stopKind']>>()),
   currentStep: optional(text),
   policySnapshotId: optional(text),
+  policyDue: flag,
   head: integer,
   headHash: text,
   checkpointHead: integer,
   lease: optional(map<Lease>({ owner: text, epoch: integer, expiresAt: time })),
   epoch: integer,
   dueAt: optional(time),
+  deadlineAt: optional(time),
+  parked: optional(text),
   inFlight: json<RunState['inFlight']>(),
   steps: stepsKind,
   waits: json<RunState['waits']>(),
   inbox: json<RunState['inbox']>(),
+  received: json<RunState['received']>(),
+  decisions: json<RunState['decisions']>(),
+  feedback: json<RunState['feedback']>(),
+  ties: json<RunState['ties']>(),
   result: optional(storedValue),
   error: optional(errorKind),
   lastHandoff: optional(json<NonNullable<RunState['lastHandoff']>>()),
@@ -100,6 +107,7 @@ const changingTable: Table<Changing> = {
     }),
   ),
   compensationLog: json<RunState['compensationLog']>(),
+  compensating: flag,
   supersededBy: optional(text),
   resumeCount: integer,
   interruptions: integer,
@@ -111,7 +119,12 @@ const changingTable: Table<Changing> = {
 
 const fixed = documentCodec(fixedTable);
 const changing = documentCodec(changingTable);
-const soft = documentCodec<SoftState>({ lastHeartbeatAt: optional(time), leaseExtendedTo: optional(time) });
+const soft = documentCodec<SoftState>({
+  lastHeartbeatAt: optional(time),
+  leaseExtendedTo: optional(time),
+  obligationsMet: optional(flag),
+  inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
+});
 
 /** Every member a run document can have; those after the state are not folded. */
 export const SNAPSHOT_NAMES: readonly string[] = [
@@ -153,6 +166,11 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
     const extendedTo = Timestamp.fromMillis(change.soft.leaseExtendedTo);
     update['soft.leaseExtendedTo'] = extendedTo;
     if (!change.snapshot) update.wakeAt = extendedTo;
+  }
+  if (change.soft?.inFlight !== undefined) update['soft.inFlight'] = JSON.stringify(change.soft.inFlight);
+  if (change.soft?.obligationsMet) {
+    update['soft.obligationsMet'] = true;
+    update.wakeAt = FieldValue.delete();
   }
   if (change.wakeAt !== undefined) update.wakeAt = Timestamp.fromMillis(change.wakeAt);
   return update;

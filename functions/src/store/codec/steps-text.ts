@@ -5,6 +5,7 @@
  *     id:seq{d|s|r|f}                   degraded, skipped, reused, failed
  *     id:seq….revision                  where it is not 1
  *     id:seqw                           waiting
+ *     id:seqg                           sent back, to begin anew ("again")
  *     id:seqo@attempt,startedAt         running ("open")
  *     id:seqt@attempt,startedAt,retryAt to be tried again
  *
@@ -63,6 +64,8 @@ function encodeState(step: StepState): string {
       return `${step.seq}${LETTERS[step.outcome]}${revision}`;
     case 'waiting':
       return `${step.seq}w${revision}`;
+    case 'again':
+      return `${step.seq}g${revision}`;
     case 'running':
       return `${step.seq}o${revision}@${step.attempt},${step.startedAt}`;
     case 'retrying':
@@ -79,7 +82,9 @@ function decodeState([seqText, letter, revisionText, ...times]: (string | undefi
   const outcome = OUTCOMES.get(letter ?? '');
   if (outcome !== undefined)
     return attempt === undefined ? { phase: 'done', seq, revision, outcome } : undefined;
-  if (letter === 'w') return attempt === undefined ? { phase: 'waiting', seq, revision } : undefined;
+  if (letter === 'w' || letter === 'g') {
+    return attempt === undefined ? { phase: letter === 'w' ? 'waiting' : 'again', seq, revision } : undefined;
+  }
   if (attempt === undefined || startedAt === undefined) return undefined;
   if (letter === 'o' && retryAt === undefined) return { phase: 'running', seq, revision, attempt, startedAt };
   if (letter === 't' && retryAt !== undefined) {

@@ -7,7 +7,7 @@ import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import type { Workflow } from '../../engine/define/types.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import { methodNotAllowed, problemResponse } from '../../http/problem.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';

@@ -1,5 +1,5 @@
 /** How run events move status, lease and the terminal fields. */
-import type { RunEvent } from '../events.ts';
+import type { RunEvent, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
@@ -31,12 +31,13 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_claimed: (state, { data }) => {
     if (data.epoch <= state.epoch)
       throw new Error(`run ${state.id}: epoch ${data.epoch} after ${state.epoch}`);
-    return { lease: { ...data }, epoch: data.epoch, dueAt: ABSENT };
+    return { lease: { ...data }, epoch: data.epoch, dueAt: ABSENT, parked: ABSENT };
   },
   run_started: (state, event) => ({
     status: moveTo(state, 'running'),
     startedAt: event.at,
     checkpointHead: event.seq,
+    ...(event.data.deadlineAt === undefined ? {} : { deadlineAt: event.data.deadlineAt }),
   }),
   run_released: (_state, { data }) => ({
     lease: ABSENT,
@@ -47,6 +48,9 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     status: moveTo(state, event.data.status),
     lease: ABSENT,
     dueAt: event.data.until ?? ABSENT,
+    parked: event.data.reason ?? ABSENT,
+    // A drive that suspends its run has told the outside of the waits; whoever parks one, for a reason, has not.
+    waits: event.writer && event.data.reason === undefined ? state.waits.map(announced) : state.waits,
     checkpointHead: event.seq,
     interruptions: 0,
   }),
@@ -55,6 +59,8 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     // Waking from a wait is the normal course; only what was interrupted is counted.
     resumeCount: state.resumeCount + (state.status === 'interrupted' ? 1 : 0),
     dueAt: ABSENT,
+    parked: ABSENT,
+    policyDue: true,
   }),
   orphan_detected: (state) => ({
     // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
@@ -64,7 +70,10 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   }),
   replay_started: (state) => ({ status: moveTo(state, 'replaying') }),
   replay_finished: (state) => ({ status: moveTo(state, 'running') }),
-  policy_evaluated: (_state, { data }) => ({ policySnapshotId: data.policySnapshotId }),
+  policy_evaluated: (state, { data }) => ({
+    policySnapshotId: data.policySnapshotId,
+    policyDue: data.stepId === undefined ? false : state.policyDue,
+  }),
   cancel_requested: (state, event) => ({
     cancellation: state.cancellation ?? {
       stopKind: event.data.stopKind,
@@ -93,6 +102,10 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_superseded: (_state, { data }) => ({ supersededBy: data.by }),
   snapshot_repaired: () => ({}),
 };
+
+function announced(wait: Wait): Wait {
+  return wait.announced ? wait : { ...wait, announced: true };
+}
 
 function moveTo(state: RunState, to: RunStatus): RunStatus {
   assertTransition(state.status, to);

@@ -38,7 +38,10 @@ export const stepReducers: Reducers<StepEvent> = {
   step_failed: settled('failed'),
   effect_attempted: () => ({}),
   effect_settled: () => ({}),
-  compensation_started: () => ({}),
+  compensation_started: (state, { data }) => ({
+    compensating: true,
+    ...(state.error === undefined && data.error !== undefined ? { error: data.error } : {}),
+  }),
   step_compensated: (state, event) => ({
     compensationLog: [
       ...state.compensationLog,
@@ -62,9 +65,10 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
       ...put(state, key, { phase: 'done', seq, revision: data.revision, outcome }),
       inFlight:
         state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
-      // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run.
+      // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run; what the
+      // failure of an item means is for its step to say.
       ...(event.type === 'step_failed'
-        ? { error: state.error ?? event.data.error }
+        ? data.itemKey === undefined && { error: state.error ?? event.data.error }
         : { checkpointHead: seq, interruptions: 0 }),
     };
   };

@@ -1,23 +1,111 @@
 /** How waits, signals and feedback move a run. */
-import type { RunState } from '../state.ts';
+import { sha256Hex } from '../../encoding/hash.ts';
+import type { Decision, RunEvent, Wait } from '../events.ts';
+import { type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
 import type { Reducers } from './index.ts';
 
 type WaitEvent = 'wait_opened' | 'wait_resolved' | 'wait_expired' | 'signal_received' | 'feedback_given';
 
+/** Ids of signals a run remembers: a sender that repeats itself does so within its next few messages. */
+export const RECEIVED_IDS = 200;
+
 export const waitReducers: Reducers<WaitEvent> = {
-  wait_opened: (state, { seq, data: { wait } }) => ({
-    waits: [...state.waits, wait],
-    steps: state.steps.set(wait.stepId, { phase: 'waiting', seq, revision: wait.revision }),
-    currentStep: wait.stepId,
+  wait_opened: (state, { seq, data: { wait } }) => {
+    const key = stepKey(wait.execution);
+    const tie = tieOf(wait);
+    return {
+      waits: [...state.waits, wait],
+      steps: state.steps.set(key, { phase: 'waiting', seq, revision: wait.execution.revision }),
+      currentStep: key,
+      ...(tie ? { ties: [...state.ties, tie] } : {}),
+    };
+  },
+  wait_resolved: (state, event) => {
+    const { waitId, decision, signalId } = event.data;
+    const wait = openWait(state, waitId);
+    return {
+      ...closed(state, wait),
+      // A child that has told its parent needs nothing any more; a place at a rendezvous is given back at the end.
+      ties: state.ties.filter((tie) => tie.kind !== 'child' || tie.waitId !== waitId),
+      ...(decision === undefined ? {} : { decisions: decided(state, wait, decision, event) }),
+      ...(signalId === undefined ? {} : taken(state, signalId)),
+    };
+  },
+  wait_expired: (state, event) => {
+    const wait = openWait(state, event.data.waitId);
+    const decisions = wait.kind === 'approval' ? decided(state, wait, 'expired', event) : state.decisions;
+    return { ...closed(state, wait), decisions };
+  },
+  signal_received: (state, { at, data }) => ({
+    inbox: [...state.inbox, { ...data, at }],
+    received: remember(state, data.signalId),
   }),
-  wait_resolved: (state, { data }) => ({ waits: without(state, data.waitId) }),
-  wait_expired: (state, { data }) => ({ waits: without(state, data.waitId) }),
-  signal_received: (state, { at, data }) => ({ inbox: [...state.inbox, { ...data, at }] }),
-  feedback_given: (state, { data }) => ({ steps: state.steps.deleteAll(data.steps) }),
+  feedback_given: (state, event) => sentBack(state, event),
 };
 
-function without(state: RunState, waitId: string): RunState['waits'] {
-  const rest = state.waits.filter((wait) => wait.id !== waitId);
-  if (rest.length === state.waits.length) throw new Error(`run ${state.id} has no open wait '${waitId}'`);
-  return rest;
+function openWait(state: RunState, waitId: string): Wait {
+  const wait = state.waits.find(({ id }) => id === waitId);
+  if (!wait) throw new Error(`run ${state.id} has no open wait '${waitId}'`);
+  return wait;
+}
+
+function closed(state: RunState, wait: Wait): Pick<RunState, 'waits'> {
+  return { waits: state.waits.filter(({ id }) => id !== wait.id) };
+}
+
+function decided(
+  { decisions }: RunState,
+  wait: Wait,
+  decision: Decision | 'expired',
+  event: RunEvent<'wait_resolved'> | RunEvent<'wait_expired'>,
+): Decided[] {
+  const { stepId } = wait.execution;
+  const payload = event.type === 'wait_resolved' ? (event.data.payloadText ?? '') : '';
+  const entry: Decided = {
+    stepId,
+    waitId: wait.id,
+    decision,
+    payloadHash: sha256Hex(payload),
+    at: event.at,
+    ...(event.actor === undefined ? {} : { actor: event.actor }),
+  };
+  return [...decisions.filter((other) => other.stepId !== stepId), entry];
+}
+
+function taken(state: RunState, signalId: string): Partial<RunState> {
+  return {
+    inbox: state.inbox.filter((signal) => signal.signalId !== signalId),
+    received: state.received.includes(signalId) ? state.received : remember(state, signalId),
+  };
+}
+
+function remember({ received }: RunState, signalId: string): readonly string[] {
+  return [...received, signalId].slice(-RECEIVED_IDS);
+}
+
+/** Every step that follows what was named begins anew, its items with it, and whatever it was waiting for is let go. */
+function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): Partial<RunState> {
+  const again = new Set(data.again);
+  const steps = state.steps.withMutations((map) => {
+    for (const [key, step] of state.steps) {
+      const id = stepIdOf(key);
+      if (!again.has(id)) continue;
+      if (key === id) map.set(key, { phase: 'again', seq, revision: step.revision + 1 });
+      else map.delete(key);
+    }
+  });
+  const kept = state.feedback
+    .map((entry) => ({ ...entry, steps: entry.steps.filter((id) => !again.has(id)) }))
+    .filter((entry) => entry.steps.length > 0);
+  return {
+    steps,
+    waits: state.waits.filter(({ execution }) => !again.has(execution.stepId)),
+    inFlight: state.inFlight.filter(({ stepId }) => !again.has(stepId)),
+    feedback: [...kept, { seq, steps: data.again, text: data.feedbackText }],
+  };
+}
+
+function tieOf({ id: waitId, name, key, child }: Wait): Tie | undefined {
+  if (child) return { kind: 'child', waitId, runId: child.runId };
+  return name === undefined ? undefined : { kind: 'event', waitId, name, key: key ?? '' };
 }

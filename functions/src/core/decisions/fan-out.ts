@@ -1,0 +1,95 @@
+/**
+ * Owns how a set of like executions (the items of a map, a set of children) gets on: what starts next, and when the
+ * whole has succeeded or failed. Pure, at a cost per item that does not depend on how many there are.
+ *
+ * Must not: know what an item does or where its outcome is kept.
+ */
+
+/** At most so many items: their states stand in the snapshot, their results in one output. */
+export const MAX_ITEMS = 1_000;
+
+/** `all`: none may fail. `tolerate`: so many may. `share`: so many per cent may. `at_least`: enough that so many succeed. */
+export type Completion =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'tolerate'; readonly failures: number }
+  | { readonly kind: 'share'; readonly percent: number }
+  | { readonly kind: 'at_least'; readonly successes: number };
+
+export type FanOutVerdict = 'open' | 'succeeded' | 'failed';
+
+export interface Counts {
+  readonly items: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** Whether the outcome of the whole is decided. Items under way when it is are still waited for. */
+export function fanOutVerdict(completion: Completion, { items, succeeded, failed }: Counts): FanOutVerdict {
+  if (completion.kind === 'at_least') {
+    const wanted = completion.successes;
+    if (succeeded >= wanted) return 'succeeded';
+    return items - failed < wanted ? 'failed' : 'open';
+  }
+  if (failed > toleratedFailures(completion, items)) return 'failed';
+  return succeeded + failed === items ? 'succeeded' : 'open';
+}
+
+function toleratedFailures(completion: Exclude<Completion, { kind: 'at_least' }>, items: number): number {
+  switch (completion.kind) {
+    case 'all':
+      return 0;
+    case 'tolerate':
+      return completion.failures;
+    case 'share':
+      return Math.floor((items * completion.percent) / 100);
+  }
+}
+
+/** `idle`: not begun, or to be begun again. */
+export type ItemState = 'idle' | 'open' | 'succeeded' | 'failed';
+
+export class FanOutProgress {
+  readonly #completion: Completion;
+  readonly #concurrency: number;
+  readonly #states: ItemState[];
+  readonly #counts = { open: 0, succeeded: 0, failed: 0 };
+  /** Nothing before it is idle. */
+  #next = 0;
+
+  constructor(states: readonly ItemState[], completion: Completion, concurrency: number) {
+    this.#completion = completion;
+    this.#concurrency = concurrency;
+    this.#states = [...states];
+    for (const state of states) if (state !== 'idle') this.#counts[state] += 1;
+  }
+
+  get verdict(): FanOutVerdict {
+    const { succeeded, failed } = this.#counts;
+    return fanOutVerdict(this.#completion, { items: this.#states.length, succeeded, failed });
+  }
+
+  /** Items begun and not ended. */
+  get open(): number {
+    return this.#counts.open;
+  }
+
+  stateOf(index: number): ItemState | undefined {
+    return this.#states[index];
+  }
+
+  /** The next item that may begin now, if one may. */
+  next(): number | undefined {
+    if (this.#counts.open >= this.#concurrency || this.verdict !== 'open') return undefined;
+    while (this.#next < this.#states.length && this.#states[this.#next] !== 'idle') this.#next += 1;
+    return this.#next < this.#states.length ? this.#next : undefined;
+  }
+
+  settle(index: number, state: ItemState): void {
+    const before = this.#states[index];
+    if (before === undefined || before === state) return;
+    if (before !== 'idle') this.#counts[before] -= 1;
+    if (state !== 'idle') this.#counts[state] += 1;
+    else this.#next = Math.min(this.#next, index);
+    this.#states[index] = state;
+  }
+}

@@ -1,0 +1,108 @@
+/** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
+import type { ZodType } from 'zod';
+import type { Completion as FanOutCompletion } from '../../core/decisions/fan-out.ts';
+import type { RetryPolicy } from '../../core/decisions/retry.ts';
+import type { Graph } from '../../core/graph/graph.ts';
+import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
+
+/** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
+export type Context = Readonly<Record<string, unknown>>;
+
+/** What the final failure of a step means; `text` is canonical JSON. */
+export type FailurePolicy =
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'degrade'; readonly text: string };
+
+export type AnyPolicy = (question: PolicyQuestion<unknown>) => PolicyVerdict | Promise<PolicyVerdict>;
+
+interface AnyStep {
+  readonly id: string;
+  /** Name in the body → id of the step. */
+  readonly needs: Readonly<Record<string, string>>;
+  readonly when?: (context: Context) => boolean;
+  readonly ifSkipped: 'skip' | 'run';
+  readonly idempotent: boolean;
+  readonly resumable: boolean;
+  readonly onFailure: FailurePolicy;
+}
+
+interface AnyBody extends AnyStep {
+  readonly retry: RetryPolicy;
+  readonly retryPerError: readonly { readonly match: ErrorRetry['match']; readonly policy: RetryPolicy }[];
+  readonly timeoutMs: number;
+  readonly heartbeatTimeoutMs?: number;
+  readonly output?: ZodType<unknown>;
+  readonly policy?: AnyPolicy;
+  readonly body: (context: Context) => unknown;
+  readonly compensate?: (context: Context) => unknown;
+}
+
+/** Several executions of one thing. */
+export interface FanOut {
+  readonly over: (context: Context) => readonly unknown[];
+  readonly concurrency: number;
+  readonly completion: FanOutCompletion;
+}
+
+export interface PlainStep extends AnyBody {
+  readonly kind: 'step';
+}
+
+export interface MapStep extends AnyBody {
+  readonly kind: 'map';
+  readonly fanOut: FanOut;
+}
+
+export interface SleepStep extends AnyStep {
+  readonly kind: 'sleep';
+  /** When the sleep that begins at `now` ends, epoch ms. Throws for what is no duration or time. */
+  readonly dueAt: (context: Context, now: number) => number;
+}
+
+export interface ApprovalStep extends AnyStep {
+  readonly kind: 'approval';
+  readonly ask: (context: Context) => unknown;
+  readonly timeoutMs?: number;
+  readonly onExpiry: 'fail' | 'approve' | 'halt';
+  readonly escalate?: { readonly afterMs: number; readonly text: string };
+}
+
+export interface EventStep extends AnyStep {
+  readonly kind: 'event';
+  readonly event: string;
+  readonly key: (context: Context) => string;
+  readonly timeoutMs?: number;
+  readonly output?: ZodType<unknown>;
+}
+
+export interface ChildStep extends AnyStep {
+  readonly kind: 'child';
+  /** Type of the workflow to run. */
+  readonly workflow: string;
+  readonly input: (context: Context) => unknown;
+  readonly onParentEnd: 'cancel' | 'abandon';
+  readonly timeoutMs?: number;
+  /** Absent: one child. */
+  readonly fanOut?: FanOut;
+}
+
+/** Steps that call a body in this process. */
+export type BodyStep = PlainStep | MapStep;
+/** Steps that wait for something outside. */
+export type WaitStep = SleepStep | ApprovalStep | EventStep | ChildStep;
+export type StepDefinition = BodyStep | WaitStep;
+
+export interface Workflow {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly input: ZodType<unknown>;
+  readonly github: readonly GithubSubscription[];
+  readonly timeoutMs?: number;
+  readonly onDoubt: 'fail' | 'ask';
+  readonly policy?: AnyPolicy;
+  readonly graph: Graph;
+  readonly steps: ReadonlyMap<string, StepDefinition>;
+  /** Name in the result of the run → id of the step. */
+  readonly result: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,71 @@
+/**
+ * The events by which a wait ends and its step gets its outcome, in one commit. Pure: whoever brings the answer (a
+ * person, a sender, a child, a drive that sees the time has come) records it in the same words.
+ *
+ * Must not: decide whether the answer is acceptable; that is its bringer's business.
+ */
+import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { Initiator } from '../../core/run/status.ts';
+import type { StepDefinition } from '../define/steps.ts';
+import * as drafts from '../drive/drafts.ts';
+import type { Output } from '../drive/outputs.ts';
+
+/** Who brings it, and what is to be remembered of it. */
+export interface Answer {
+  readonly initiator: Initiator;
+  readonly actor?: string | undefined;
+  readonly decision?: Decision | undefined;
+  /** What a person said, as canonical JSON. */
+  readonly payloadText?: string | undefined;
+  /** Id of the signal or event. */
+  readonly signalId?: string | undefined;
+}
+
+export interface EndOfWait {
+  readonly step: StepDefinition;
+  readonly wait: Wait;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** The wait was answered, and the step has this output. */
+export function answered({ step, wait, now }: EndOfWait, answer: Answer, output: Output): EventDraft[] {
+  return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
+}
+
+/** The wait was answered with what fails the step; the step's `onFailure` says what that means. */
+export function refused(end: EndOfWait, answer: Answer, error: RecordedError): EventDraft[] {
+  const { step, wait, now } = end;
+  return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
+}
+
+/** Nobody answered in time. */
+export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
+  const ending = { step, execution: wait.execution, now };
+  return [
+    { type: 'wait_expired', initiator: 'timeout', data: { waitId: wait.id } },
+    'code' in outcome ? drafts.failedByPolicy(ending, outcome) : drafts.succeeded(ending, outcome),
+  ];
+}
+
+/** A suspended run moves again; for one that is not suspended, nothing. A task must follow the commit. */
+export function resumed(state: RunState, reason: string): EventDraft[] {
+  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return [];
+  return [{ type: 'run_resumed', initiator: 'system', data: { reason } }];
+}
+
+export function resolved({ id: waitId }: Wait, answer: Answer): EventDraft {
+  const { initiator, actor, decision, payloadText, signalId } = answer;
+  return {
+    type: 'wait_resolved',
+    initiator,
+    ...(actor === undefined ? {} : { actor }),
+    data: {
+      waitId,
+      ...(decision === undefined ? {} : { decision }),
+      ...(payloadText === undefined ? {} : { payloadText }),
+      ...(signalId === undefined ? {} : { signalId }),
+    },
+  };
+}
