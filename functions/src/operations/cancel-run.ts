@@ -1,18 +1,25 @@
 /**
- * Cancels a run: one pure decision, one append. A run that nobody drives ends in that commit; one that is driven is
- * asked to, and its drive ends it as soon as it sees the request.
+ * Cancels a run: one pure decision, one append. A run that nobody drives and that has nothing to undo ends in that
+ * commit; any other is asked to, and a drive ends it: the one that has it as soon as it sees the request.
  */
+import { compensationsDue } from '../core/decisions/compensation.ts';
+import type { Deployed } from '../core/decisions/recovery.ts';
 import type { EventDraft, RunEvent, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition, type RunStatus } from '../core/run/status.ts';
+import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import { deployedFor } from '../engine/deployed.ts';
 import { runCancelled } from '../engine/drive/drafts.ts';
+import { resumed } from '../engine/waits/settle.ts';
 import type { JournalDeps } from '../journal/run-journal.ts';
 import type { Log } from '../ports/log.ts';
+import { type DriveAfterDeps, driveAfter } from './drive-after.ts';
 import { appendFromOutside } from './outside-append.ts';
 import { optional } from './start/optional.ts';
 
-export interface CancelDeps extends JournalDeps {
-  readonly log: Log;
+export interface CancelDeps extends JournalDeps, DriveAfterDeps {
+  /** Says what has to be undone first. */
+  readonly registry: WorkflowRegistry;
 }
 
 export interface CancelRequest {
@@ -27,7 +34,7 @@ export interface CancelRequest {
 /** Says what the first request said: a later one changes nothing, whatever its reason. */
 export interface Cancellation {
   readonly runId: string;
-  /** `cancelling`: a drive holds the run and has been asked to end it. */
+  /** `cancelling`: a drive has been asked to end it, after what it has to undo. */
   readonly status: 'cancelled' | 'cancelling';
   /** Epoch ms. */
   readonly requestedAt: number;
@@ -38,22 +45,24 @@ export interface Cancellation {
 export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Cancellation> {
   const { runId, tenantId } = request;
   let from: RunStatus = 'pending';
-  const { state, events } = await appendFromOutside(deps, {
+  const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
     decide: (current) => {
       from = current.status;
-      return cancelDrafts(current, request);
+      return cancelDrafts(current, request, deployedFor(deps.registry, current));
     },
   });
-  logEvents(deps.log, { from, state, events });
-  return cancellationOf(state);
+  logCancellation(deps.log, { from, ...appended });
+  await driveAfter(deps, appended);
+  return cancellationOf(appended.state);
 }
 
 /** What a request adds to the journal; nothing if it was made before. @throws CairnError RUN_TERMINAL_STATE */
 export function cancelDrafts(
   state: RunState,
   request: Omit<CancelRequest, 'runId' | 'tenantId'>,
+  deployed: Pick<Deployed, 'isCompensable'>,
 ): EventDraft[] {
   if (state.status === 'cancelled') return [];
   if (isOver(state)) assertTransition(state.status, 'cancelled');
@@ -65,8 +74,13 @@ export function cancelDrafts(
   };
   const ended = runCancelled({ cancellation });
   const requested: EventDraft[] = state.cancellation ? [] : [{ ...ended, type: 'cancel_requested' }];
+  if (state.lease) return requested;
+  // Undoing takes a drive, which ends the run after it.
+  if (compensationsDue(state, deployed.isCompensable).length > 0) {
+    return [...requested, ...resumed(state, 'cancelled: what it did is to be undone')];
+  }
   // What a drive was asked for and did not live to do is done by whoever asks again.
-  return state.lease ? requested : [...requested, ended];
+  return [...requested, ended];
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE if the run ended otherwise before its drive saw the request */
@@ -81,14 +95,15 @@ function cancellationOf(state: RunState): Cancellation {
   };
 }
 
-interface Change {
+/** What a commit changed. `from`: the status before it. */
+export interface Change {
   readonly from: RunStatus;
   readonly state: RunState;
   readonly events: readonly RunEvent[];
 }
 
 /** The end of a run is logged by whoever ends it: here, what a drive logs for the runs that it ends. */
-function logEvents(log: Log, { from, state, events }: Change): void {
+export function logCancellation(log: Log, { from, state, events }: Change): void {
   const { id: runId, tenantId, type, status, durationMs } = state;
   for (const { type: what, initiator } of events) {
     if (what === 'cancel_requested') log.info('run_cancel_requested', { runId, tenantId, initiator });

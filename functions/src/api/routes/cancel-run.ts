@@ -25,13 +25,16 @@ export async function cancelFromApi(
   await loadOwn(deps.start, { runId, tenantId });
   return answerOnce(deps, caller, mutation, async () => {
     const { reason } = mutation.body;
-    const cancellation = await cancelRun(deps.start, {
-      runId,
-      tenantId,
-      actor: principalOf(caller),
-      reason,
-      stopKind: 'user',
-    });
+    const cancellation = await cancelRun(
+      { ...deps.start, registry: deps.registry },
+      {
+        runId,
+        tenantId,
+        actor: principalOf(caller),
+        reason,
+        stopKind: 'user',
+      },
+    );
     return { status: 200, body: { ...cancellation, requestedAt: iso(cancellation.requestedAt) } };
   });
 }

@@ -14,6 +14,8 @@ export interface Deployed {
   readonly available: boolean;
   /** Whether a step may safely run again; only asked while `available`. */
   isIdempotent(stepKey: string): boolean;
+  /** Whether it says how to undo what has this key; of a plan that is not deployed nothing can be undone. */
+  isCompensable(stepKey: string): boolean;
 }
 
 export type RecoveryVerdict =

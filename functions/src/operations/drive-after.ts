@@ -1,0 +1,32 @@
+/**
+ * What follows an append from outside: a drive, if the run can move now or owes something at its end. Its loss is no
+ * harm, since `wakeAt` says so too and the scan finds the run; so the caller hears that the append is durable in any case.
+ */
+import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
+import type { Appended } from '../journal/run-journal.ts';
+import type { Log } from '../ports/log.ts';
+import type { TaskQueue } from '../ports/task-queue.ts';
+
+export interface DriveAfterDeps {
+  readonly queue: TaskQueue;
+  readonly log: Log;
+}
+
+/** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
+export async function driveAfter({ queue, log }: DriveAfterDeps, { state, events }: Appended): Promise<void> {
+  if (!wantsDrive(state, events.length > 0)) return;
+  try {
+    await queue.enqueue({ runId: state.id, reason: 'continue' });
+  } catch (error) {
+    log.error('enqueue_failed', {
+      runId: state.id,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+/** A run that is driven sees by itself what was appended; one that rests or waits is not to be disturbed. */
+function wantsDrive(state: RunState, appended: boolean): boolean {
+  if (isOver(state)) return appended && hasObligations(state);
+  return state.lease === undefined && (state.status === 'running' || state.status === 'interrupted');
+}
