@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
+import { runtimeConfigCodec } from '../../functions/src/store/codec/runtime-config.ts';
 import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
+import { chunkCodec, memoCodec } from '../../functions/src/store/codec/values.ts';
 
 interface IndexFile {
   readonly indexes: readonly {
@@ -27,8 +29,11 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   events: eventCodec.names,
   checkpoints: checkpointCodec.names,
   steps: stepCodec.names,
+  payloads: chunkCodec.names,
+  memos: memoCodec.names,
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
+  gwi_config: runtimeConfigCodec.names,
 };
 
 describe('firestore.indexes.json', () => {

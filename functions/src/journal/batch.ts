@@ -3,6 +3,7 @@
  * every decision sees the state as the ones before it in the batch left it. Knows the limits of a commit, not how
  * it is sent.
  */
+import { canonicalTextOf } from '../core/encoding/json.ts';
 import { seal } from '../core/run/chain.ts';
 import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
 import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/run/records.ts';
@@ -14,7 +15,7 @@ import { wakeAt } from '../core/run/wake.ts';
 export const MAX_COMMIT_WRITES = 300;
 /** Below Firestore's 10 MiB a request, with room for field names and encoding. */
 export const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
-/** What an event with its checkpoint and step record takes beside the output. */
+/** What an event with its checkpoint and step record takes beside its data and the output. */
 const EVENT_OVERHEAD_BYTES = 2_048;
 
 /**
@@ -77,7 +78,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
     for (const draft of drafts) {
       const writer = writerOf(draft, after, owner);
       const event = seal(draft, { chain: after, id: newEventId(), now, ...(writer ? { writer } : {}) });
-      const checkpoint = checkpointOf(event, after, draft.outputText);
+      const checkpoint = checkpointOf(event, after, draft);
       if (checkpoint) checkpoints.push(checkpoint);
       const step = stepRecordOf(event, after.planVersion);
       if (step) steps.set(step.id, step);
@@ -107,8 +108,10 @@ function writerOf(draft: EventDraft, state: RunState, owner: string | undefined)
 
 function sizeOf(drafts: readonly EventDraft[]): number {
   let bytes = 0;
-  for (const { outputText } of drafts) {
-    bytes += EVENT_OVERHEAD_BYTES + (outputText === undefined ? 0 : Buffer.byteLength(outputText));
+  for (const { data, outputText } of drafts) {
+    // The text of the data is made once: the event is hashed and stored by it.
+    bytes += EVENT_OVERHEAD_BYTES + Buffer.byteLength(canonicalTextOf(data));
+    if (outputText !== undefined) bytes += Buffer.byteLength(outputText);
   }
   return bytes;
 }

@@ -14,6 +14,7 @@ import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
+import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 
 /** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
 export interface RunDocuments {
@@ -35,6 +36,11 @@ export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
+  runtimeConfig: StoredRuntimeConfig | undefined;
+  /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
+  readonly payloads = new Map<string, readonly Uint8Array[]>();
+  /** Texts by name, of each run, step and revision. */
+  readonly memos = new Map<string, Map<string, string>>();
   readonly #clock: { now(): number };
   #writes = 0;
 

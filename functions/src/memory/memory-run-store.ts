@@ -8,7 +8,7 @@
 
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
-import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
+import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
@@ -28,14 +28,18 @@ import type {
   StartCommit,
   TouchResult,
 } from '../ports/run-store.ts';
+import type { Memo } from '../ports/value-store.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+import { MemoryValues } from './memory-values.ts';
 import { ascending, descending, pageOf } from './paging.ts';
 
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;
+  readonly #values: MemoryValues;
 
   constructor(db: MemoryDatabase) {
     this.#db = db;
+    this.#values = new MemoryValues(db);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
@@ -171,6 +175,26 @@ export class MemoryRunStore implements RunStore {
       positionOf: (checkpoint) => [0, seqId(checkpoint.seq)],
       compare: ascending,
     });
+  }
+
+  writePayload(runId: string, text: string): Promise<PayloadRef> {
+    return this.#values.writePayload(runId, text);
+  }
+
+  readPayload(runId: string, ref: PayloadRef): Promise<string> {
+    return this.#values.readPayload(runId, ref);
+  }
+
+  deletePayload(runId: string, ref: PayloadRef): Promise<void> {
+    return this.#values.deletePayload(runId, ref);
+  }
+
+  createMemo(runId: string, memo: Memo): Promise<string> {
+    return this.#values.createMemo(runId, memo);
+  }
+
+  readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
+    return this.#values.readMemos(runId, step, revision);
   }
 
   #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {

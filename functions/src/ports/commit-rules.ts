@@ -4,9 +4,13 @@
  *
  * Must not: check what only the stored documents can tell.
  */
+import { CairnError } from '../core/errors.ts';
 import type { RunEvent } from '../core/run/events.ts';
+import { MAX_MEMO_NAME_BYTES, MAX_PAYLOAD_BYTES } from '../core/run/limits.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import { assertFits } from '../core/run/values.ts';
 import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
+import type { Memo } from './value-store.ts';
 
 /** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
 export const MAX_STORE_WRITES = 320;
@@ -25,7 +29,7 @@ export function assertSoundStart({ state, events, checkpoints, records }: StartC
   if (new Set(records.map(({ record }) => record.key)).size !== records.length) {
     throw new Error(`run ${state.id}: two idempotency records of a start have one key`);
   }
-  assertFits(state.id, { events, checkpoints, steps: [], others: 1 + records.length });
+  assertLoad(state.id, { events, checkpoints, steps: [], others: 1 + records.length });
 }
 
 /** The bytes that were counted. @throws Error if a move of a run cannot be right, whatever is stored */
@@ -42,7 +46,7 @@ export function assertSoundCommit({
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
   if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
-  return assertFits(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
+  return assertLoad(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
 }
 
 /** @throws Error if the write would change nothing */
@@ -50,6 +54,25 @@ export function assertSoundTouch({ runId, snapshot, soft, wakeAt }: SnapshotTouc
   const showsLife = soft?.heartbeat || soft?.leaseExtendedTo !== undefined || soft?.obligationsMet;
   if (!snapshot && !showsLife && wakeAt === undefined)
     throw new Error(`run ${runId}: a touch that writes nothing`);
+}
+
+/** @throws CairnError PAYLOAD_TOO_LARGE */
+export function assertSoundPayload(text: string): void {
+  assertFits(text, 'the value', MAX_PAYLOAD_BYTES);
+}
+
+/** @throws CairnError INVALID_INPUT for a name that makes no document id, PAYLOAD_TOO_LARGE for the text */
+export function assertSoundMemo({ step, name, text }: Memo): void {
+  const what = `memo of step '${step}'`;
+  const bytes = Buffer.byteLength(name);
+  if (bytes < 1 || bytes > MAX_MEMO_NAME_BYTES || !name.isWellFormed()) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the name of a ${what} must be well-formed text of 1 to ${MAX_MEMO_NAME_BYTES} bytes; it has ${bytes}`,
+      { field: 'name', stepId: step },
+    );
+  }
+  assertFits(text, what);
 }
 
 function assertRow(runId: string, events: readonly RunEvent[]): void {
@@ -68,7 +91,7 @@ interface Load {
   readonly others: number;
 }
 
-function assertFits(runId: string, { events, checkpoints, steps, others }: Load): number {
+function assertLoad(runId: string, { events, checkpoints, steps, others }: Load): number {
   const writes = events.length + checkpoints.length + steps.length + others;
   if (writes > MAX_STORE_WRITES)
     throw new Error(`run ${runId}: a commit of ${writes} writes; ${MAX_STORE_WRITES} are allowed`);

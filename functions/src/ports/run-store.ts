@@ -9,6 +9,7 @@ import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { Progress, RunState, SoftState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { MemoStore, PayloadStore } from './value-store.ts';
 
 /** Which version of a document somebody last saw; opaque, compared by the store. */
 export type Version = string;
@@ -106,7 +107,7 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-export interface RunStore {
+export interface RunStore extends PayloadStore, MemoStore {
   /** Creates run, first event and idempotency records, each under must-not-exist. */
   start(commit: StartCommit): Promise<CommitResult>;
   load(runId: string): Promise<LoadedRun | undefined>;

@@ -1,12 +1,13 @@
 /**
  * Runs and journals in Firestore: the writes and the reads of one run. Each commit is one atomic request whose
- * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in run-lists.ts.
+ * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in run-lists.ts, values
+ * outside the journal in payloads.ts and memos.ts.
  *
  * Must not: decide anything about a run, retry, or read before it writes.
  */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
-import type { RunEvent } from '../core/run/events.ts';
+import type { PayloadRef, RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
@@ -24,12 +25,15 @@ import type {
   StartCommit,
   TouchResult,
 } from '../ports/run-store.ts';
+import type { Memo } from '../ports/value-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
 import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
+import { FirestoreMemos } from './memos.ts';
 import { Paths } from './paths.ts';
+import { FirestorePayloads } from './payloads.ts';
 import type { StoreBatch } from './raw-batch.ts';
 import { RunLists } from './run-lists.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
@@ -45,6 +49,8 @@ export class FirestoreRunStore implements RunStore {
   readonly #paths: Paths;
   readonly #lists: RunLists;
   readonly #commits: CommitCombiner;
+  readonly #payloads: FirestorePayloads;
+  readonly #memos: FirestoreMemos;
 
   /** `newBatch` makes the batches of starts and commits; left out, they are the client library's own. */
   constructor(db: Firestore, prefix?: string, newBatch: () => StoreBatch = () => db.batch()) {
@@ -53,6 +59,8 @@ export class FirestoreRunStore implements RunStore {
     this.#paths = new Paths(db, prefix);
     this.#lists = new RunLists(this.#paths);
     this.#commits = new CommitCombiner(newBatch);
+    this.#payloads = new FirestorePayloads(db, this.#paths);
+    this.#memos = new FirestoreMemos(this.#paths);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
@@ -169,6 +177,26 @@ export class FirestoreRunStore implements RunStore {
 
   listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
     return this.#lists.listCheckpoints(runId, page);
+  }
+
+  writePayload(runId: string, text: string): Promise<PayloadRef> {
+    return this.#payloads.writePayload(runId, text);
+  }
+
+  readPayload(runId: string, ref: PayloadRef): Promise<string> {
+    return this.#payloads.readPayload(runId, ref);
+  }
+
+  deletePayload(runId: string, ref: PayloadRef): Promise<void> {
+    return this.#payloads.deletePayload(runId, ref);
+  }
+
+  createMemo(runId: string, memo: Memo): Promise<string> {
+    return this.#memos.createMemo(runId, memo);
+  }
+
+  readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
+    return this.#memos.readMemos(runId, step, revision);
   }
 
   async #foldTail(snapshot: RunState): Promise<RunState> {

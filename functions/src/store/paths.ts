@@ -55,6 +55,22 @@ export class Paths {
     return this.steps(run).doc(encodeKey(key));
   }
 
+  /**
+   * Results that step bodies asked to be remembered. Created by bodies under must-not-exist, never changed; read by the
+   * next attempt of the same revision; deleted with the run.
+   */
+  memos(run: DocumentReference, step: string): CollectionReference {
+    return this.step(run, step).collection('memos');
+  }
+
+  /**
+   * Chunks of large values, addressed by content. Set (always to the same) before the commit that refers to them; read by
+   * who needs the value; deleted with the run, or by the start that made no run after all.
+   */
+  payloadChunk(run: DocumentReference, sha256: string, n: number): DocumentReference {
+    return run.collection('payloads').doc(`${sha256}-${n}`);
+  }
+
   /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
   idempotencyRecord(key: string): DocumentReference {
     return this.#db.collection(`${this.#prefix}idempotency`).doc(encodeKey(key));
@@ -63,5 +79,10 @@ export class Paths {
   /** Written by who issues API keys (command line, local cloud); read on every API call; deleted by hand. */
   client(clientId: string): DocumentReference {
     return this.#db.collection(`${this.#prefix}clients`).doc(encodeKey(clientId));
+  }
+
+  /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */
+  runtimeConfig(): DocumentReference {
+    return this.#db.collection(`${this.#prefix}config`).doc('runtime');
   }
 }

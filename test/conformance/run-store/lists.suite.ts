@@ -194,7 +194,7 @@ export function listClaims(current: () => Stores): void {
       const next = move(state, [succeeded('b')]);
       const first = await runs.readCheckpoints('run_1', [state.head]);
       const event = next.commit.events[0];
-      const usurper = event && checkpointOf(event, state, '"other"');
+      const usurper = event && checkpointOf(event, state, { outputText: '"other"' });
       if (!usurper) throw new Error('no checkpoint');
       const clash = { ...next.commit, checkpoints: [{ ...usurper, seq: state.head }] };
       expect(await runs.commit(clash)).toEqual({ kind: 'exists' });

@@ -5,6 +5,8 @@ import { commitClaims } from './commit.suite.ts';
 import { dueClaims } from './due.suite.ts';
 import { listClaims } from './lists.suite.ts';
 import { loadClaims } from './load.suite.ts';
+import { memoClaims } from './memos.suite.ts';
+import { payloadClaims } from './payloads.suite.ts';
 import { startClaims } from './start.suite.ts';
 import { touchClaims } from './touch.suite.ts';
 
@@ -15,7 +17,7 @@ export function runStoreConformance(name: string, harness: Harness): void {
       stores = await harness.make();
     });
     afterAll(() => harness.close());
-    for (const claims of [startClaims, commitClaims, loadClaims, touchClaims, dueClaims, listClaims])
-      claims(() => stores);
+    const parts = [startClaims, commitClaims, loadClaims, touchClaims, dueClaims, listClaims];
+    for (const claims of [...parts, payloadClaims, memoClaims]) claims(() => stores);
   });
 }

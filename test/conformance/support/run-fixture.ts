@@ -71,7 +71,7 @@ export function move(
   let after = state;
   for (const draft of drafts) {
     const event = seal(draft, { chain: after, id: `${by}-${after.head + 1}`, now: at });
-    const checkpoint = checkpointOf(event, after, draft.outputText);
+    const checkpoint = checkpointOf(event, after, draft);
     if (checkpoint) checkpoints.push(checkpoint);
     const step = stepRecordOf(event, after.planVersion);
     if (step) steps.push(step);

@@ -3,7 +3,7 @@
 import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
-import { storedText } from '../../engine/run-input.ts';
+import { storedText } from '../../engine/stored-text.ts';
 import { runNotFound } from '../../operations/outside-append.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';

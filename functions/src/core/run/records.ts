@@ -2,14 +2,14 @@
  * The documents that lie beside an event: its checkpoint and its step record. Both are functions of the event (and
  * of the output that travels with it), so a repair can make every step record anew from the journal alone.
  */
-import type { RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
+import type { PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
 import { stepKey } from './state.ts';
 
 export type Boundary = 'run_created' | 'run_started' | 'step_completed' | 'suspended' | 'run_finished';
 
-/** Immutable record at a boundary. `output` is canonical JSON text. Times in epoch ms. */
+/** Immutable record at a boundary. Times in epoch ms. */
 export interface Checkpoint {
   readonly seq: number;
   readonly boundary: Boundary;
@@ -24,7 +24,10 @@ export interface Checkpoint {
   readonly outcome?: StepOutcome | 'completed' | 'failed' | 'cancelled';
   readonly inputsHash?: string;
   readonly outputHash?: string;
+  /** The output as canonical JSON, if it is not too large to lie here. */
   readonly outputText?: string;
+  /** Where the output lies, if it is. */
+  readonly outputRef?: PayloadRef;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
   readonly agent?: string;
@@ -33,6 +36,12 @@ export interface Checkpoint {
   readonly idempotent?: boolean;
   readonly startedAt?: number;
   readonly durationMs?: number;
+}
+
+/** The output that travels with an event to its checkpoint, itself or by reference. */
+export interface CarriedOutput {
+  readonly outputText?: string | undefined;
+  readonly outputRef?: PayloadRef | undefined;
 }
 
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
@@ -72,9 +81,9 @@ const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
 export function checkpointOf(
   event: RunEvent,
   before: RunState | undefined,
-  outputText?: string,
+  { outputText, outputRef }: CarriedOutput = {},
 ): Checkpoint | undefined {
-  const boundary = boundaryOf(event, outputText);
+  const boundary = boundaryOf(event, outputText !== undefined || outputRef !== undefined);
   if (!boundary) return undefined;
   const planVersion = event.type === 'run_created' ? event.data.planVersion : before?.planVersion;
   if (planVersion === undefined) throw new Error(`event ${event.seq} has no run before it`);
@@ -85,6 +94,7 @@ export function checkpointOf(
     parent: before?.checkpointHead ?? 0,
     at: event.at,
     ...(outputText === undefined ? {} : { outputText }),
+    ...(outputRef === undefined ? {} : { outputRef }),
     ...(isSettled(event) ? settledFields(event) : {}),
     ...terminalFields(event),
   };
@@ -120,10 +130,10 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-function boundaryOf(event: { readonly type: RunEvent['type'] }, outputText?: string): Boundary | undefined {
+function boundaryOf(event: { readonly type: RunEvent['type'] }, carries: boolean): Boundary | undefined {
   switch (event.type) {
     case 'run_created':
-      return outputText === undefined ? undefined : 'run_created';
+      return carries ? 'run_created' : undefined;
     case 'run_started':
       return 'run_started';
     case 'step_succeeded':

@@ -1,25 +1,36 @@
-/** Where a value of a run is kept: in the snapshot if small, in the checkpoint of an event otherwise. */
+/**
+ * Where a value of a run is kept: in the snapshot if small, in the checkpoint of an event if larger, as a payload to
+ * which the checkpoint points if large.
+ */
 import { CairnError } from '../errors.ts';
 import type { StoredValue } from './events.ts';
 import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from './limits.ts';
 
-/** @throws CairnError PAYLOAD_TOO_LARGE for a text no checkpoint can carry */
-export function assertFits(text: string, what: string): void {
-  // A UTF-16 unit takes at most three bytes of UTF-8: most texts need not be counted.
-  if (text.length * 3 <= CHECKPOINT_VALUE_BYTES) return;
-  const bytes = Buffer.byteLength(text);
-  if (bytes > CHECKPOINT_VALUE_BYTES) {
-    throw new CairnError(
-      'PAYLOAD_TOO_LARGE',
-      `${what} has ${bytes} bytes; the most is ${CHECKPOINT_VALUE_BYTES}`,
-      {
-        field: what,
-      },
-    );
-  }
+/**
+ * @param most bytes; what a checkpoint carries, unless there is more room
+ * @throws CairnError PAYLOAD_TOO_LARGE
+ */
+export function assertFits(text: string, what: string, most: number = CHECKPOINT_VALUE_BYTES): void {
+  if (!isLongerThan(text, most)) return;
+  throw new CairnError(
+    'PAYLOAD_TOO_LARGE',
+    `${what} has ${Buffer.byteLength(text)} bytes; the most is ${most}`,
+    { field: what },
+  );
 }
 
-/** A reference to `text` for the snapshot; `seq` is the event whose checkpoint carries it if it is large. */
+/** Whether no checkpoint can carry the text: it must be written as a payload, before the commit that refers to it. */
+export function needsPayload(text: string): boolean {
+  return isLongerThan(text, CHECKPOINT_VALUE_BYTES);
+}
+
+/** A reference to `text` for the snapshot; `seq` is the event whose checkpoint carries it (or points to it) if it is large. */
 export function storedValue(text: string, seq: number): StoredValue {
-  return Buffer.byteLength(text) <= SNAPSHOT_VALUE_BYTES ? { text } : { checkpoint: seq };
+  return isLongerThan(text, SNAPSHOT_VALUE_BYTES) ? { checkpoint: seq } : { text };
+}
+
+/** A UTF-16 unit takes one to three bytes of UTF-8, so that most texts need not be counted. */
+function isLongerThan(text: string, bytes: number): boolean {
+  if (text.length * 3 <= bytes) return false;
+  return text.length > bytes || Buffer.byteLength(text) > bytes;
 }

@@ -52,7 +52,7 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     { type: 'run_created', initiator, data, ...optional('actor', trigger.userId) },
     { chain: emptyChain(runId), id: random.token(), now },
   ) as RunEvent<'run_created'>;
-  const checkpoint = checkpointOf(event, undefined, 'text' in input ? undefined : text);
+  const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : { outputText: text });
   const state = initialState(runId, event);
   const response: StartResponse = {
     runId,

@@ -1,5 +1,5 @@
 /** The documents under a run: events, checkpoints and step records. */
-import type { RunEvent, Writer } from '../../core/run/events.ts';
+import type { PayloadRef, RunEvent, Writer } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import {
   type DocumentCodec,
@@ -22,6 +22,8 @@ type PlainEvent = Omit<RunEvent, 'type' | 'data'> & {
 };
 
 const tokensUsed = map<NonNullable<Checkpoint['tokensUsed']>>({ input: integer, output: integer });
+
+const payloadRef = map<PayloadRef>({ sha256: text, bytes: integer, chunks: integer });
 
 const plainEventCodec = documentCodec<PlainEvent>({
   seq: integer,
@@ -53,6 +55,7 @@ export const checkpointCodec = documentCodec<Checkpoint>({
   inputsHash: optional(text),
   outputHash: optional(text),
   outputText: named('output', optional(text)),
+  outputRef: optional(payloadRef),
   outputsSummary: optional(text),
   errorTrace: optional(text),
   agent: optional(text),

@@ -1,0 +1,47 @@
+/**
+ * How a value that no checkpoint can carry becomes chunks, and chunks the value again. Chunks are bytes, not text, so
+ * that a cut may fall inside a character.
+ *
+ * Must not: know where chunks are kept.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import type { PayloadRef } from './events.ts';
+
+/** A chunk is one document: below Firestore's 1 MiB, with room for the names. */
+export const PAYLOAD_CHUNK_BYTES = 900 * 1024;
+
+export interface Payload {
+  readonly ref: PayloadRef;
+  readonly chunks: readonly Uint8Array[];
+}
+
+/** The same text gives the same reference and the same chunks, whoever writes it and however often. */
+export function payloadOf(text: string): Payload {
+  const bytes = Buffer.from(text);
+  const chunks: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; from += PAYLOAD_CHUNK_BYTES) {
+    chunks.push(bytes.subarray(from, from + PAYLOAD_CHUNK_BYTES));
+  }
+  return { ref: { sha256: sha256Hex(bytes), bytes: bytes.length, chunks: chunks.length }, chunks };
+}
+
+/**
+ * The text again.
+ *
+ * @param chunks in order; undefined for one that is not there
+ * @param what names the payload in the error
+ * @throws Error naming the chunk that is missing, or saying that the bytes are not those that were written
+ */
+export function textOf(ref: PayloadRef, chunks: readonly (Uint8Array | undefined)[], what: string): string {
+  const there = Array.from({ length: ref.chunks }, (_, n) => {
+    const chunk = chunks[n];
+    if (!chunk) throw new Error(`${what}: chunk ${n} of ${ref.chunks} is missing`);
+    return chunk;
+  });
+  const bytes = Buffer.concat(there);
+  if (bytes.length !== ref.bytes) {
+    throw new Error(`${what}: ${bytes.length} bytes are there; ${ref.bytes} were written`);
+  }
+  if (sha256Hex(bytes) !== ref.sha256) throw new Error(`${what}: the bytes do not match their hash`);
+  return bytes.toString();
+}

@@ -1,0 +1,43 @@
+/**
+ * Values that lie under a run outside its journal: large ones, to which a checkpoint points, and the memos of a step
+ * body. Neither is part of a commit: a value is durable before anything refers to it, and what nothing refers to is
+ * deleted with the run.
+ */
+import type { PayloadRef } from '../core/run/events.ts';
+
+/** Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; each may be sent again. */
+export interface PayloadStore {
+  /**
+   * Makes the text durable under the run, which need not exist yet, and returns where it lies. Addressed by content:
+   * writing the same text again changes nothing. Throws `PAYLOAD_TOO_LARGE` before anything is written.
+   */
+  writePayload(runId: string, text: string): Promise<PayloadRef>;
+  /** The text, checked against length and hash; throws naming what is missing or wrong. */
+  readPayload(runId: string, ref: PayloadRef): Promise<string>;
+  /**
+   * Removes it, or what is there of it. Only for a run that never came to be, or that is itself being removed: in a live
+   * run another step with the same output may point to the same payload.
+   */
+  deletePayload(runId: string, ref: PayloadRef): Promise<void>;
+}
+
+/** One result that a step body asked to be remembered. */
+export interface Memo {
+  /** Key of the step: its id, or `id[itemKey]`. */
+  readonly step: string;
+  readonly revision: number;
+  /** Unique within the step's revision. */
+  readonly name: string;
+  /** Canonical JSON, at most 256 KiB. */
+  readonly text: string;
+}
+
+export interface MemoStore {
+  /**
+   * Creates the memo under must-not-exist and returns the text that is recorded from now on: that of whoever came first.
+   * Throws `INVALID_INPUT` for a name and `PAYLOAD_TOO_LARGE` for a text that cannot be stored.
+   */
+  createMemo(runId: string, memo: Memo): Promise<string>;
+  /** All memos of the step's revision, texts by name. Throws if there are more than `MAX_MEMOS`. */
+  readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>>;
+}

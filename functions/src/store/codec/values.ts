@@ -1,0 +1,25 @@
+/** The documents that hold values outside the journal: chunks of payloads, and memos. */
+import { documentCodec, integer, kind, text } from './kinds.ts';
+
+export interface ChunkDocument {
+  readonly data: Uint8Array;
+}
+
+export interface MemoDocument {
+  readonly revision: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+const bytes = kind<Uint8Array>(
+  (value) => value,
+  (raw) => {
+    if (raw instanceof Uint8Array) return raw;
+    throw new Error('expected bytes');
+  },
+);
+
+export const chunkCodec = documentCodec<ChunkDocument>({ data: bytes });
+
+/** `value` is canonical JSON text. */
+export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: text, value: text });

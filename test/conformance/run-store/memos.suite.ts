@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  CHECKPOINT_VALUE_BYTES,
+  MAX_MEMO_NAME_BYTES,
+  MAX_MEMOS,
+} from '../../../functions/src/core/run/limits.ts';
+import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { Stores } from '../support/harness.ts';
+
+const AWKWARD = ['.', '..', '__x__', 'a/b', '-', '1-a', '%2F', 'ü 🪨', 'x'.repeat(MAX_MEMO_NAME_BYTES)];
+
+export function memoClaims(stores: () => Stores): void {
+  describe('a memo', () => {
+    let runs: RunStore;
+    beforeEach(() => {
+      runs = stores().runs;
+    });
+    const create = (name: string, text: string, more: { step?: string; revision?: number } = {}) =>
+      runs.createMemo('run_1', { step: 'crawl', revision: 1, name, text, ...more });
+    const read = async (step = 'crawl', revision = 1) =>
+      Object.fromEntries(await runs.readMemos('run_1', step, revision));
+
+    test('is read as it was created, by any name', async () => {
+      const expected = Object.fromEntries(AWKWARD.map((name, i) => [name, `[${i},"ü"]`]));
+      for (const [name, text] of Object.entries(expected)) expect(await create(name, text)).toBe(text);
+      expect(await read()).toEqual(expected);
+    });
+
+    test('keeps the text of whoever came first, and tells it to whoever comes later', async () => {
+      expect(await create('page', '1')).toBe('1');
+      expect(await create('page', '2')).toBe('1');
+      expect(await read()).toEqual({ page: '1' });
+    });
+
+    test('of two writers at once has one text, which both are told', async () => {
+      const told = await Promise.all(['1', '2', '3', '4'].map((text) => create('page', text)));
+      const { page } = await read();
+      expect(['1', '2', '3', '4']).toContain(page);
+      expect(told).toEqual(Array(4).fill(page));
+    });
+
+    test('belongs to one step, one item and one revision', async () => {
+      const places = [
+        { step: 'crawl', revision: 1 },
+        { step: 'crawl', revision: 2 },
+        { step: 'crawl', revision: 10 },
+        { step: 'crawl[a]', revision: 1 },
+        { step: 'crawl[1-a]', revision: 1 },
+      ];
+      for (const [i, place] of places.entries())
+        expect(await create('page', String(i), place)).toBe(String(i));
+      for (const [i, { step, revision }] of places.entries()) {
+        expect(await read(step, revision)).toEqual({ page: String(i) });
+      }
+      expect(await read('crawl', 3)).toEqual({});
+      expect(await runs.readMemos('run_2', 'crawl', 1)).toEqual(new Map());
+    });
+
+    test.each([
+      ['no name', '', 'INVALID_INPUT'],
+      ['a name that is too long', 'ü'.repeat(MAX_MEMO_NAME_BYTES / 2 + 1), 'INVALID_INPUT'],
+      ['half a character for a name', '\ud83e', 'INVALID_INPUT'],
+    ])('with %s is refused', async (_, name, code) => {
+      await expect(create(name, '1')).rejects.toMatchObject({ code, stepId: 'crawl' });
+      expect(await read()).toEqual({});
+    });
+
+    test('of 256 KiB is kept, and a larger one refused with nothing written', async () => {
+      const text = `"${'ü'.repeat(CHECKPOINT_VALUE_BYTES / 2 - 1)}"`;
+      expect((await create('most', text)) === text).toBe(true);
+      await expect(create('more', `${text} `)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+      expect(Object.keys(await read())).toEqual(['most']);
+    });
+
+    test('is one of a thousand at the most of one revision', async () => {
+      const names = Array.from({ length: MAX_MEMOS }, (_, i) => `page ${i}`);
+      await Promise.all(names.map((name) => create(name, '1')));
+      expect(Object.keys(await read()).sort()).toEqual([...names].sort());
+      await create('one more', '1');
+      await expect(read()).rejects.toThrow(/more than 1000 memos of step crawl of run run_1/);
+    });
+  });
+}
