@@ -10,6 +10,7 @@ import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
+import { decideFromApi } from './routes/decide-approval.ts';
 import { Health } from './routes/health.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { startFromApi } from './routes/start-run.ts';
@@ -46,6 +47,14 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/:id', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/runs/:id/approvals/:stepId', {
+    POST: (c) =>
+      decideFromApi(deps, c.get('caller'), {
+        ...at(c),
+        stepId: c.req.param('stepId') ?? '',
+        request: c.req.raw,
+      }),
   });
   resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });

@@ -1,0 +1,202 @@
+/**
+ * What a person's answer to an approval means for a run as it stands: it decides the open question, repeats what was
+ * decided before, or is refused. And which steps begin anew where the answer sends some back.
+ *
+ * Must not: know how the outcome is written into the journal (operations/approvals).
+ */
+import { CairnError } from '../errors.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Decision, Wait } from '../run/events.ts';
+import { type Decided, isOver, type RunState, stepKey } from '../run/state.ts';
+
+/** How often a step can be sent back: each time costs a full round, and people who disagree for longer need to talk. */
+export const MAX_REVISIONS = 100;
+/**
+ * Of all feedback that a run keeps in its snapshot, UTF-8 bytes: a quarter of what Firestore takes as one document, so
+ * that the steps and waits of a large run still fit beside it.
+ */
+export const MAX_KEPT_FEEDBACK_BYTES = 256 * 1024;
+/** Of a name that came from a caller, in a message. */
+const NAME_CHARS = 120;
+
+export interface ApprovalAnswer {
+  /** Key of the step: its id, or `id[itemKey]`. */
+  readonly step: string;
+  /** Which question of the step; absent: the one that is open, else the last one. */
+  readonly waitId?: string | undefined;
+  readonly decision: Decision;
+  /** SHA-256 of all else that was said. */
+  readonly payloadHash: string;
+}
+
+export type ApprovalVerdict =
+  | { readonly kind: 'decide'; readonly wait: Wait }
+  | { readonly kind: 'repeated'; readonly decided: Decided };
+
+/**
+ * @param now epoch ms
+ * @throws CairnError APPROVAL_DECIDED, APPROVAL_EXPIRED, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (the step waits for
+ *   something else, or the run is being ended), NOT_FOUND (the step was never asked about)
+ */
+export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: number): ApprovalVerdict {
+  const waits = state.waits.filter(({ execution }) => stepKey(execution) === answer.step);
+  const open = waits.find(({ kind, id }) => kind === 'approval' && isMeant(answer, id));
+  const decided = state.decisions.find(
+    ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
+  );
+  if (open) {
+    if (decided && isRepeatedFeedback(decided, answer)) return { kind: 'repeated', decided };
+    return { kind: 'decide', wait: decidable(state, open, now) };
+  }
+  if (decided) return { kind: 'repeated', decided: repeated(decided, answer) };
+  throw notAsked(state, answer, waits);
+}
+
+/** The answer names a question, or means whichever there is. */
+function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
+  return waitId === undefined || waitId === id;
+}
+
+/**
+ * Feedback opens the next question of the same step, so a request that is sent again would answer that one as well. The
+ * same words about the same steps are taken for the same request, unless it names the question it means.
+ */
+function isRepeatedFeedback(decided: Decided, answer: ApprovalAnswer): boolean {
+  return decided.decision === 'retry_with_feedback' && isSame(decided, answer);
+}
+
+function isSame({ decision, payloadHash }: Decided, answer: ApprovalAnswer): boolean {
+  return decision === answer.decision && payloadHash === answer.payloadHash;
+}
+
+function decidable(state: RunState, wait: Wait, now: number): Wait {
+  const step = stepKey(wait.execution);
+  // Also if no drive has noticed yet: what is written down late must not make a late answer good.
+  if (wait.dueAt !== undefined && now >= wait.dueAt) throw expiredError(step, wait.id, wait.dueAt);
+  if (state.cancellation || state.compensating) {
+    const why = state.cancellation ? 'is being cancelled' : 'has failed and is undoing what it did';
+    throw new CairnError('RUN_INVALID_TRANSITION', `the run ${why}: '${step}' can no longer be decided`, {
+      stepId: step,
+      help: 'Read the run again: it is about to end.',
+    });
+  }
+  return wait;
+}
+
+function repeated(decided: Decided, answer: ApprovalAnswer): Decided {
+  const { decision, waitId, actor, at } = decided;
+  if (decision === 'expired') throw expiredError(answer.step, waitId, at);
+  if (isSame(decided, answer)) return decided;
+  const by = actor === undefined ? '' : ` by ${actor}`;
+  const difference =
+    decision === answer.decision ? ` with another note, feedback or choice of steps` : ` as '${decision}'`;
+  throw new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${difference}`, {
+    stepId: answer.step,
+    details: {
+      waitId,
+      decision,
+      ...(actor === undefined ? {} : { decidedBy: actor }),
+      decidedAt: new Date(at).toISOString(),
+    },
+  });
+}
+
+/** @param at when it was over, epoch ms */
+function expiredError(stepId: string, waitId: string, at: number): CairnError {
+  const expiredAt = new Date(at).toISOString();
+  return new CairnError('APPROVAL_EXPIRED', `nobody decided '${stepId}' before ${expiredAt}`, {
+    stepId,
+    details: { waitId, expiredAt },
+  });
+}
+
+function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[]): CairnError {
+  const step = answer.step.slice(0, NAME_CHARS);
+  const [other] = waits;
+  if (isOver(state) && state.steps.has(answer.step)) {
+    return new CairnError(
+      'RUN_TERMINAL_STATE',
+      `the run is ${state.status}: nobody decides '${step}' any more`,
+      {
+        stepId: step,
+        details: { status: state.status },
+      },
+    );
+  }
+  if (other && other.kind !== 'approval') {
+    return new CairnError(
+      'RUN_INVALID_TRANSITION',
+      `'${step}' waits for ${NOUNS[other.kind]}, not for a decision`,
+      {
+        stepId: step,
+      },
+    );
+  }
+  if (other) {
+    return new CairnError('NOT_FOUND', `the open question of '${step}' is '${other.id}', not the one named`, {
+      stepId: step,
+      field: 'waitId',
+      details: { waitId: other.id },
+    });
+  }
+  return new CairnError('NOT_FOUND', `the run has asked nobody to decide '${step}'`, {
+    stepId: step,
+    help: 'Read the run: it lists the questions that are open.',
+  });
+}
+
+const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as const;
+
+/** What of a graph begins anew. */
+export interface SentBack {
+  /** What was named, or is so by default; in the order of the graph. */
+  readonly steps: readonly string[];
+  /** They and all that follows. */
+  readonly again: readonly string[];
+}
+
+/**
+ * @param approval id of the step that sends back
+ * @param named steps before it; absent: those it needs
+ * @throws CairnError INVALID_INPUT naming a step that is not before the approval, RUN_INVALID_TRANSITION if a step was
+ *   sent back too often
+ */
+export function sentBackBy(
+  graph: Graph,
+  state: RunState,
+  { approval, named }: { readonly approval: string; readonly named?: readonly string[] | undefined },
+): SentBack {
+  const wanted = new Set(named ?? graph.node(approval).needs);
+  if (wanted.size === 0) {
+    throw notBefore(approval, `'${approval}' needs no step, so there is none to send back`);
+  }
+  for (const id of wanted) {
+    if (!graph.has(id) || !graph.descendants([id]).has(approval)) {
+      const name = id.slice(0, NAME_CHARS);
+      throw notBefore(name, `'${name}' is no step that '${approval}' follows`);
+    }
+  }
+  const following = graph.descendants(wanted);
+  const again = graph.order.filter((id) => wanted.has(id) || following.has(id));
+  for (const id of again) {
+    if ((state.steps.get(id)?.revision ?? 0) < MAX_REVISIONS) continue;
+    throw new CairnError('RUN_INVALID_TRANSITION', `'${id}' was sent back ${MAX_REVISIONS - 1} times`, {
+      stepId: id,
+      help: 'Approve, reject or halt; a fork of the run starts afresh.',
+    });
+  }
+  return { steps: again.filter((id) => wanted.has(id)), again };
+}
+
+/** @throws CairnError PAYLOAD_TOO_LARGE */
+export function assertFeedbackFits(state: RunState, text: string): void {
+  const kept = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
+  if (kept + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
+  throw new CairnError('PAYLOAD_TOO_LARGE', `the run keeps ${kept} bytes of feedback already`, {
+    field: 'feedback',
+  });
+}
+
+function notBefore(stepId: string, problem: string): CairnError {
+  return new CairnError('INVALID_INPUT', problem, { field: 'steps', stepId });
+}

@@ -1,0 +1,80 @@
+/**
+ * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a drive
+ * to carry on. The journal settles who was first; everybody else hears what the first one said.
+ */
+import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { RunStatus } from '../../core/run/status.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { deployedFor } from '../../engine/deployed.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
+import { logCancellation } from '../cancel-run.ts';
+import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
+import { appendFromOutside } from '../outside-append.ts';
+import { optional } from '../start/optional.ts';
+import { decisionDrafts } from './decision-drafts.ts';
+import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
+
+export interface DecideDeps extends JournalDeps, DriveAfterDeps {
+  /** Has the definition of the step, which says what a rejection means. */
+  readonly registry: WorkflowRegistry;
+}
+
+/**
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the
+ *   same again), and what `approvalVerdict` throws; nothing is written then
+ */
+export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
+  assertMakesSense(request);
+  const { runId, tenantId, stepId: step, waitId, decision } = request;
+  const answer = { step, waitId, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
+  let from: RunStatus = 'awaiting_approval';
+  let verdict: ApprovalVerdict | undefined;
+  const appended = await appendFromOutside(deps, {
+    runId,
+    tenantId,
+    decide: (state) => {
+      const now = deps.clock.now();
+      from = state.status;
+      verdict = approvalVerdict(state, answer, now);
+      return verdict.kind === 'repeated' ? [] : draftsOn(deps, { state, request, wait: verdict.wait, now });
+    },
+  });
+  const { state, events } = appended;
+  if (events.length > 0) deps.log.info('approval_decided', { runId, tenantId, stepId: step, decision });
+  logCancellation(deps.log, { from, state, events });
+  await driveAfter(deps, appended);
+  const [resolved] = events;
+  if (resolved && verdict?.kind === 'decide') {
+    return viewOf(request, { waitId: verdict.wait.id, actor: request.actor, at: resolved.at });
+  }
+  if (verdict?.kind !== 'repeated')
+    throw new Error(`run ${runId}: '${step}' was neither decided nor repeated`);
+  return viewOf(request, verdict.decided);
+}
+
+type Situation = Omit<Parameters<typeof decisionDrafts>[0], 'workflow' | 'deployed'>;
+
+function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] {
+  const { state, wait } = situation;
+  const workflow = registry.pinned(state.type, state.planVersion);
+  if (!workflow) throw notDeployed(state, wait.execution.stepId);
+  return decisionDrafts({ ...situation, workflow, deployed: deployedFor(registry, state) });
+}
+
+function notDeployed({ type, planVersion }: RunState, stepId: string): CairnError {
+  return new CairnError('PLAN_VERSION_UNAVAILABLE', `version ${planVersion} of '${type}' is not deployed`, {
+    stepId,
+    details: { type, planVersion },
+  });
+}
+
+function viewOf(
+  { runId, stepId, decision }: DecideRequest,
+  { waitId, actor, at }: { readonly waitId: string; readonly actor?: string; readonly at: number },
+): ApprovalDecided {
+  return { runId, stepId, waitId, decision, ...optional('decidedBy', actor), decidedAt: at };
+}

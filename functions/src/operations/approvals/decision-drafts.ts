@@ -1,0 +1,140 @@
+/**
+ * What each decision writes: the end of the wait and all that follows from it, in one commit. Pure.
+ *
+ * Must not: judge whether the question is still open (core/decisions/approval.ts).
+ */
+import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
+import type { Deployed } from '../../core/decisions/recovery.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { canonicalJson } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../core/run/records.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
+import type { Approved } from '../../engine/define/types.ts';
+import * as drafts from '../../engine/drive/drafts.ts';
+import * as settle from '../../engine/waits/settle.ts';
+import { cancelDrafts } from '../cancel-run.ts';
+import { type DecideRequest, payloadTextOf } from './request.ts';
+
+export interface Deciding {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly deployed: Pick<Deployed, 'isCompensable'>;
+  readonly wait: Wait;
+  readonly request: DecideRequest;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** @throws CairnError for a decision this question does not take, or that the run cannot carry out */
+export function decisionDrafts(deciding: Deciding): EventDraft[] {
+  const { state, workflow, wait, request } = deciding;
+  const step = workflow.steps.get(wait.execution.stepId);
+  if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
+  // A run that ends is not set in motion first.
+  if (request.decision === 'halt') return halted(deciding);
+  const outcome =
+    wait.purpose === 'doubt' ? doubtSettled({ ...deciding, step }) : approvalSettled({ ...deciding, step });
+  return [...outcome, ...settle.resumed(state, `'${stepKey(wait.execution)}': ${request.decision}`)];
+}
+
+interface Settling extends Deciding {
+  readonly step: StepDefinition;
+}
+
+function approvalSettled(settling: Settling): EventDraft[] {
+  const { request } = settling;
+  switch (request.decision) {
+    case 'approve':
+    case 'approve_with_waiver':
+      return settle.answered(settling, answerOf(request), approvedOutput(request.decision, request));
+    case 'reject':
+      return settle.refused(settling, answerOf(request), rejection(settling));
+    case 'retry_with_feedback':
+      return sentBack(settling);
+    case 'halt':
+      return [];
+  }
+}
+
+/** What became of an attempt that a crash cut off: the person knows, or takes the risk (DESIGN 2.9). */
+function doubtSettled(settling: Settling): EventDraft[] {
+  const { wait, request, now } = settling;
+  const { decision, note } = request;
+  const ending = { step: settling.step, execution: wait.execution, now };
+  switch (decision) {
+    case 'approve':
+      return [
+        settle.resolved(wait, answerOf(request)),
+        drafts.retryScheduled(wait.execution, now, orphaned(settling, 'is to run again')),
+      ];
+    case 'approve_with_waiver':
+      return [
+        settle.resolved(wait, answerOf(request)),
+        drafts.degraded(ending, drafts.NO_OUTPUT, note ?? 'taken as done'),
+      ];
+    case 'reject':
+      return settle.refused(settling, answerOf(request), orphaned(settling, 'counts as failed'));
+    case 'retry_with_feedback':
+      throw new CairnError(
+        'INVALID_INPUT',
+        `'${stepKey(wait.execution)}' is in doubt: nothing can be sent back before it is known whether it acted`,
+        {
+          field: 'decision',
+          stepId: stepKey(wait.execution),
+          help: "'approve' runs it again, 'approve_with_waiver' takes it as done, 'reject' fails it, 'halt' ends the run.",
+        },
+      );
+    case 'halt':
+      return [];
+  }
+}
+
+/** The run is cancelled, after what it has to undo; the step itself has no outcome any more. */
+function halted({ state, wait, request, deployed }: Deciding): EventDraft[] {
+  const { actor, note: reason } = request;
+  return [
+    settle.resolved(wait, answerOf(request)),
+    ...cancelDrafts(state, { stopKind: 'halt', actor, reason }, deployed),
+  ];
+}
+
+function sentBack({ state, workflow, wait, request }: Settling): EventDraft[] {
+  const { actor, steps: named, feedback = '' } = request;
+  assertFeedbackFits(state, feedback);
+  const { steps, again } = sentBackBy(workflow.graph, state, { approval: wait.execution.stepId, named });
+  return [
+    settle.resolved(wait, answerOf(request)),
+    {
+      type: 'feedback_given',
+      initiator: 'approval',
+      actor,
+      data: { waitId: wait.id, steps, again, feedbackText: feedback },
+    },
+  ];
+}
+
+function answerOf(request: DecideRequest): settle.Answer {
+  const { actor, decision } = request;
+  return { initiator: 'approval', actor, decision, payloadText: payloadTextOf(request) };
+}
+
+function approvedOutput(decision: Approved['decision'], { note, actor: by }: DecideRequest) {
+  const text = canonicalJson({ decision, note, by });
+  return { text, hash: sha256Hex(text) };
+}
+
+function rejection({ wait, request: { actor, note } }: Settling): RecordedError {
+  const stepId = stepKey(wait.execution);
+  const why = note === undefined ? '' : `: ${note}`;
+  const message = cut(`'${stepId}' was rejected by ${actor}${why}`, TRACE_CHARS);
+  return { code: 'APPROVAL_REJECTED', message, stepId, retryable: false };
+}
+
+function orphaned({ wait, request }: Settling, becomes: string): RecordedError {
+  const stepId = stepKey(wait.execution);
+  const message = `'${stepId}' was under way when its worker died, and ${becomes} as ${request.actor} decided`;
+  return { code: 'RUN_ORPHANED', message, stepId, retryable: false };
+}

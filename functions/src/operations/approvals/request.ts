@@ -1,0 +1,78 @@
+/** What a decision is asked with and answered, and whether its parts go together. Pure. */
+import { canonicalJson } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { Decision } from '../../core/run/events.ts';
+
+/** Of a note or a feedback, UTF-8 bytes: it stands in the journal, the snapshot, and the context of bodies. */
+export const MAX_SAID_BYTES = 8 * 1024;
+
+export interface DecideRequest {
+  readonly runId: string;
+  readonly tenantId: string;
+  /** Key of the step: its id, or `id[itemKey]` for the doubt about an item. */
+  readonly stepId: string;
+  /** Which question is meant, as the run lists it; absent: the one that is open. */
+  readonly waitId?: string | undefined;
+  readonly decision: Decision;
+  /** Why; a waiver needs one. */
+  readonly note?: string | undefined;
+  /** With `retry_with_feedback`: what the bodies that run again are told. */
+  readonly feedback?: string | undefined;
+  /** With `retry_with_feedback`: which steps before the approval; absent: those it needs. */
+  readonly steps?: readonly string[] | undefined;
+  /** Who decides. */
+  readonly actor: string;
+}
+
+/** The first answer to the question; a repetition is told the same. */
+export interface ApprovalDecided {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly waitId: string;
+  readonly decision: Decision;
+  readonly decidedBy?: string;
+  /** Epoch ms. */
+  readonly decidedAt: number;
+}
+
+/** All that was said beside the decision, as canonical JSON. */
+export function payloadTextOf({ note, feedback, steps }: DecideRequest): string {
+  return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort() });
+}
+
+/** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
+export function assertMakesSense({ decision, note, feedback, steps }: DecideRequest): void {
+  checkText('note', note);
+  checkText('feedback', feedback);
+  const sendsBack = decision === 'retry_with_feedback';
+  if (decision === 'approve_with_waiver' && note === undefined) {
+    throw invalid('note', 'a waiver needs a note that says why it is given');
+  }
+  if (sendsBack && feedback === undefined) {
+    throw invalid('feedback', 'steps are sent back with feedback: say what they should do otherwise');
+  }
+  if (!sendsBack && feedback !== undefined)
+    throw invalid('feedback', `'${decision}' takes a note, no feedback`);
+  if (!sendsBack && steps !== undefined) throw invalid('steps', `'${decision}' sends no steps back`);
+  if (steps?.length === 0)
+    throw invalid('steps', 'name a step, or leave it out for those the approval needs');
+}
+
+function checkText(field: 'note' | 'feedback', text: string | undefined): void {
+  if (text === undefined) return;
+  if (text.trim() === '') throw invalid(field, `the ${field} is empty`);
+  if (!text.isWellFormed()) throw invalid(field, `the ${field} has a lone surrogate`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_SAID_BYTES) return;
+  throw new CairnError(
+    'PAYLOAD_TOO_LARGE',
+    `the ${field} has ${bytes} bytes; the most is ${MAX_SAID_BYTES}`,
+    {
+      field,
+    },
+  );
+}
+
+function invalid(field: string, problem: string): CairnError {
+  return new CairnError('INVALID_INPUT', problem, { field });
+}
