@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
+import { rendezvousCodec } from '../../functions/src/store/codec/rendezvous.ts';
 import { runtimeConfigCodec } from '../../functions/src/store/codec/runtime-config.ts';
 import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
 import { chunkCodec, memoCodec } from '../../functions/src/store/codec/values.ts';
@@ -33,6 +34,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   memos: memoCodec.names,
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
+  gwi_waits: rendezvousCodec.names,
   gwi_config: runtimeConfigCodec.names,
 };
 
@@ -54,10 +56,11 @@ describe('firestore.indexes.json', () => {
     expect(file.fieldOverrides.filter(({ indexes }) => indexes.length > 0)).toEqual([]);
   });
 
-  test('lets Firestore delete idempotency records, and nothing else', () => {
+  test('lets Firestore delete idempotency records and rendezvous nobody needs any more, and nothing else', () => {
     const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
     expect(deleted).toEqual([
       { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },
+      { collectionGroup: 'gwi_waits', fieldPath: 'expiresAt', ttl: true, indexes: [] },
     ]);
   });
 

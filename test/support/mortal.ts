@@ -22,6 +22,8 @@ export function mortal(base: EngineDeps, seed: number): Mortal {
       ...base,
       store: intercept(base.store, mayDie),
       queue: intercept(base.queue, mayDie),
+      rendezvous: intercept(base.rendezvous, mayDie),
+      runtime: intercept(base.runtime, mayDie),
       clock: {
         now: () => base.clock.now(),
         timer: (delayMs, fire) => base.clock.timer(delayMs, () => alive && fire()),

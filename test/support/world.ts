@@ -3,6 +3,7 @@
 import { makeRunId } from '../../functions/src/core/encoding/ids.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import type { RunState } from '../../functions/src/core/run/state.ts';
+import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
@@ -10,7 +11,9 @@ import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
 import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
 import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../../functions/src/memory/memory-rendezvous-store.ts';
 import { MemoryRunStore } from '../../functions/src/memory/memory-run-store.ts';
+import { MemoryRuntimeConfigStore } from '../../functions/src/memory/memory-runtime-config-store.ts';
 import { MemoryTaskQueue } from '../../functions/src/memory/memory-task-queue.ts';
 import type { StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
@@ -45,6 +48,8 @@ export class World {
   readonly db = new MemoryDatabase(this.clock);
   readonly store = new MemoryRunStore(this.db);
   readonly records = new MemoryIdempotencyStore(this.db);
+  readonly config = new MemoryRuntimeConfigStore(this.db);
+  readonly rendezvous = new MemoryRendezvousStore(this.db);
   readonly queue = new MemoryTaskQueue();
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
@@ -53,6 +58,8 @@ export class World {
     this.deps = {
       store: this.store,
       queue: this.queue,
+      rendezvous: this.rendezvous,
+      runtime: new CachedRuntimeConfig(this.config, this.clock),
       clock: this.clock,
       random: seededRandomness(seed),
       log: SILENT,

@@ -13,6 +13,7 @@ import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/client-store.ts';
+import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 
@@ -36,6 +37,8 @@ export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
+  /** By the id of their document. */
+  readonly rendezvous = new Map<string, StoredRendezvous>();
   runtimeConfig: StoredRuntimeConfig | undefined;
   /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
   readonly payloads = new Map<string, readonly Uint8Array[]>();

@@ -3,6 +3,7 @@
  * the first request of an instance, so that deploying and starting cost none of it.
  */
 import type { ApiDeps } from '../api/deps.ts';
+import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
@@ -10,7 +11,9 @@ import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
+import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
 import { secretsIn } from '../triggers/github/signature.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
@@ -52,8 +55,11 @@ function build(settings: Settings): Root {
     queue: lazyQueue({ settings, ...world }),
     recent: new RecentStarts(),
   };
+  const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
   const engine: EngineDeps = {
     ...start,
+    rendezvous: new FirestoreRendezvousStore(db, collectionPrefix),
+    runtime: new CachedRuntimeConfig(config, systemClock),
     registry,
     settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
     shutdown,

@@ -5,6 +5,7 @@
 import type { CollectionReference, DocumentReference, Firestore } from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
+import { type RendezvousAddress, rendezvousId } from '../ports/rendezvous-store.ts';
 
 /** Collections that begin with it belong to one installation. */
 export const DEFAULT_COLLECTION_PREFIX = 'gwi_';
@@ -74,6 +75,14 @@ export class Paths {
   /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
   idempotencyRecord(key: string): DocumentReference {
     return this.#db.collection(`${this.#prefix}idempotency`).doc(encodeKey(key));
+  }
+
+  /**
+   * Written by runs that wait for an event (or end) and by senders of events; read by the same; deleted by who leaves it
+   * empty, and by the TTL policy where only memories of events are left.
+   */
+  rendezvous(address: RendezvousAddress): DocumentReference {
+    return this.#db.collection(`${this.#prefix}waits`).doc(rendezvousId(address));
   }
 
   /** Written by who issues API keys (command line, local cloud); read on every API call; deleted by hand. */

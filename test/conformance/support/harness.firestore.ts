@@ -7,7 +7,9 @@ import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../functions/src/platform/commit-channel.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
 import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
@@ -42,6 +44,8 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         runs: new FirestoreRunStore(db, undefined, raw ? () => new RawBatch(channel) : undefined),
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
+        rendezvous: new FirestoreRendezvousStore(db),
+        config: new FirestoreRuntimeConfigStore(db),
         passTime: (ms) => {
           time += ms;
         },

@@ -2,7 +2,9 @@
 import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
 import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
 import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
+import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -16,6 +18,8 @@ export function memoryHarness(): Harness {
         runs: new MemoryRunStore(db),
         idempotency: new MemoryIdempotencyStore(db),
         clients: new MemoryClientStore(db),
+        rendezvous: new MemoryRendezvousStore(db),
+        config: new MemoryRuntimeConfigStore(db),
         passTime: (ms) => {
           time += ms;
         },

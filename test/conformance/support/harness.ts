@@ -1,12 +1,16 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
 import type { ClientRegistry } from '../../../functions/src/ports/client-store.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
+import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 
 export interface Stores {
   readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
   readonly clients: ClientRegistry;
+  readonly rendezvous: RendezvousStore;
+  readonly config: RuntimeConfigStore;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;
   /** The store's own time, epoch ms. */
