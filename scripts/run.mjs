@@ -17,6 +17,7 @@ const commands = {
   demo: [[...quiet, join(root, 'local/demo/main.ts')]],
   test: [jest],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
+  sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
   types: [[join(root, 'node_modules/typescript/bin/tsc'), '-p', root]],

@@ -1,0 +1,104 @@
+/**
+ * Judges a disturbed performance by the undisturbed one: everything must have come out the same, but for a step that
+ * must not run twice and was caught in the middle, of which section 9 of the design says what becomes.
+ *
+ * Must not: perform anything.
+ */
+import type { Outcome, RunOutcome, Story } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
+import type { Performance } from './performance.ts';
+import type { Scenario } from './scenario.ts';
+
+export type Verdict =
+  | { readonly kind: 'recovered' }
+  /** `lost`: work that was accepted is not there. `different`: it ended, but not as it must. */
+  | { readonly kind: 'lost' | 'stuck' | 'repeated' | 'different'; readonly why: string };
+
+/** Of the performance in which nothing goes wrong: throws unless it ends as the scenario says it does. */
+export function assertUndisturbed({ name, ends }: Scenario, performance: Performance): Outcome {
+  if (performance.failure)
+    throw new Error(`${name}, undisturbed: ${performance.failure.message}`, {
+      cause: performance.failure,
+    });
+  const outcome = outcomeOf(performance);
+  const main = performance.world.db.runs.get(performance.outside.runId);
+  const found = main?.snapshot;
+  if (found?.status !== ends.status || found.error?.code !== ends.errorCode) {
+    throw new Error(`${name}, undisturbed: ${found?.status} ${found?.error?.code} ${found?.error?.message}`);
+  }
+  if (performance.outside.open.length > 0) {
+    throw new Error(`${name}, undisturbed: nobody did ${performance.outside.open.join(', ')}`);
+  }
+  const seen = new Set(
+    [...performance.world.db.runs.values()].flatMap(({ events }) => events.map(({ type }) => type)),
+  );
+  const missing = ends.shows?.filter((type) => !seen.has(type)) ?? [];
+  if (missing.length > 0) throw new Error(`${name}, undisturbed: no ${missing.join(', ')}`);
+  if (performance.stage.repeated.length > 0) {
+    throw new Error(`${name}, undisturbed: ran again: ${performance.stage.repeated.join(', ')}`);
+  }
+  return outcome;
+}
+
+export function verdictOn(performance: Performance, expected: Outcome): Verdict {
+  const { failure, stuck, stage, doubted } = performance;
+  const [repeated] = stage.repeated;
+  if (repeated !== undefined)
+    return { kind: 'repeated', why: `a body of ${repeated} began after its success` };
+  if (failure) return { kind: stuck ? 'stuck' : 'different', why: failure.message };
+  const actual = outcomeOf(performance);
+  if (actual.runs.length < expected.runs.length && doubted.size === 0) {
+    return { kind: 'lost', why: `${actual.runs.length} runs, not ${expected.runs.length}` };
+  }
+  const why = firstDifference(expected, actual);
+  if (why === undefined) return { kind: 'recovered' };
+  const instead = doubted.size > 0 ? prescribedDifference(performance) : why;
+  return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
+}
+
+/** DESIGN 2.9: the run fails with RUN_ORPHANED, unless somebody had already asked for another end, or was asked. */
+function prescribedDifference({ world, doubted }: Performance): string | undefined {
+  for (const runId of doubted) {
+    const run = world.db.runs.get(runId);
+    if (!run) return `run ${runId} is gone`;
+    const { status, error, cancellation } = run.snapshot;
+    const orphaned = status === 'failed' && error?.code === 'RUN_ORPHANED';
+    const asked = run.events.some(
+      ({ type, data }) => type === 'wait_opened' && data.wait.purpose === 'doubt',
+    );
+    if (orphaned || asked || (status === 'cancelled' && cancellation)) continue;
+    return `a step was in doubt, and its run is ${status} ${error?.code ?? ''}`;
+  }
+  return undefined;
+}
+
+function firstDifference(expected: Outcome, actual: Outcome): string | undefined {
+  if (actual.runs.length !== expected.runs.length) {
+    return `${actual.runs.length} runs, not ${expected.runs.length}`;
+  }
+  for (const [i, run] of expected.runs.entries()) {
+    const why = runDifference(run, actual.runs[i] as RunOutcome);
+    if (why !== undefined) return why;
+  }
+  return memberDifference('the answer to', expected.answers, actual.answers);
+}
+
+function runDifference(expected: RunOutcome, actual: RunOutcome): string | undefined {
+  if (actual.type !== expected.type) return `a run of ${actual.type}, not of ${expected.type}`;
+  return (
+    memberDifference(`${actual.type}: final`, expected.final, actual.final) ??
+    memberDifference(`${actual.type}: journal of`, expected.story as Story, actual.story as Story)
+  );
+}
+
+function memberDifference(
+  what: string,
+  expected: Readonly<Record<string, unknown>>,
+  actual: Readonly<Record<string, unknown>>,
+): string | undefined {
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const [wanted, found] = [JSON.stringify(expected[name]), JSON.stringify(actual[name])];
+    if (wanted !== found) return `${what} ${name}\n  is     ${found}\n  not as ${wanted}`;
+  }
+  return undefined;
+}

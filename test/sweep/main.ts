@@ -1,0 +1,83 @@
+/**
+ * `npm run sweep`: stops the world at every call of every scenario and says whether all recovered; see docs/sweep.md.
+ * The last line of standard output is the totals, as JSON; the exit code is 0 only if every crash point recovered.
+ *
+ * `--scenario name` sweeps one scenario; with `--point n` it replays one crash point and prints the journals.
+ */
+import { parseArgs } from 'node:util';
+import { verdictOn } from './judge.ts';
+import { Performance } from './performance.ts';
+import { describePoint } from './plan.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios/index.ts';
+import { type Finding, performPoint, rehearse, sweep, type Totals } from './sweep.ts';
+import { timelineOf } from './timeline.ts';
+
+/** Findings printed in full; the rest are counted. */
+const PRINTED = 20;
+
+const { values } = parseArgs({
+  options: { scenario: { type: 'string' }, point: { type: 'string' }, list: { type: 'boolean' } },
+});
+
+const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
+if (chosen.length === 0) {
+  console.error(
+    `no scenario '${values.scenario}'; there are: ${scenarios.map(({ name }) => name).join(', ')}`,
+  );
+  process.exitCode = 2;
+} else if (values.list) {
+  for (const { name } of chosen) console.log(name);
+} else if (values.point === undefined) {
+  await sweepAll(chosen);
+} else {
+  await replay(chosen[0] as Scenario, Number(values.point));
+}
+
+async function sweepAll(all: readonly Scenario[]): Promise<void> {
+  const totals: Totals[] = [];
+  const findings: Finding[] = [];
+  for (const scenario of all) {
+    const began = performance.now();
+    const swept = await sweep([scenario]);
+    totals.push(swept.totals);
+    findings.push(...swept.findings);
+    const { crashPoints, recovered } = swept.totals;
+    const ms = Math.round(performance.now() - began);
+    console.error(`${scenario.name}: ${recovered} of ${crashPoints} crash points recovered (${ms} ms)`);
+  }
+  for (const { scenario, point, where, verdict } of findings.slice(0, PRINTED)) {
+    const why = verdict.kind === 'recovered' ? '' : verdict.why;
+    console.error(`\n${verdict.kind}: --scenario ${scenario} --point ${point}\n  ${where}\n  ${why}`);
+  }
+  if (findings.length > PRINTED) console.error(`\n… and ${findings.length - PRINTED} more`);
+  const sum = (name: keyof Totals) => totals.reduce((total, one) => total + one[name], 0);
+  const line: Totals = {
+    scenarios: all.length,
+    crashPoints: sum('crashPoints'),
+    recovered: sum('recovered'),
+    lost: sum('lost'),
+    stuck: sum('stuck'),
+    repeatedCompletedSteps: sum('repeatedCompletedSteps'),
+  };
+  console.log(JSON.stringify(line));
+  const clean = line.lost === 0 && line.stuck === 0 && line.repeatedCompletedSteps === 0;
+  process.exitCode = clean && line.recovered === line.crashPoints ? 0 : 1;
+}
+
+async function replay(scenario: Scenario, number: number): Promise<void> {
+  const { points, calls, expected } = await rehearse(scenario);
+  const point = points[number];
+  if (!point) {
+    console.error(`'${scenario.name}' has the points 0 to ${points.length - 1}`);
+    process.exitCode = 2;
+    return;
+  }
+  const disturbed = await performPoint(scenario, point);
+  const verdict = verdictOn(disturbed, expected);
+  console.log(`${scenario.name}, point ${number}: ${describePoint(point, calls)}`);
+  console.log(`\nundisturbed\n${timelineOf(await new Performance(scenario).perform())}`);
+  console.log(`\ndisturbed\n${timelineOf(disturbed)}`);
+  console.log(`\n${JSON.stringify(verdict, undefined, 2)}`);
+  process.exitCode = verdict.kind === 'recovered' ? 0 : 1;
+}

@@ -1,0 +1,139 @@
+/**
+ * What a performance came to, in a form in which two can be compared: the final state of each run, and its journal
+ * without lease, recovery, times, drawn ids and starts that were repeated.
+ *
+ * Must not: say which differences are allowed.
+ */
+import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
+import { fold } from '../../functions/src/core/run/reduce/index.ts';
+import { type RunState, stepKey } from '../../functions/src/core/run/state.ts';
+import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
+import type { Performance } from './performance.ts';
+
+/** One line of a journal for each subject: the run itself, a step, a wait. Order is kept within a subject. */
+export type Story = Readonly<Record<string, readonly string[]>>;
+
+export interface RunOutcome {
+  readonly type: string;
+  readonly final: Readonly<Record<string, unknown>>;
+  readonly story: Story;
+}
+
+export interface Outcome {
+  readonly runs: readonly RunOutcome[];
+  /** What each operation was answered. */
+  readonly answers: Readonly<Record<string, string>>;
+}
+
+/** Say who drives, that nobody did, or that somebody was looked after: not what became of the work. */
+const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
+  'run_claimed',
+  'run_released',
+  'run_suspended',
+  'run_resumed',
+  'orphan_detected',
+  // It is taken in when the answer comes before the wait, and answers the wait at once when it does not.
+  'signal_received',
+]);
+
+/** Moments, and what is drawn at random or follows from it. */
+const INCIDENTAL: ReadonlySet<string> = new Set([
+  'at',
+  'startedAt',
+  'openedAt',
+  'dueAt',
+  'retryAt',
+  'deadlineAt',
+  'requestedAt',
+  'durationMs',
+  'trace',
+  'traceId',
+  'runId',
+  'rootRunId',
+  'threadId',
+  'announced',
+]);
+
+export function outcomeOf({ world, outside }: Performance): Outcome {
+  const runs = [...world.db.runs.values()].map(runOutcome);
+  return {
+    runs: runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)),
+    answers: Object.fromEntries([...outside.answers].map(([name, answer]) => [name, withoutIds(answer)])),
+  };
+}
+
+function sortKey({ type, final, story }: RunOutcome): string {
+  return JSON.stringify([type, final.input, final, story]);
+}
+
+function runOutcome({ snapshot, events }: RunDocuments): RunOutcome {
+  const state = fold(snapshot.id, events);
+  return { type: state.type, final: finalOf(state), story: storyOf(events) };
+}
+
+function finalOf(state: RunState): Record<string, unknown> {
+  const { status, stopKind, error, result, input, inbox, decisions, feedback, cancellation, waits } = state;
+  return stripped({
+    status,
+    stopKind,
+    error,
+    result: result && 'text' in result ? result.text : result,
+    input,
+    inbox: inbox.map(({ signalId }) => signalId),
+    received: [...state.received].sort(),
+    decisions,
+    feedback: feedback.map(({ steps, text }) => ({ steps, text })),
+    cancellation,
+    waits: waits.map(({ id }) => id),
+    compensationLog: state.compensationLog,
+    planVersion: state.planVersion,
+    steps: Object.fromEntries(
+      [...state.steps.sortBy((_, key) => key)].map(([key, step]) => [
+        key,
+        step.phase === 'done' ? `${step.outcome}, revision ${step.revision}` : step.phase,
+      ]),
+    ),
+  }) as Record<string, unknown>;
+}
+
+function storyOf(events: readonly RunEvent[]): Story {
+  const story: Record<string, string[]> = {};
+  for (const event of events) {
+    if (LEASE_AND_RECOVERY.has(event.type)) continue;
+    story[subjectOf(event)] ??= [];
+    const lines = story[subjectOf(event)] as string[];
+    const { type, initiator, actor } = event;
+    const line = JSON.stringify(stripped({ type, initiator, actor, data: event.data }));
+    // Begun anew after a crash; asked anew after a recovery.
+    const repeatable = type === 'step_started' || type === 'policy_evaluated';
+    if (!repeatable || !lines.includes(line)) lines.push(line);
+  }
+  return story;
+}
+
+function subjectOf({ type, data }: RunEvent): string {
+  if (type === 'wait_opened') return `wait ${data.wait.id}`;
+  if (type === 'wait_resolved' || type === 'wait_expired') return `wait ${data.waitId}`;
+  if (type === 'policy_evaluated') return 'policy';
+  if ('stepId' in data && typeof data.stepId === 'string') return `step ${stepKey(data as never)}`;
+  return 'run';
+}
+
+/** Without what differs between two performances of the same. */
+function stripped(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripped);
+  if (typeof value === 'string') return withoutIds(value);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => member !== undefined && !INCIDENTAL.has(name))
+      .map(([name, member]) => [name, stripped(member)]),
+  );
+}
+
+/** Run ids are drawn; what they are said in is not. */
+function withoutIds(text: string): string {
+  return text.replace(RUN_ID, 'run_…');
+}
+
+const RUN_ID = /run_[0-9a-z]{20,}/g;

@@ -1,0 +1,173 @@
+/**
+ * Everybody outside of the installation: starts the run of a scenario and carries out its operations when their moment
+ * has come. Who gets no answer, or "try again", does the same again.
+ *
+ * Must not: reach a run but through the operations of the product.
+ */
+import { CairnError } from '../../functions/src/core/errors.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
+import { startRun } from '../../functions/src/operations/start/start-run.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import type { Process, ProcessDeps } from './process.ts';
+import type { Operation, Scenario, View } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+export const TENANT = 't1';
+const START = 'start';
+/** How long a client waits before it repeats a request that was not answered. */
+const AGAIN_MS = 1_000;
+/** A client that gets no definite answer in so many tries never will. */
+const MAX_TRIES = 20;
+
+interface Acting {
+  readonly operation: Operation;
+  /** In which process its request is served. */
+  by?: Process;
+  notBefore: number;
+  /** Its moment has come once: it will be done, whatever the run looks like now. */
+  due: boolean;
+  tries: number;
+  answer?: string;
+}
+
+export class Outside {
+  /** Empty before the run was started. */
+  runId = '';
+  readonly #acting: readonly Acting[];
+  readonly #stage: Stage;
+
+  constructor(scenario: Scenario, stage: Stage, now: number) {
+    this.#stage = stage;
+    const operations = [startOf(scenario), ...(scenario.operations ?? [])];
+    this.#acting = operations.map((operation) => ({
+      operation,
+      notBefore: now + (operation.atMs ?? 0),
+      due: false,
+      tries: 0,
+    }));
+  }
+
+  /** What each was answered, in the order of the script; what never had its moment is not there. */
+  get answers(): ReadonlyMap<string, string> {
+    return new Map(
+      this.#acting.flatMap(({ operation, answer }) =>
+        answer === undefined ? [] : [[operation.name, answer]],
+      ),
+    );
+  }
+
+  /** Names of what was not answered yet. */
+  get open(): string[] {
+    return this.#acting.flatMap(({ operation, answer }) => (answer === undefined ? [operation.name] : []));
+  }
+
+  /** Somebody waits for an answer, or will ask again. */
+  get isBusy(): boolean {
+    return this.#acting.some(({ due, answer }) => due && answer === undefined);
+  }
+
+  /** When somebody who waits for a time acts next. */
+  nextAt(now: number): number | undefined {
+    const times = this.#acting.flatMap(({ by, answer, notBefore }) =>
+      by === undefined && answer === undefined && notBefore > now ? [notBefore] : [],
+    );
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** Lets the first act whose moment has come; false if it has for nobody. */
+  act(process: Process, now: number, run: RunState | undefined): boolean {
+    const view = this.#view(run);
+    const next = this.#acting.find(
+      (acting) =>
+        acting.by === undefined &&
+        acting.answer === undefined &&
+        acting.notBefore <= now &&
+        (acting.due || acting.operation.when(view)),
+    );
+    if (!next) return false;
+    next.due = true;
+    void this.#carryOut(next, process);
+    return true;
+  }
+
+  /** Requests in a process that died are made again. */
+  giveUp(process: Process, notBefore: number): void {
+    for (const acting of this.#acting) {
+      if (acting.by !== process) continue;
+      delete acting.by;
+      acting.notBefore = notBefore;
+    }
+  }
+
+  async #carryOut(acting: Acting, process: Process): Promise<void> {
+    const { name, act } = acting.operation;
+    acting.by = process;
+    acting.tries += 1;
+    const runId = this.runId;
+    const result = await process
+      .run((deps) => act({ deps, tenantId: TENANT, runId }))
+      .then(
+        (answer) => ({ answer, error: undefined }),
+        (error: unknown) => ({ answer: undefined, error }),
+      );
+    // Somebody gave it up meanwhile, or does it again.
+    if (acting.by !== process) return;
+    delete acting.by;
+    const { answer, error } = result;
+    if (error !== undefined && isPassing(error) && acting.tries < MAX_TRIES) {
+      acting.notBefore = process.deps.clock.now() + AGAIN_MS;
+      return;
+    }
+    if (name === START && error === undefined) this.runId = String(answer);
+    acting.answer = error === undefined ? JSON.stringify(answer ?? null) : codeOf(error);
+  }
+
+  #view(run: RunState | undefined): View {
+    const answers = this.answers;
+    return {
+      run,
+      waitsAt: (stepId) =>
+        run !== undefined &&
+        run.lease === undefined &&
+        run.waits.some(({ execution }) => execution.stepId === stepId),
+      hasDone: (stepId) => run?.steps.get(stepId)?.phase === 'done',
+      isRunning: (stepId) => this.#stage.isRunning(stepId),
+      wasAnswered: (operation) => answers.has(operation),
+    };
+  }
+}
+
+function startOf({ name, start }: Scenario): Operation {
+  return {
+    name: START,
+    when: () => true,
+    act: ({ deps }) => startOnce(deps, start.type, start.input ?? {}, `api:sweep:${name}`),
+  };
+}
+
+async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: string): Promise<string> {
+  const workflow = deps.registry.newest(type);
+  if (!workflow) throw new Error(`no workflow '${type}'`);
+  const outcome = await startRun(deps, {
+    tenantId: TENANT,
+    environment: 'test',
+    workflow,
+    input,
+    trigger: { source: 'api' },
+    source: 'api',
+    key,
+    requestHash: `${type} ${JSON.stringify(input)}`,
+  });
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'in flight');
+  return outcome.runId;
+}
+
+/** What a client of the API sees as 503, and answers by sending the same again. */
+function isPassing(error: unknown): boolean {
+  return error instanceof OutcomeUnknown || (error instanceof CairnError && error.code === 'UNAVAILABLE');
+}
+
+/** An error without a code is no answer that anybody should ever get; the judge sees that it differs. */
+function codeOf(error: unknown): string {
+  return error instanceof CairnError ? error.code : `no answer: ${String(error)}`;
+}

@@ -1,0 +1,262 @@
+/**
+ * Performs one scenario once, with what is to go wrong: delivers tasks, ticks the scan once a minute, lets the outside
+ * act, moves time when nothing else is left, and puts a new process in the place of one that died. Every order is
+ * fixed, so the same disturbances give the same performance.
+ *
+ * Must not: judge how it ended.
+ */
+import { fold } from '../../functions/src/core/run/reduce/index.ts';
+import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/src/core/run/state.ts';
+import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import type { QueuedTask } from '../../functions/src/memory/memory-task-queue.ts';
+import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { scan } from '../../functions/src/recovery/scan.ts';
+import type { Call } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
+import { World } from '../support/world.ts';
+import { Calls, type Disturbance } from './calls.ts';
+import { Outside } from './outside.ts';
+import { REDELIVERY_MS } from './plan.ts';
+import { Process, type ProcessDeps } from './process.ts';
+import type { Scenario } from './scenario.ts';
+import { Stage } from './stage.ts';
+
+export interface PerformanceOptions {
+  readonly disturbances?: readonly Disturbance[];
+  readonly redeliveryMs?: number;
+  /** Changes what every process works with; for a sabotage that must be found out. */
+  readonly tamper?: (deps: ProcessDeps) => ProcessDeps;
+  readonly withoutScan?: boolean;
+}
+
+/** More than any scenario needs; one that goes on for longer never ends. */
+const MAX_TURNS = 5_000;
+const MINUTE_MS = 60_000;
+/** After a failure that is no death, the queue tries a task again this much later. */
+const RETRY_MS = 1_000;
+/** What a process gets between SIGTERM and SIGKILL. */
+const TERMINATION_MS = 10_000;
+
+interface Work {
+  readonly process: Process;
+  readonly task?: QueuedTask;
+}
+
+export class Performance {
+  readonly world: World;
+  readonly stage: Stage;
+  readonly outside: Outside;
+  readonly calls: Calls;
+  /** Runs with a step that must not run twice and was under way when something went wrong. */
+  readonly doubted = new Set<string>();
+  /** Why it came to no end, or was unsound on the way. */
+  failure: Error | undefined;
+  /** It did not end, rather than end badly. */
+  stuck = false;
+  readonly #scenario: Scenario;
+  readonly #options: PerformanceOptions;
+  readonly #under = new Set<Work>();
+  readonly #beginsAt: number;
+  #process: Process;
+  #leaving: { readonly process: Process; readonly until: number } | undefined;
+  #processes = 0;
+  #scanning = false;
+  #nextScanAt: number;
+  /** How far the scan moved `wakeAt` of each run last. */
+  readonly #movedTo = new Map<string, number>();
+
+  constructor(scenario: Scenario, options: PerformanceOptions = {}) {
+    this.#scenario = scenario;
+    this.#options = options;
+    this.calls = new Calls(options.disturbances ?? []);
+    this.world = new World({ workflows: [], settings: scenario.settings ?? {} });
+    this.stage = new Stage(this.world.db);
+    this.#beginsAt = this.world.clock.now();
+    this.#nextScanAt = this.#beginsAt + MINUTE_MS;
+    this.outside = new Outside(scenario, this.stage, this.#beginsAt);
+    this.#process = this.#begin();
+  }
+
+  async perform(): Promise<this> {
+    try {
+      await this.#perform();
+    } catch (error) {
+      this.failure ??= error instanceof Error ? error : new Error(String(error));
+    }
+    this.#process.kill();
+    this.#leaving?.process.kill();
+    return this;
+  }
+
+  async #perform(): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+      // Everything in memory answers at once: what is not done after this waits for time.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.failure) return;
+      this.#replaceProcess();
+      if (this.#deliver() || this.#actOutside() || this.#tickScan()) continue;
+      if (this.#isAtRest()) return this.#assertNothingLeft();
+      if (!this.#moveTime()) throw this.#stuck('nothing can go on');
+    }
+    throw this.#stuck(`no end after ${MAX_TURNS} turns`);
+  }
+
+  #stuck(why: string): Error {
+    this.stuck = true;
+    const runs = [...this.world.db.runs.values()].map(
+      ({ snapshot }) => `${snapshot.type}: ${snapshot.status}`,
+    );
+    return new Error(`${why}; ${runs.join(', ')}; not acted: ${this.outside.open.join(', ') || 'none'}`);
+  }
+
+  #begin(): Process {
+    this.#processes += 1;
+    const { world, stage } = this;
+    const { tamper = (deps: ProcessDeps) => deps } = this.#options;
+    const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
+    return new Process({
+      base: tamper({ ...world.deps, records: world.records, registry }),
+      calls: this.calls,
+      seed: this.#processes,
+      onApplied: (label, call) => this.#check(label, call),
+      onDisturbed: () => this.#noteDoubt(registry),
+    });
+  }
+
+  /** What a dead process was at comes back: tasks by the queue, operations by their callers. */
+  #replaceProcess(): void {
+    if (this.#leaving && this.world.clock.now() >= this.#leaving.until) this.#leaving.process.kill();
+    if (this.#leaving && !this.#leaving.process.alive) {
+      this.#giveUp(this.#leaving.process);
+      this.#leaving = undefined;
+    }
+    if (this.#process.alive && !this.#process.leaving) return;
+    if (this.#process.alive) {
+      this.#leaving = { process: this.#process, until: this.world.clock.now() + TERMINATION_MS };
+    } else this.#giveUp(this.#process);
+    this.#process = this.#begin();
+  }
+
+  #giveUp(process: Process): void {
+    for (const work of [...this.#under].filter((other) => other.process === process)) {
+      this.#under.delete(work);
+      if (work.task) this.#redeliver(work.task, this.#options.redeliveryMs ?? REDELIVERY_MS.soon);
+    }
+    this.#scanning = false;
+    this.outside.giveUp(process, this.world.clock.now() + RETRY_MS);
+  }
+
+  #redeliver({ runId, reason }: QueuedTask, inMs: number): void {
+    void this.world.queue.enqueue({ runId, reason, at: this.world.clock.now() + inMs });
+  }
+
+  /** One task a turn, so that what it does is done before the next. */
+  #deliver(): boolean {
+    const [task] = this.world.queue.due(this.world.clock.now());
+    if (!task) return false;
+    this.world.queue.take(task.id);
+    const work: Work = { process: this.#process, task };
+    this.#under.add(work);
+    this.#process
+      .run((deps) => drive(deps, task))
+      .catch((error: unknown) => {
+        if (!(error instanceof OutcomeUnknown)) this.failure ??= error as Error;
+        if (this.#under.has(work)) this.#redeliver(task, RETRY_MS);
+      })
+      .finally(() => this.#under.delete(work));
+    return true;
+  }
+
+  #actOutside(): boolean {
+    return this.outside.act(this.#process, this.world.clock.now(), this.#mainRun());
+  }
+
+  #tickScan(): boolean {
+    const now = this.world.clock.now();
+    if (this.#scanning || this.#options.withoutScan || now < this.#nextScanAt) return false;
+    this.#nextScanAt = this.#minuteAfter(now);
+    if ((this.#nextWake() ?? Number.POSITIVE_INFINITY) > now) return false;
+    const work: Work = { process: this.#process };
+    this.#scanning = true;
+    this.#under.add(work);
+    this.#process
+      .run((deps) => scan(deps))
+      // A scheduler does not repeat what failed: the next minute comes by itself.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#scanning &&= !this.#under.delete(work);
+      });
+    return true;
+  }
+
+  #minuteAfter(at: number): number {
+    return this.#beginsAt + (Math.floor((at - this.#beginsAt) / MINUTE_MS) + 1) * MINUTE_MS;
+  }
+
+  #isAtRest(): boolean {
+    if (this.#under.size > 0 || this.#leaving || this.world.queue.pending.length > 0) return false;
+    if (this.#nextWake() !== undefined) return false;
+    const states = [...this.world.db.runs.values()].map(({ snapshot }) => snapshot);
+    // What the outside still waits to do it cannot do to runs that are over.
+    return states.length > 0 && states.every(isOver) && !this.outside.isBusy;
+  }
+
+  #assertNothingLeft(): void {
+    if (this.#process.timers > 0) throw new Error(`${this.#process.timers} timers are left`);
+    for (const runId of this.world.db.runs.keys())
+      assertStored(this.world.db, runId, this.#movedTo.get(runId));
+  }
+
+  /** To the next moment at which something can happen; false if there is none. */
+  #moveTime(): boolean {
+    const { clock, queue } = this.world;
+    const now = clock.now();
+    const wake = this.#nextWake();
+    const scanAt =
+      wake === undefined || this.#options.withoutScan
+        ? undefined
+        : Math.max(this.#nextScanAt, wake <= now ? now : this.#minuteAfter(wake - 1));
+    const times = [clock.nextAt, queue.nextAt(), scanAt, this.outside.nextAt(now), this.#leaving?.until];
+    const at = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+    if (at === Number.POSITIVE_INFINITY) return false;
+    if (scanAt !== undefined && this.#nextScanAt < scanAt) this.#nextScanAt = scanAt;
+    if (!clock.fireNext(at) && at > now) clock.jump(at - now);
+    return true;
+  }
+
+  #nextWake(): number | undefined {
+    const times = [...this.world.db.runs.values()].flatMap(({ wakeAt }) => wakeAt ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  #mainRun(): RunState | undefined {
+    const run = this.world.db.runs.get(this.outside.runId);
+    return run && fold(run.snapshot.id, run.events.slice(run.snapshot.head), run.snapshot);
+  }
+
+  /** Every write leaves what must always hold. */
+  #check(label: string, { args }: Call): void {
+    if (label === 'store.touch') {
+      const { runId, wakeAt } = args[0] as SnapshotTouch;
+      if (wakeAt !== undefined) this.#movedTo.set(runId, wakeAt);
+    }
+    if (label !== 'store.commit' && label !== 'store.touch') return;
+    const { runId } = args[0] as { readonly runId: string };
+    try {
+      assertStored(this.world.db, runId, this.#movedTo.get(runId));
+    } catch (error) {
+      this.failure ??= error as Error;
+    }
+  }
+
+  #noteDoubt(registry: WorkflowRegistry): void {
+    for (const [runId, { snapshot, events }] of this.world.db.runs) {
+      const state = fold(runId, events.slice(snapshot.head), snapshot);
+      const steps = registry.pinned(state.type, state.planVersion)?.steps;
+      const inDoubt = stepsInFlight(state).some((key) => steps?.get(stepIdOf(key))?.idempotent === false);
+      if (inDoubt) this.doubted.add(runId);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Where the world stops: at every call of the undisturbed performance, in every way; and at a drawn sample of pairs of
+ * deaths where a scenario is small. A point's number is its address for replaying it.
+ *
+ * Must not: perform anything; how many calls a recovery makes is told by its caller.
+ */
+import { seededRandomness } from '../support/world.ts';
+import { type Disturbance, type Mode, TIMER } from './calls.ts';
+
+export interface Point {
+  readonly disturbances: readonly Disturbance[];
+  /** How long after a death the queue delivers the tasks of the dead process again. */
+  readonly redeliveryMs: number;
+}
+
+/** Before the scan has noticed anything, so that a drive finds the run; or so late that the scan has to. */
+export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000 } as const;
+
+/** Pairs tried of a small scenario. */
+const PAIRS = 150;
+
+/** One thing that goes wrong. */
+export function singlesOf(calls: readonly string[]): Point[] {
+  return calls.flatMap((label, call) => [
+    ...deaths({ call, mode: 'before' }),
+    ...deaths({ call, mode: 'after' }),
+    ...deaths({ call, mode: 'terminate' }),
+    ...(label === TIMER
+      ? []
+      : [{ disturbances: [{ call, mode: 'unanswered' }], redeliveryMs: REDELIVERY_MS.soon } as const]),
+  ]);
+}
+
+/**
+ * Two deaths, the second while the first is recovered from.
+ *
+ * @param callsAfter how many calls are made in all when this goes wrong
+ */
+export async function pairsOf(
+  singles: readonly Point[],
+  seed: number,
+  callsAfter: (point: Point) => Promise<number>,
+): Promise<Point[]> {
+  const random = seededRandomness(seed);
+  const upTo = (bound: number) => Math.floor(random.unit() * bound);
+  const firsts = singles.filter(
+    ({ disturbances: [first] }) => first?.mode === 'before' || first?.mode === 'after',
+  );
+  const points: Point[] = [];
+  for (let i = 0; i < PAIRS; i += 1) {
+    const first = firsts[upTo(firsts.length)] as Point;
+    const [death] = first.disturbances as readonly [Disturbance];
+    const left = (await callsAfter(first)) - death.call - 1;
+    const mode = (['before', 'after', 'unanswered'] as const)[upTo(3)] as Mode;
+    // The last call of all can be the one that went wrong.
+    if (left < 1) continue;
+    points.push({ ...first, disturbances: [death, { call: death.call + 1 + upTo(left), mode }] });
+  }
+  return points;
+}
+
+export function describePoint({ disturbances, redeliveryMs }: Point, calls: readonly string[]): string {
+  const wrong = disturbances.map(
+    ({ call, mode }) => `${mode} call ${call} (${calls[call] ?? 'of the recovery'})`,
+  );
+  return `${wrong.join(', then ')}; tasks come again after ${redeliveryMs} ms`;
+}
+
+function deaths(death: Disturbance): Point[] {
+  return Object.values(REDELIVERY_MS).map((redeliveryMs) => ({ disturbances: [death], redeliveryMs }));
+}

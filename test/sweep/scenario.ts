@@ -1,0 +1,62 @@
+/** What a scenario of the sweep is made of: workflows, what the outside does to their runs, and how it must end. */
+import type { EventType } from '../../functions/src/core/run/events.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import type { EngineSettings } from '../../functions/src/engine/settings.ts';
+import type { ProcessDeps } from './process.ts';
+import type { Stage } from './stage.ts';
+
+/** What somebody outside can see, from which he decides to act. */
+export interface View {
+  /** The run that the scenario is about; undefined before it was started. */
+  readonly run: RunState | undefined;
+  /** It waits at this step, and the outside knows. */
+  waitsAt(stepId: string): boolean;
+  /** This step has ended. */
+  hasDone(stepId: string): boolean;
+  /** A body of this step is under way. */
+  isRunning(stepId: string): boolean;
+  /** The operation of this name was answered. */
+  wasAnswered(operation: string): boolean;
+}
+
+/** What an operation acts with. */
+export interface Client {
+  readonly deps: ProcessDeps;
+  readonly tenantId: string;
+  /** The run that the scenario is about. */
+  readonly runId: string;
+}
+
+/**
+ * Something a person or a program does. When the process that serves it dies, it does the very same again, as a client
+ * with an idempotency key would; so `act` must carry all that makes it the same.
+ */
+export interface Operation {
+  readonly name: string;
+  /** Not before so many ms after the beginning. */
+  readonly atMs?: number;
+  readonly when: (view: View) => boolean;
+  /** Resolves with what is kept of the answer; an error that is not "try again" is an answer too. */
+  readonly act: (client: Client) => Promise<unknown>;
+}
+
+/** How the undisturbed performance must end, so that a scenario cannot come to nothing unnoticed. */
+export interface Ending {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly errorCode?: string;
+  /** Types of events its journals must hold. */
+  readonly shows?: readonly EventType[];
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly workflows: (stage: Stage) => readonly Workflow[];
+  /** What the main run is made of: the newest version of this type. */
+  readonly start: { readonly type: string; readonly input?: unknown };
+  readonly operations?: readonly Operation[];
+  readonly ends: Ending;
+  readonly settings?: Partial<EngineSettings>;
+  /** Short enough that crashes are tried in pairs as well. */
+  readonly pairs?: true;
+}

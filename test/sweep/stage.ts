@@ -1,0 +1,112 @@
+/**
+ * What the bodies of a scenario act on: they say here that they ran, and take time here. Keeps who ran how often, and
+ * finds out whether a body began whose success was durable already.
+ *
+ * Must not: be seen by the engine.
+ */
+import type { RunEvent, SettledType } from '../../functions/src/core/run/events.ts';
+import { isSettled } from '../../functions/src/core/run/events.ts';
+import { isSuccess, stepIdOf, stepKey } from '../../functions/src/core/run/state.ts';
+import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import { pause } from '../../functions/src/ports/clock.ts';
+import { never } from '../support/intercept.ts';
+import { Process } from './process.ts';
+
+/** What every body is given, and the stage needs. */
+export interface Acting {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly revision: number;
+  readonly signal: AbortSignal;
+  readonly index?: number;
+}
+
+export class Stage {
+  /** Bodies that began although their success was recorded. */
+  readonly repeated: string[] = [];
+  readonly #db: MemoryDatabase;
+  readonly #active = new Map<string, Process>();
+  readonly #begun = new Map<string, number>();
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  /**
+   * Every body calls it first. It is where the body takes its time, in which the world may end: `ms` of the process's
+   * clock, cut short by the signal.
+   */
+  async acts(context: Acting, ms = 0): Promise<void> {
+    const process = livingProcess();
+    if (!process) return never();
+    const key = keyOf(context);
+    this.#begun.set(key, (this.#begun.get(key) ?? 0) + 1);
+    if (this.#isRecorded(context)) this.repeated.push(key);
+    this.#active.set(key, process);
+    try {
+      if (ms > 0) await pause(process.deps.clock, ms, context.signal);
+      context.signal.throwIfAborted();
+    } finally {
+      this.#active.delete(key);
+    }
+  }
+
+  /** The same for a compensation. */
+  async undoes(context: Acting, ms = 0): Promise<void> {
+    const process = livingProcess();
+    if (!process) return never();
+    const key = `undo ${keyOf(context)}`;
+    this.#begun.set(key, (this.#begun.get(key) ?? 0) + 1);
+    const done = this.#events(context.runId).some(
+      (event) => event.type === 'step_compensated' && stepKey(event.data) === stepKey(refOf(context)),
+    );
+    if (done) this.repeated.push(key);
+    if (ms > 0) await pause(process.deps.clock, ms, context.signal);
+  }
+
+  /** Whether a body of this step is under way in a process that lives. */
+  isRunning(stepId: string): boolean {
+    return [...this.#active].some(
+      ([key, process]) => process.alive && stepIdOf(key.split('@')[0] ?? '') === stepId,
+    );
+  }
+
+  /** How often each body began. */
+  get begun(): ReadonlyMap<string, number> {
+    return this.#begun;
+  }
+
+  #isRecorded(context: Acting): boolean {
+    const key = stepKey(refOf(context));
+    return this.#events(context.runId).some(
+      (event) =>
+        isSettled(event) &&
+        isSuccess(outcomeOf(event)) &&
+        stepKey(event.data) === key &&
+        event.data.revision === context.revision,
+    );
+  }
+
+  #events(runId: string): readonly RunEvent[] {
+    return this.#db.runs.get(runId)?.events ?? [];
+  }
+}
+
+/** A process that died goes on with what it was told before, up to its next call; nobody sees that. */
+function livingProcess(): Process | undefined {
+  const process = Process.current;
+  if (!process) throw new Error('a body was called outside of all processes');
+  return process.alive ? process : undefined;
+}
+
+function refOf({ stepId, revision, index }: Acting) {
+  return { stepId, revision, ...(index === undefined ? {} : { itemKey: String(index) }) };
+}
+
+function keyOf(context: Acting): string {
+  return `${stepKey(refOf(context))}@${context.revision} of ${context.runId}`;
+}
+
+function outcomeOf(event: RunEvent<SettledType>): string {
+  return event.type.slice('step_'.length);
+}

@@ -1,0 +1,111 @@
+/**
+ * Sweeps scenarios: performs each undisturbed, then once for each of its crash points, and counts the verdicts.
+ *
+ * Must not: print, or end the process; that is for its mains and tests.
+ */
+import { assertUndisturbed, type Verdict, verdictOn } from './judge.ts';
+import type { Outcome } from './outcome.ts';
+import { Performance, type PerformanceOptions } from './performance.ts';
+import { describePoint, type Point, pairsOf, singlesOf } from './plan.ts';
+import type { Scenario } from './scenario.ts';
+
+export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan'> {
+  /** Only every so many-th point. */
+  readonly every?: number;
+}
+
+export interface Finding {
+  readonly scenario: string;
+  readonly point: number;
+  readonly where: string;
+  readonly verdict: Verdict;
+}
+
+/** The last line of the program, word for word. */
+export interface Totals {
+  scenarios: number;
+  crashPoints: number;
+  recovered: number;
+  lost: number;
+  stuck: number;
+  repeatedCompletedSteps: number;
+}
+
+export interface Swept {
+  readonly totals: Totals;
+  /** What did not recover. */
+  readonly findings: readonly Finding[];
+}
+
+export async function sweep(scenarios: readonly Scenario[], options: SweepOptions = {}): Promise<Swept> {
+  const totals: Totals = {
+    scenarios: scenarios.length,
+    crashPoints: 0,
+    recovered: 0,
+    lost: 0,
+    stuck: 0,
+    repeatedCompletedSteps: 0,
+  };
+  const findings: Finding[] = [];
+  for (const scenario of scenarios) {
+    const { points, calls, expected } = await rehearse(scenario);
+    for (let point = 0; point < points.length; point += options.every ?? 1) {
+      const planned = points[point] as Point;
+      const performance = await performPoint(scenario, planned, options);
+      assertSameBeginning(planned, calls, performance);
+      const verdict = verdictOn(performance, expected);
+      totals.crashPoints += 1;
+      if (verdict.kind === 'recovered') totals.recovered += 1;
+      else findings.push({ scenario: scenario.name, point, where: describePoint(planned, calls), verdict });
+      if (verdict.kind === 'lost') totals.lost += 1;
+      if (verdict.kind === 'stuck') totals.stuck += 1;
+      totals.repeatedCompletedSteps += performance.stage.repeated.length;
+    }
+  }
+  return { totals, findings };
+}
+
+export interface Rehearsal {
+  readonly expected: Outcome;
+  readonly calls: readonly string[];
+  readonly points: readonly Point[];
+}
+
+/** @throws Error if the scenario does not end as it should when nothing goes wrong */
+export async function rehearse(scenario: Scenario): Promise<Rehearsal> {
+  const undisturbed = await new Performance(scenario).perform();
+  const expected = assertUndisturbed(scenario, undisturbed);
+  const calls = undisturbed.calls.made;
+  const singles = singlesOf(calls);
+  if (!scenario.pairs) return { expected, calls, points: singles };
+  const callsAfter = async (point: Point) => (await performPoint(scenario, point)).calls.made.length;
+  return {
+    expected,
+    calls,
+    points: [...singles, ...(await pairsOf(singles, seedOf(scenario.name), callsAfter))],
+  };
+}
+
+export function performPoint(
+  scenario: Scenario,
+  point: Point,
+  options: SweepOptions = {},
+): Promise<Performance> {
+  return new Performance(scenario, { ...options, ...point }).perform();
+}
+
+/** Up to what goes wrong nothing may be different: otherwise the number of a call would be no address. */
+function assertSameBeginning(
+  { disturbances }: Point,
+  calls: readonly string[],
+  { calls: { made } }: Performance,
+): void {
+  const first = disturbances[0]?.call ?? 0;
+  const at = calls.findIndex((label, call) => call <= first && made[call] !== label);
+  if (at >= 0) throw new Error(`not deterministic: call ${at} is ${made[at]}, and was ${calls[at]}`);
+}
+
+/** A number of its own for each scenario, whatever others there are. */
+function seedOf(name: string): number {
+  return [...name].reduce((seed, letter) => (Math.imul(seed, 31) + letter.charCodeAt(0)) | 0, 7);
+}
