@@ -34,6 +34,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
   workflows: { layers: ['core', 'engine'], packages: ['zod'] },
+  testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
     layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'workflows'],
     packages: [
@@ -100,10 +101,11 @@ const NOWHERE: readonly Ban[] = [
   { pattern: /\benum\s+\w+\s*\{|\bnamespace\s+\w+\s*\{/, what: 'syntax that types cannot be stripped from' },
 ];
 
-/** Where the world comes in: platform of the functions, mains and composition roots of the rest. */
+/** Where the world comes in: platform of the functions, the test kit's patience, mains and composition roots of the rest. */
 export function isRoot(path: string): boolean {
   return (
     path.startsWith('functions/src/platform/') ||
+    path === 'functions/src/testing/real-time.ts' ||
     /^local\/(?:main|cloud|cloud-process|firestore\/server|host\/worker|host\/shifted-time)\.ts$/.test(
       path,
     ) ||

@@ -1,0 +1,70 @@
+/** Whether a run goes on by itself as time passes, or somebody has to do something first. Reads folds; changes nothing. */
+import type { Wait } from '../core/run/events.ts';
+import { isOver, type RunState, stepKey } from '../core/run/state.ts';
+
+/** The state of a run by id, if there is one. */
+export type ReadState = (runId: string) => RunState | undefined;
+
+interface Outlook {
+  /** When something happens by itself, epoch ms; infinity: never, and its negative: at once. */
+  readonly movesAt: number;
+  /** What somebody is asked for, until when. */
+  readonly asked: readonly { readonly text: string; readonly until: number }[];
+}
+
+const AT_ONCE = Number.NEGATIVE_INFINITY;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/**
+ * What must come from outside before the run moves, in words; undefined if it moves by itself. A question whose time
+ * would run out first counts as one that somebody is to answer: a test that wants it to run out says so.
+ */
+export function blockedBy(state: RunState, read: ReadState): string | undefined {
+  const { movesAt, asked } = outlook(state, read);
+  const first = Math.min(...asked.map(({ until }) => until), NEVER);
+  if (asked.length === 0 || movesAt < first) return undefined;
+  return asked.map(({ text }) => text).join('; and ');
+}
+
+function outlook(state: RunState, read: ReadState): Outlook {
+  const waits = state.status === 'awaiting_approval' || state.status === 'waiting_external';
+  if (isOver(state) || !waits) return { movesAt: AT_ONCE, asked: [] };
+  const parts = state.waits.map((wait) => outlookOf(wait, read));
+  if (state.parked !== undefined) {
+    parts.push({ movesAt: NEVER, asked: [{ text: `what it is parked for: ${state.parked}`, until: NEVER }] });
+  } else if (state.dueAt !== undefined) parts.push({ movesAt: state.dueAt, asked: [] });
+  return {
+    movesAt: Math.min(...parts.map(({ movesAt }) => movesAt), NEVER),
+    asked: parts.flatMap(({ asked }) => asked),
+  };
+}
+
+function outlookOf(wait: Wait, read: ReadState): Outlook {
+  const { kind, dueAt, name, key, child } = wait;
+  const step = `'${stepKey(wait.execution)}'`;
+  switch (kind) {
+    case 'timer':
+      return { movesAt: dueAt ?? AT_ONCE, asked: [] };
+    case 'approval':
+      return asks(`a decision on ${step}${until(dueAt)}`, dueAt);
+    case 'event':
+      return asks(`the event '${name}' for '${key}' in ${step}${until(dueAt)}`, dueAt);
+    case 'child': {
+      const state = child && read(child.runId);
+      if (!state) return { movesAt: AT_ONCE, asked: [] };
+      const { movesAt, asked } = outlook(state, read);
+      return {
+        movesAt,
+        asked: asked.map((each) => ({ ...each, text: `${each.text} of the child ${state.id} in ${step}` })),
+      };
+    }
+  }
+}
+
+function asks(text: string, dueAt: number | undefined): Outlook {
+  return { movesAt: NEVER, asked: [{ text, until: dueAt ?? NEVER }] };
+}
+
+function until(dueAt: number | undefined): string {
+  return dueAt === undefined ? '' : ` (until ${new Date(dueAt).toISOString()})`;
+}

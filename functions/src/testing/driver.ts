@@ -1,0 +1,115 @@
+/**
+ * Does in pretended time what the queue, the scheduler and the clock do in real time: delivers tasks when they are due,
+ * ticks the scan, fires timers. One process drives at a time; it can be killed, and another takes its place.
+ */
+import type { EngineDeps } from '../engine/deps.ts';
+import { drive } from '../engine/drive/drive.ts';
+import { scan } from '../recovery/scan.ts';
+import type { Installation } from './installation.ts';
+import { type Mortal, mortal } from './mortal.ts';
+import type { ObservedBodies } from './observed-bodies.ts';
+import { settle } from './virtual-clock.ts';
+
+/** The scan ticks at full minutes, as deployed. Ticks that would find nothing are left out. */
+const SCAN_EVERY_MS = 60_000;
+/** Keeps the processes of one seed apart from those of the next, and from the installation itself. */
+const SEED_STRIDE = 1_000_003;
+/** Things done at one moment. More means that something goes round in a circle. */
+const MAX_TURNS = 10_000;
+
+export interface DriverParams {
+  readonly installation: Installation;
+  readonly bodies: ObservedBodies;
+  readonly seed: number;
+}
+
+export class Driver {
+  readonly #installation: Installation;
+  readonly #bodies: ObservedBodies;
+  readonly #seed: number;
+  #process: Mortal;
+  #processes = 0;
+  #lastScanAt = Number.NEGATIVE_INFINITY;
+  #failures: unknown[] = [];
+
+  constructor({ installation, bodies, seed }: DriverParams) {
+    this.#installation = installation;
+    this.#bodies = bodies;
+    this.#seed = seed;
+    this.#process = this.#newProcess();
+  }
+
+  /** SIGKILL to the process that drives. Nothing tells anybody; leases run out and the scan finds what is orphaned. */
+  crash(): void {
+    this.#process.kill();
+    this.#bodies.forget();
+    this.#process = this.#newProcess();
+  }
+
+  /** Does everything that is due now, and waits for the bodies under way. Time stands still. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+      await settle();
+      this.#throwFailures();
+      if (this.#deliver() || this.#tick() || this.#installation.clock.fireNext(this.#now)) continue;
+      if (!(await this.#bodies.anyEnds())) return;
+    }
+    throw new Error(`the runtime did not come to rest at one moment in ${MAX_TURNS} turns`);
+  }
+
+  /** Moves time to the next moment at which something is due, if that is not after `limit` (epoch ms). */
+  moveOn(limit: number): boolean {
+    const { clock, queue } = this.#installation;
+    const times = [clock.nextAt, queue.nextAt(), this.#nextScanAt()].filter((at) => at !== undefined);
+    const at = Math.min(...times);
+    if (times.length === 0 || at > limit) return false;
+    if (at > this.#now) clock.jump(at - this.#now);
+    return true;
+  }
+
+  get #now(): number {
+    return this.#installation.clock.now();
+  }
+
+  #deliver(): boolean {
+    const { queue } = this.#installation;
+    const due = queue.due(this.#now);
+    for (const { id, runId } of due) {
+      queue.take(id);
+      this.#begin((deps) => drive(deps, { runId }));
+    }
+    return due.length > 0;
+  }
+
+  #tick(): boolean {
+    const at = this.#nextScanAt();
+    if (at === undefined || at > this.#now) return false;
+    this.#lastScanAt = at;
+    this.#begin(scan);
+    return true;
+  }
+
+  /** Not awaited: what a process that died was doing never ends. */
+  #begin(work: (deps: EngineDeps) => Promise<unknown>): void {
+    work(this.#process.deps).catch((error: unknown) => this.#failures.push(error));
+  }
+
+  #nextScanAt(): number | undefined {
+    const { nextWake } = this.#installation;
+    if (nextWake === undefined) return undefined;
+    const tick = Math.ceil(nextWake / SCAN_EVERY_MS) * SCAN_EVERY_MS;
+    return Math.max(tick, this.#lastScanAt + SCAN_EVERY_MS);
+  }
+
+  #throwFailures(): void {
+    const [first, ...rest] = this.#failures;
+    this.#failures = [];
+    if (rest.length > 0) throw new AggregateError([first, ...rest], 'several drives failed');
+    if (first !== undefined) throw first;
+  }
+
+  #newProcess(): Mortal {
+    this.#processes += 1;
+    return mortal(this.#installation.deps, this.#seed * SEED_STRIDE + this.#processes);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * A whole installation in memory: what `platform/` composes of real services, composed of pretended ones. Owns no
+ * behaviour: who delivers tasks, ticks the scan and moves time is the driver.
+ */
+import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
+import { WorkflowRegistry } from '../engine/define/registry.ts';
+import type { Workflow } from '../engine/define/steps.ts';
+import type { EngineDeps } from '../engine/deps.ts';
+import type { EngineSettings } from '../engine/settings.ts';
+import { MemoryDatabase } from '../memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../memory/memory-rendezvous-store.ts';
+import { MemoryRunStore } from '../memory/memory-run-store.ts';
+import { MemoryRuntimeConfigStore } from '../memory/memory-runtime-config-store.ts';
+import { MemoryTaskQueue } from '../memory/memory-task-queue.ts';
+import type { Log } from '../ports/log.ts';
+import { seededRandomness } from './seeded-randomness.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+export interface InstallationOptions {
+  readonly workflows: readonly Workflow[];
+  readonly settings: EngineSettings;
+  readonly seed?: number | undefined;
+  /** Epoch ms at which its time begins. */
+  readonly startAt?: number | undefined;
+  /** Made once the clock is there, since lines carry its time. */
+  readonly logTo: (clock: VirtualClock) => Log;
+}
+
+export class Installation {
+  readonly clock: VirtualClock;
+  readonly db: MemoryDatabase;
+  readonly store: MemoryRunStore;
+  readonly records: MemoryIdempotencyStore;
+  readonly rendezvous: MemoryRendezvousStore;
+  readonly config: MemoryRuntimeConfigStore;
+  readonly queue = new MemoryTaskQueue();
+  readonly shutdown = new AbortController();
+  readonly deps: EngineDeps;
+
+  constructor({ workflows, settings, seed, startAt, logTo }: InstallationOptions) {
+    this.clock = new VirtualClock(startAt);
+    this.db = new MemoryDatabase(this.clock);
+    this.store = new MemoryRunStore(this.db);
+    this.records = new MemoryIdempotencyStore(this.db);
+    this.rendezvous = new MemoryRendezvousStore(this.db);
+    this.config = new MemoryRuntimeConfigStore(this.db);
+    this.deps = {
+      store: this.store,
+      queue: this.queue,
+      rendezvous: this.rendezvous,
+      runtime: new CachedRuntimeConfig(this.config, this.clock),
+      clock: this.clock,
+      random: seededRandomness(seed),
+      log: logTo(this.clock),
+      registry: new WorkflowRegistry(workflows),
+      settings,
+      shutdown: this.shutdown.signal,
+    };
+  }
+
+  /** The earliest time by which somebody must have touched a run (J10), epoch ms. */
+  get nextWake(): number | undefined {
+    const times = [...this.db.runs.values()].flatMap((run) => (run.wakeAt === undefined ? [] : [run.wakeAt]));
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+}

@@ -1,0 +1,29 @@
+/** Puts a test between a caller and a port: every method call passes through one function. */
+
+export interface Call {
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+/** Carries the call out, as often as it is called. */
+export type Proceed = () => Promise<unknown>;
+
+/** A port whose every method call is handed to `around`, which answers it. */
+export function intercept<T extends object>(
+  target: T,
+  around: (call: Call, proceed: Proceed) => Promise<unknown>,
+): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const member: unknown = Reflect.get(object, name, object);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) =>
+        around({ method: String(name), args }, async () => Reflect.apply(member, object, args));
+    },
+  });
+}
+
+/** A call that nobody will ever answer: what a process that died is left with. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}

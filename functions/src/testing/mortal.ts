@@ -1,0 +1,40 @@
+/** A process that can be killed: from then on nothing it does has any effect, and nothing answers it. */
+import type { EngineDeps } from '../engine/deps.ts';
+import { intercept, never, type Proceed } from './intercept.ts';
+import { seededRandomness } from './seeded-randomness.ts';
+
+export interface Mortal {
+  readonly deps: EngineDeps;
+  /** SIGKILL. */
+  kill(): void;
+  /** SIGTERM. */
+  terminate(): void;
+}
+
+/** What of the world is the process's own, or has no effect outside it. Everything else dies with it. */
+const OWN: ReadonlySet<string> = new Set(['clock', 'random', 'log', 'registry', 'settings', 'shutdown']);
+
+/** @param seed another one for each process: owners of leases must differ */
+export function mortal(base: EngineDeps, seed: number): Mortal {
+  let alive = true;
+  const shutdown = new AbortController();
+  const mayDie = (_: unknown, proceed: Proceed) =>
+    alive ? proceed().then((answer) => (alive ? answer : never())) : never();
+  const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
+  return {
+    deps: {
+      ...base,
+      ...Object.fromEntries(ports.map(([name, port]) => [name, intercept(port as object, mayDie)])),
+      clock: {
+        now: () => base.clock.now(),
+        timer: (delayMs, fire) => base.clock.timer(delayMs, () => alive && fire()),
+      },
+      random: seededRandomness(seed),
+      shutdown: shutdown.signal,
+    },
+    kill: () => {
+      alive = false;
+    },
+    terminate: () => shutdown.abort(),
+  };
+}

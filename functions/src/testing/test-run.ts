@@ -1,0 +1,129 @@
+/** A run as a test looks at it. Reads the pretended database; changes nothing. */
+import type { Json } from '../core/encoding/json.ts';
+import type { RecordedError, RunEvent, Wait } from '../core/run/events.ts';
+import type { StepRecord } from '../core/run/records.ts';
+import { fold } from '../core/run/reduce/index.ts';
+import type { CompensationEntry, RunState } from '../core/run/state.ts';
+import type { RunStatus } from '../core/run/status.ts';
+import type { ChildResult } from '../engine/define/types.ts';
+import { checkpointText, storedText } from '../engine/stored-text.ts';
+import type { RunDocuments } from '../memory/memory-database.ts';
+import type { Installation } from './installation.ts';
+import type { ObservedBodies, Part } from './observed-bodies.ts';
+import { timelineOf } from './timeline.ts';
+
+/** What a run waits for, in the words of its workflow. */
+export interface OpenWait {
+  readonly step: string;
+  readonly kind: Wait['kind'];
+  /** Of an approval. */
+  readonly question?: string;
+  readonly details?: Json;
+  /** Of an event: its name and which one of that name. */
+  readonly event?: string;
+  readonly key?: string;
+  /** Of a child: the id of its run, see `TestRuntime.run`. */
+  readonly child?: string;
+  readonly until?: Date;
+}
+
+export class TestRun {
+  readonly id: string;
+  readonly #installation: Installation;
+  readonly #bodies: ObservedBodies;
+
+  constructor(id: string, installation: Installation, bodies: ObservedBodies) {
+    this.id = id;
+    this.#installation = installation;
+    this.#bodies = bodies;
+  }
+
+  status(): RunStatus {
+    return this.state().status;
+  }
+
+  /** The outputs that the workflow returned, by name. @throws Error showing the journal if the run has not completed */
+  async result(): Promise<ChildResult> {
+    const { status, result } = this.state();
+    if (!result) throw new Error(`run ${this.id} has no result, it is ${status}\n\n${this.timeline()}`);
+    const text = await storedText(this.#installation.store, this.id, result);
+    return JSON.parse(text) as ChildResult;
+  }
+
+  /** Why the run failed, or is about to. */
+  error(): RecordedError | undefined {
+    return this.state().error;
+  }
+
+  /** The steps that have begun, in the order in which they first did; an item of a map is a step `id[3]`. */
+  steps(): readonly StepRecord[] {
+    return [...this.#documents().steps.values()];
+  }
+
+  /** @throws Error naming the steps that have begun, if this one has not */
+  step(id: string): StepRecord {
+    const step = this.#documents().steps.get(id);
+    if (step) return step;
+    const begun = this.steps().map((record) => record.id);
+    throw new Error(
+      `step '${id}' of run ${this.id} has not begun; begun have: ${begun.join(', ') || 'none'}`,
+    );
+  }
+
+  /** The output of the step's newest revision. @throws Error showing the journal if it has none */
+  async output(id: string): Promise<Json> {
+    const { checkpoint } = this.step(id);
+    const found = checkpoint === undefined ? undefined : this.#documents().checkpoints.get(checkpoint);
+    if (!found) throw new Error(`step '${id}' of run ${this.id} has no output\n\n${this.timeline()}`);
+    return JSON.parse(await checkpointText(this.#installation.store, this.id, found)) as Json;
+  }
+
+  /** How often the body of the step (or its `compensate`) was called, also in processes that died with it. */
+  calls(step: string, part: Part = 'body'): number {
+    return this.#bodies.calls(this.id, step, part);
+  }
+
+  waits(): readonly OpenWait[] {
+    return this.state().waits.map(openWait);
+  }
+
+  /** What was undone, or failed to be, in that order. */
+  compensations(): readonly CompensationEntry[] {
+    return this.state().compensationLog;
+  }
+
+  journal(): readonly RunEvent[] {
+    return this.#documents().events;
+  }
+
+  /** The journal as text. */
+  timeline(): string {
+    return timelineOf(this.journal());
+  }
+
+  /** All that the journal says of the run. */
+  state(): RunState {
+    return fold(this.id, this.journal());
+  }
+
+  #documents(): RunDocuments {
+    const documents = this.#installation.db.runs.get(this.id);
+    if (!documents) throw new Error(`there is no run ${this.id}`);
+    return documents;
+  }
+}
+
+function openWait({ kind, execution, detailText, name, key, child, dueAt }: Wait): OpenWait {
+  const { stepId, itemKey } = execution;
+  const { question, details } = JSON.parse(detailText ?? '{}') as { question?: string; details?: Json };
+  return {
+    step: itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
+    kind,
+    ...(question === undefined ? {} : { question }),
+    ...(details === undefined ? {} : { details }),
+    ...(name === undefined ? {} : { event: name }),
+    ...(key === undefined ? {} : { key }),
+    ...(child === undefined ? {} : { child: child.runId }),
+    ...(dueAt === undefined ? {} : { until: new Date(dueAt) }),
+  };
+}

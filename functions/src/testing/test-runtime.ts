@@ -1,0 +1,200 @@
+/**
+ * The test kit's runtime: runs workflows as they run when deployed, with all that this means (tasks, leases, journals,
+ * recovery), in memory and in a time that only the test moves.
+ *
+ * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
+ */
+import { parseDuration } from '../core/duration.ts';
+import { requestHash } from '../core/encoding/fingerprint.ts';
+import type { Json } from '../core/encoding/json.ts';
+import { apiKey } from '../core/encoding/keys.ts';
+import type { StopKind } from '../core/run/events.ts';
+import { isOver } from '../core/run/state.ts';
+import type { RunStatus } from '../core/run/status.ts';
+import type { Workflow } from '../engine/define/steps.ts';
+import { type EngineSettings, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
+import { startRun } from '../operations/start/start-run.ts';
+import { blockedBy } from './blocked.ts';
+import { CollectedLog, type LogLine } from './collected-log.ts';
+import { Driver } from './driver.ts';
+import { Installation } from './installation.ts';
+import { ObservedBodies, type Part } from './observed-bodies.ts';
+import { TestRun } from './test-run.ts';
+
+export interface TestRuntimeOptions {
+  /** What can be started, also as a child; of each type the newest version is. */
+  readonly workflows: readonly Workflow[];
+  /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
+  readonly now?: number | string | Date;
+  /** Decides ids and jitter; default 1. The same seed gives the same ones. */
+  readonly seed?: number;
+  /** Some of the engine's times and bounds; the others are those of production. */
+  readonly settings?: Partial<EngineSettings>;
+  /**
+   * How much real time, ms, one execution of a body may take while pretended time stands still; default 1,000. Matters
+   * for bodies that really wait (files, servers of the test). 0: time goes on over everything that does not end at once.
+   */
+  readonly patienceMs?: number;
+}
+
+export interface StartOptions {
+  /** Idempotency key: the same key and input give the same run. */
+  readonly key?: string;
+}
+
+export interface CancelOptions {
+  readonly reason?: string;
+  /** Default `user`. */
+  readonly stopKind?: StopKind;
+}
+
+const TENANT = 'test';
+/** Who does what the test does: the actor in journals. */
+const ACTOR = 'c.test';
+const DEFAULT_PATIENCE_MS = 1_000;
+/** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
+const MAX_MOMENTS = 100_000;
+
+export class TestRuntime {
+  readonly #installation: Installation;
+  readonly #bodies: ObservedBodies;
+  readonly #driver: Driver;
+  readonly #log: CollectedLog;
+
+  constructor(options: TestRuntimeOptions) {
+    const { workflows, now, seed = 1, settings, patienceMs = DEFAULT_PATIENCE_MS } = options;
+    this.#bodies = new ObservedBodies({ patienceMs, onCrash: () => this.crash() });
+    let log: CollectedLog | undefined;
+    this.#installation = new Installation({
+      workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
+      settings: { ...PRODUCTION_SETTINGS, ...settings },
+      seed,
+      startAt: now === undefined ? undefined : timeOf(now),
+      logTo: (clock) => (log = new CollectedLog(clock)),
+    });
+    this.#log = log as unknown as CollectedLog;
+    this.#driver = new Driver({ installation: this.#installation, bodies: this.#bodies, seed });
+  }
+
+  /** The pretended time, epoch ms. */
+  now(): number {
+    return this.#installation.clock.now();
+  }
+
+  /** What was logged, by bodies and by the engine; the newest 10,000 lines. */
+  logs(): readonly LogLine[] {
+    return this.#log.lines;
+  }
+
+  /**
+   * Starts a run of the newest version of the type. It is not driven yet: `settle`, `advance` and `runToEnd` do that.
+   *
+   * @throws CairnError INVALID_INPUT for an input that the workflow refuses, IDEMPOTENCY_KEY_REUSED
+   */
+  async start(type: string, input: unknown = {}, { key }: StartOptions = {}): Promise<TestRun> {
+    const { deps, records } = this.#installation;
+    const workflow = deps.registry.newest(type);
+    if (!workflow) throw new Error(`no workflow '${type}'; there are: ${deps.registry.types().join(', ')}`);
+    const outcome = await startRun(
+      { ...deps, records },
+      {
+        tenantId: TENANT,
+        environment: 'test',
+        workflow,
+        input,
+        trigger: { source: 'api' },
+        source: 'api',
+        key: key === undefined ? undefined : apiKey(ACTOR, key),
+        requestHash: key === undefined ? '' : requestHash('POST /v1/runs', { type, input: input as Json }),
+      },
+    );
+    // A start's record is born completed: nobody else can be at work on it.
+    if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is under way`);
+    return this.run(outcome.runId);
+  }
+
+  /** A run by its id: a child, or one that a body started. */
+  run(id: string): TestRun {
+    return new TestRun(id, this.#installation, this.#bodies);
+  }
+
+  /** All runs, the oldest first. */
+  runs(): readonly TestRun[] {
+    return [...this.#installation.db.runs.keys()].map((id) => this.run(id));
+  }
+
+  /** Does all that is due at this moment. Time stands still; a body that really waits is waited for. */
+  settle(): Promise<void> {
+    return this.#driver.settle();
+  }
+
+  /** Moves time by a duration ('24h', or ms), and does everything that becomes due on the way, in its order. */
+  async advance(duration: string | number): Promise<void> {
+    const until = this.now() + parseDuration(duration);
+    await this.settle();
+    while (this.#driver.moveOn(until)) await this.settle();
+    this.#installation.clock.jump(until - this.now());
+  }
+
+  /**
+   * Moves time until the run has ended.
+   *
+   * @returns how it ended
+   * @throws Error naming what the run waits for, if that has to come from outside: a decision, an event
+   */
+  async runToEnd(run: TestRun): Promise<RunStatus> {
+    for (let moment = 0; moment < MAX_MOMENTS; moment += 1) {
+      await this.settle();
+      const state = run.state();
+      if (isOver(state)) return state.status;
+      const wanted = blockedBy(state, (id) => this.#stateOf(id));
+      if (wanted !== undefined) {
+        throw new Error(`run ${run.id} of '${state.type}' waits for ${wanted}\n\n${run.timeline()}`);
+      }
+      if (!this.#driver.moveOn(Number.POSITIVE_INFINITY)) {
+        throw new Error(`run ${run.id} is ${state.status} and nothing is due any more\n\n${run.timeline()}`);
+      }
+    }
+    throw new Error(`run ${run.id} has not ended after ${MAX_MOMENTS} moments\n\n${run.timeline()}`);
+  }
+
+  /** @throws CairnError RUN_TERMINAL_STATE if it has completed or failed */
+  cancel(run: TestRun, { reason, stopKind = 'user' }: CancelOptions = {}): Promise<Cancellation> {
+    const { deps } = this.#installation;
+    return cancelRun(deps, { runId: run.id, tenantId: TENANT, actor: ACTOR, reason, stopKind });
+  }
+
+  /**
+   * The process that drives dies now, with every drive and body under way. Nobody is told: leases run out as time goes
+   * on, and what is orphaned is recovered. A body that goes on nevertheless has no effect on its run any more.
+   */
+  crash(): void {
+    this.#driver.crash();
+  }
+
+  /** The process dies the next time the step's body (or its `compensate`) is about to be called; see `crash`. */
+  crashBefore(step: string, part: Part = 'body'): void {
+    this.#bodies.crashAt({ step, part, moment: 'before' });
+  }
+
+  /** The process dies the next time the step's body (or its `compensate`) has ended, before that is recorded. */
+  crashAfter(step: string, part: Part = 'body'): void {
+    this.#bodies.crashAt({ step, part, moment: 'after' });
+  }
+
+  #stateOf(runId: string) {
+    return this.#installation.db.runs.has(runId) ? this.run(runId).state() : undefined;
+  }
+}
+
+/** An installation in memory for the tests of workflows. */
+export function createTestRuntime(options: TestRuntimeOptions): TestRuntime {
+  return new TestRuntime(options);
+}
+
+function timeOf(now: number | string | Date): number {
+  const time = new Date(now).getTime();
+  if (Number.isNaN(time)) throw new Error(`'now' is no time: ${String(now)}`);
+  return time;
+}
