@@ -7,7 +7,7 @@ import { MAX_COMMIT_WRITES } from '../../functions/src/journal/batch.ts';
 import { RunJournal } from '../../functions/src/journal/run-journal.ts';
 import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
-import { settledStep } from '../core/run/random-journal.ts';
+import { bySystem, settledStep } from '../core/run/journal-drafts.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -47,12 +47,8 @@ async function begin() {
     const journal = await open('holder');
     const expiresAt = world.clock.now() + world.deps.settings.leaseMs;
     await journal.append((state) => [
-      {
-        type: 'run_claimed',
-        initiator: 'system',
-        data: { owner: 'holder', epoch: state.epoch + 1, expiresAt },
-      },
-      { type: 'run_started', initiator: 'system', data: {} },
+      bySystem('run_claimed', { owner: 'holder', epoch: state.epoch + 1, expiresAt }),
+      bySystem('run_started', {}),
     ]);
     return journal;
   };

@@ -6,6 +6,7 @@ import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { RunJournal } from '../../functions/src/journal/run-journal.ts';
 import { pause } from '../../functions/src/ports/clock.ts';
 import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
+import { bySystem, opened, waitOf } from '../core/run/journal-drafts.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertSnapshot, assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
@@ -125,13 +126,10 @@ describe('a snapshot write without an event (J9)', () => {
       return new RunJournal(world.deps, loaded, { ...settings, ...(owner === undefined ? {} : { owner }) });
     };
     const journal = await open('holder');
+    const expiresAt = world.clock.now() + settings.leaseMs;
     await journal.append(() => [
-      {
-        type: 'run_claimed',
-        initiator: 'system',
-        data: { owner: 'holder', epoch: 1, expiresAt: world.clock.now() + settings.leaseMs },
-      },
-      { type: 'run_started', initiator: 'system', data: {} },
+      bySystem('run_claimed', { owner: 'holder', epoch: 1, expiresAt }),
+      bySystem('run_started', {}),
     ]);
     const stored = () => {
       const run = world.db.runs.get(runId);
@@ -186,8 +184,7 @@ describe('a snapshot write without an event (J9)', () => {
 
   test('does not undo a foreign append that wrote the snapshot itself', async () => {
     const { journal, open, stored } = await holder();
-    const wait = { id: 'w', kind: 'event', stepId: 'only', revision: 1, openedAt: 0 } as const;
-    await (await open()).append(() => [{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
+    await (await open()).append(() => [opened(waitOf('only'))]);
     expect(stored().snapshot.waits).toHaveLength(1);
     await journal.touch();
     expect(stored().snapshot.waits).toHaveLength(1);

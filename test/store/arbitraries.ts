@@ -1,86 +1,57 @@
-/** Any state, event, checkpoint, step, record and client that the types allow, for properties of the codecs. */
+/** Any state, checkpoint, step, record and client that the types allow, for properties of the codecs. */
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
 import type { IdempotencyRecord } from '../../functions/src/core/decisions/idempotency.ts';
-import type { Json } from '../../functions/src/core/encoding/json.ts';
-import type { RecordedError, RunEvent, StoredValue, Wait } from '../../functions/src/core/run/events.ts';
+import { DECISIONS } from '../../functions/src/core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../functions/src/core/run/records.ts';
-import type { RunState, SoftState, StepState } from '../../functions/src/core/run/state.ts';
+import type { RunState, SoftState, StepState, Tie } from '../../functions/src/core/run/state.ts';
 import { RUN_STATUSES } from '../../functions/src/core/run/status.ts';
 import type { ApiClient } from '../../functions/src/ports/client-store.ts';
-
-const text = fc.string({ unit: 'grapheme', maxLength: 12 });
-const count = fc.nat({ max: 10_000 });
-/** A day before the end of what a Timestamp can hold: `wakeAt` lies after the times it is made of. */
-const LATEST = 253_402_300_799_999 - 2 * 86_400_000;
-const time = fc.oneof(fc.nat({ max: LATEST }), fc.constantFrom(0, 999, 1_000, LATEST));
-const attempt = fc.integer({ min: 1, max: 9 });
-
-/** Every member there or absent, whatever combination. */
-function withOptional<T extends object, O extends object>(
-  required: { [K in keyof T]: fc.Arbitrary<T[K]> },
-  optional: { [K in keyof O]: fc.Arbitrary<O[K]> },
-): fc.Arbitrary<T & Partial<O>> {
-  const all = { ...required, ...optional };
-  return fc.record(all, {
-    requiredKeys: Object.keys(required) as never[],
-    noNullPrototype: true,
-  }) as unknown as fc.Arbitrary<T & Partial<O>>;
-}
-
-/** Objects as literals make them. */
-function plain<T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
-  return fc.record(members, { noNullPrototype: true }) as fc.Arbitrary<T>;
-}
-
-const recordedError: fc.Arbitrary<RecordedError> = withOptional(
-  { code: text, message: text, retryable: fc.boolean() },
-  { stepId: text, trace: text },
-);
-const storedValue: fc.Arbitrary<StoredValue> = fc.oneof(
-  plain({ text: fc.json() }),
-  plain({ checkpoint: fc.integer({ min: 1, max: 9_999 }) }),
-);
-const stepRef = withOptional({ stepId: text, revision: attempt }, { itemKey: text });
-const wait: fc.Arbitrary<Wait> = withOptional(
-  {
-    id: text,
-    kind: fc.constantFrom('approval' as const, 'event' as const, 'timer' as const, 'child' as const),
-    stepId: text,
-    revision: attempt,
-    openedAt: time,
-  },
-  { dueAt: time, name: text, key: text, detailText: fc.json() },
-);
+import {
+  attempt,
+  count,
+  executionMembers,
+  flag,
+  json,
+  mode,
+  onParentEnd,
+  payloadRef,
+  plain,
+  recordedError,
+  stepRef,
+  stopKind,
+  storedValue,
+  text,
+  time,
+  tokensUsed,
+  wait,
+  withOptional,
+  word,
+} from './arbitrary-values.ts';
 
 const stepState: fc.Arbitrary<StepState> = fc.oneof(
   plain({
-    phase: fc.constant('running' as const),
+    phase: word('running'),
     seq: count,
     attempt,
     revision: attempt,
     startedAt: time,
   }),
   plain({
-    phase: fc.constant('retrying' as const),
+    phase: word('retrying'),
     seq: count,
     attempt,
     revision: attempt,
     startedAt: time,
     retryAt: time,
   }),
-  plain({ phase: fc.constant('waiting' as const), seq: count, revision: attempt }),
+  plain({ phase: word('waiting'), seq: count, revision: attempt }),
+  plain({ phase: word('again'), seq: count, revision: attempt }),
   plain({
-    phase: fc.constant('done' as const),
+    phase: word('done'),
     seq: count,
     revision: attempt,
-    outcome: fc.constantFrom(
-      'succeeded' as const,
-      'degraded' as const,
-      'skipped' as const,
-      'reused' as const,
-      'failed' as const,
-    ),
+    outcome: word('succeeded', 'degraded', 'skipped', 'reused', 'failed'),
   }),
 );
 
@@ -96,6 +67,11 @@ export const steps = fc
   .array(fc.tuple(stepKey, stepState), { maxLength: 40 })
   .map((entries) => PersistentMap<string, StepState>(entries));
 
+const tie: fc.Arbitrary<Tie> = fc.oneof(
+  plain({ kind: word('event'), waitId: text, name: text, key: text }),
+  plain({ kind: word('child'), waitId: text, runId: text, onParentEnd }),
+);
+
 export const runState: fc.Arbitrary<RunState> = withOptional(
   {
     id: text,
@@ -107,7 +83,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     planVersion: count,
     threadId: text,
     trigger: withOptional(
-      { source: fc.constantFrom('ui' as const, 'webhook' as const) },
+      { source: word('ui', 'cli', 'webhook', 'scheduled', 'api') },
       { userId: text, webhookEventId: text },
     ),
     traceId: text,
@@ -123,12 +99,33 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     inFlight: fc.array(stepRef, { maxLength: 3 }),
     steps,
     waits: fc.array(wait, { maxLength: 3 }),
-    inbox: fc.array(plain({ signalId: text, name: text, payloadText: fc.json(), at: time }), {
-      maxLength: 3,
+    inbox: fc.array(
+      withOptional({ signalId: text, name: text, payloadText: fc.json(), at: time }, { key: text }),
+      { maxLength: 3 },
+    ),
+    received: fc.array(text, { maxLength: 4 }),
+    decisions: fc.array(
+      withOptional(
+        {
+          stepId: text,
+          waitId: text,
+          decision: word(...DECISIONS, 'expired'),
+          payloadHash: text,
+          at: time,
+        },
+        { actor: text },
+      ),
+      { maxLength: 2 },
+    ),
+    feedback: fc.array(plain({ seq: count, steps: fc.array(text, { maxLength: 3 }), text: fc.json() }), {
+      maxLength: 2,
     }),
+    ties: fc.array(tie, { maxLength: 2 }),
+    policyDue: flag,
+    compensating: flag,
     compensationLog: fc.array(
       withOptional(
-        { stepId: text, outcome: fc.constantFrom('compensated' as const, 'failed' as const), at: time },
+        { stepId: text, outcome: word('compensated', 'failed'), at: time },
         { error: recordedError },
       ),
       { maxLength: 2 },
@@ -144,24 +141,20 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     idempotencyKey: text,
     a2aCorrelationId: text,
     resumedFrom: text,
-    source: withOptional(
-      { runId: text, mode: fc.constantFrom('resume' as const, 'fork' as const) },
-      { checkpointId: text },
-    ),
+    source: withOptional({ runId: text, mode }, { checkpointId: text }),
     parent: plain({ runId: text, stepId: text }),
     versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
-    stopKind: fc.constantFrom('user' as const, 'halt' as const),
+    stopKind,
     currentStep: text,
     policySnapshotId: text,
     lease: plain({ owner: text, epoch: count, expiresAt: time }),
     dueAt: time,
+    deadlineAt: time,
+    parked: text,
     result: storedValue,
     error: recordedError,
     lastHandoff: fc.array(wait, { maxLength: 2 }),
-    cancellation: withOptional(
-      { stopKind: fc.constantFrom('user' as const, 'policy' as const), requestedAt: time },
-      { reason: text, actor: text },
-    ),
+    cancellation: withOptional({ stopKind, requestedAt: time }, { reason: text, actor: text }),
     supersededBy: text,
     startedAt: time,
     completedAt: time,
@@ -171,31 +164,18 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
 
 export const softState: fc.Arbitrary<SoftState> = withOptional(
   {},
-  { lastHeartbeatAt: time, leaseExtendedTo: time },
-);
-
-/** JSON without -0, which JSON text does not keep apart from 0. */
-const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
-
-export const event = withOptional(
   {
-    seq: fc.integer({ min: 1, max: 9_999_999_999 }),
-    id: text,
-    type: fc.constantFrom('signal_received' as const, 'run_claimed' as const),
-    at: time,
-    initiator: fc.constantFrom('user' as const, 'system' as const),
-    data: fc.dictionary(text, json, { maxKeys: 4, noNullPrototype: true }),
-    schemaVersion: fc.constant(1),
-    prevHash: text,
-    hash: text,
+    lastHeartbeatAt: time,
+    leaseExtendedTo: time,
+    obligationsMet: flag,
+    inFlight: fc.array(plain({ step: text, detailsText: fc.json(), at: time }), { maxLength: 2 }),
   },
-  { actor: text, writer: plain({ owner: text, epoch: count }) },
-) as unknown as fc.Arbitrary<RunEvent>;
+);
 
 export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
   {
     seq: count,
-    boundary: fc.constantFrom('run_started' as const, 'step_completed' as const),
+    boundary: word('run_created', 'run_started', 'step_completed', 'suspended', 'run_finished'),
     planVersion: count,
     parent: count,
     at: time,
@@ -205,16 +185,17 @@ export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
     itemKey: text,
     revision: attempt,
     attempt,
-    outcome: fc.constantFrom('succeeded' as const, 'cancelled' as const),
+    outcome: word('succeeded', 'degraded', 'skipped', 'reused', 'failed', 'completed', 'cancelled'),
     inputsHash: text,
     outputHash: text,
     outputText: fc.json(),
+    outputRef: payloadRef,
     outputsSummary: text,
     errorTrace: text,
     agent: text,
-    tokensUsed: plain({ input: count, output: count }),
-    resumable: fc.boolean(),
-    idempotent: fc.boolean(),
+    tokensUsed,
+    resumable: flag,
+    idempotent: flag,
     startedAt: time,
     durationMs: count,
   },
@@ -223,15 +204,15 @@ export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
 export const stepRecord: fc.Arbitrary<StepRecord> = withOptional(
   {
     id: text,
-    kind: fc.constantFrom('step' as const, 'map' as const),
-    status: fc.constantFrom('running' as const, 'failed' as const),
+    kind: executionMembers.kind,
+    status: word('pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed'),
     planVersion: count,
     inputsHash: text,
     attempts: attempt,
     startedAtMs: time,
     updatedAtMs: time,
     revision: attempt,
-    compensated: fc.boolean(),
+    compensated: flag,
   },
   { outputsSummary: text, errorTrace: text, checkpoint: count },
 );
@@ -239,9 +220,9 @@ export const stepRecord: fc.Arbitrary<StepRecord> = withOptional(
 export const idempotencyRecord: fc.Arbitrary<IdempotencyRecord> = withOptional(
   {
     key: text,
-    source: fc.constantFrom('api' as const, 'slack' as const),
+    source: word('api', 'slack'),
     tenantId: text,
-    status: fc.constantFrom('processing' as const, 'completed' as const),
+    status: word('processing', 'completed'),
     requestHash: text,
     createdAt: time,
     updatedAt: time,
@@ -256,6 +237,6 @@ export const apiClient: fc.Arbitrary<ApiClient> = plain({
   tenantId: text,
   roles: fc.subarray(['viewer', 'submitter', 'operator', 'admin'] as const),
   secretHash: text,
-  disabled: fc.boolean(),
+  disabled: flag,
   createdAt: time,
 });

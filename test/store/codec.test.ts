@@ -7,12 +7,15 @@ import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/stor
 import { type Members, UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';
 import {
   decodeSnapshot,
+  decodeSoft,
   encodeNewSnapshot,
   encodeSnapshotUpdate,
   SNAPSHOT_NAMES,
 } from '../../functions/src/store/codec/snapshot.ts';
 import { beginning, idempotencyRecord, T0 } from '../conformance/support/run-fixture.ts';
+import { journals } from '../core/run/random-journal.ts';
 import * as any from './arbitraries.ts';
+import { event as anyEvent, EVENT_TYPES } from './arbitrary-events.ts';
 
 describe('a document decodes to exactly what was encoded', () => {
   const table: [
@@ -21,7 +24,7 @@ describe('a document decodes to exactly what was encoded', () => {
     { encode(value: never): Members; decode(document: Members, what: string): unknown },
   ][] = [
     ['snapshot', any.runState, { encode: encodeNewSnapshot, decode: decodeSnapshot }],
-    ['event', any.event, eventCodec],
+    ['event', anyEvent, eventCodec],
     ['checkpoint', any.checkpoint, checkpointCodec],
     ['step record', any.stepRecord, stepCodec],
     ['idempotency record', any.idempotencyRecord, recordCodec],
@@ -37,10 +40,59 @@ describe('a document decodes to exactly what was encoded', () => {
   });
 });
 
+test('every state that a journal folds to is one of those that come back', () => {
+  fc.assert(
+    fc.property(journals(), ({ events, states }) => {
+      for (const state of states) {
+        expect(decodeSnapshot(encodeNewSnapshot(state), 'it')).toStrictEqual(state);
+      }
+      for (const event of events)
+        expect(eventCodec.decode(eventCodec.encode(event), 'it')).toStrictEqual(event);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('the properties see every member of a run document, and every type of event', () => {
+  const samples = fc.sample(any.runState, { numRuns: 100, seed: 1 });
+  const members = new Set(samples.flatMap((state) => Object.keys(state)));
+  const derived = ['wakeAt', 'soft', 'lastHeartbeatAt'];
+  expect(SNAPSHOT_NAMES.filter((name) => !members.has(name) && !derived.includes(name))).toEqual([]);
+  const types = new Set(fc.sample(anyEvent, { numRuns: 600, seed: 1 }).map(({ type }) => type));
+  expect([...types].sort()).toEqual([...EVENT_TYPES].sort());
+});
+
+describe('the soft part', () => {
+  test('decodes to what was told of it', () => {
+    fc.assert(
+      fc.property(any.softState, ({ leaseExtendedTo, inFlight, obligationsMet }) => {
+        const told = {
+          ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
+          ...(inFlight === undefined ? {} : { inFlight }),
+          ...(obligationsMet ? { obligationsMet } : {}),
+        };
+        const update = encodeSnapshotUpdate({ soft: { heartbeat: false, ...told } });
+        const entries = Object.entries(update).filter(([name]) => name.startsWith('soft.'));
+        const soft = Object.fromEntries(entries.map(([name, value]) => [name.slice('soft.'.length), value]));
+        expect(decodeSoft({ soft }, 'it')).toEqual(told);
+      }),
+    );
+    expect(decodeSoft({}, 'it')).toEqual({});
+  });
+
+  test('that says the obligations are met ends the looking after the run', () => {
+    expect(
+      isDeletion(encodeSnapshotUpdate({ soft: { heartbeat: false, obligationsMet: true } }).wakeAt),
+    ).toBe(true);
+  });
+});
+
 describe('a masked update', () => {
   test('over any earlier document gives the document of the later state', () => {
     fc.assert(
-      fc.property(any.runState, any.runState, (before, after) => {
+      fc.property(any.runState, any.runState, (before, { parent: _, ...later }) => {
+        // What decides on `wakeAt` and is fixed at creation.
+        const after = { ...later, ...(before.parent ? { parent: before.parent } : {}) };
         const stored = apply(encodeNewSnapshot(before), encodeSnapshotUpdate({ snapshot: after }));
         const decoded = decodeSnapshot(stored, 'it');
         const { id, input, createdAt, traceId } = before;
@@ -158,6 +210,9 @@ test('a value that would not come back is not stored', () => {
 /** What Firestore makes of a masked update: deletions remove, everything else replaces. */
 function apply(document: Members, update: Members): Members {
   const merged = { ...document, ...update };
-  const isDeletion = (value: unknown) => String((value as object)?.constructor?.name) === 'DeleteTransform';
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => !isDeletion(value)));
+}
+
+function isDeletion(value: unknown): boolean {
+  return String((value as object)?.constructor?.name) === 'DeleteTransform';
 }

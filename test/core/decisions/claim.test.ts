@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { claimVerdict } from '../../../functions/src/core/decisions/claim.ts';
 import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { claimed, created, failedRun, grownBy, journals, T0, waitOf } from '../run/random-journal.ts';
+import { isParked, nextDue } from '../../../functions/src/core/run/wake.ts';
+import { claimed, created, failedRun, grownBy, T0, waitOf } from '../run/journal-drafts.ts';
+import { journals } from '../run/random-journal.ts';
 
 const LEASE_MS = 5_000;
 const fresh = created().state;
@@ -67,7 +69,10 @@ describe('what a drive may do with a run', () => {
           const { kind } = claimVerdict({ state, soft: {}, readAt, leaseMs: LEASE_MS });
           expect(kind === 'over').toBe(isOver(state));
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
-          if (kind === 'claim') expect(['pending', 'running', 'replaying']).toContain(state.status);
+          if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
+          // What waits is taken only for what it has to do by itself, and not while it is parked.
+          expect(nextDue(state)).toBeLessThanOrEqual(readAt);
+          expect(isParked(state)).toBe(false);
         }
       }),
       { numRuns: 50 },

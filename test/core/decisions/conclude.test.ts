@@ -10,13 +10,13 @@ function everyCombination(): DriveFacts[] {
         for (const held of [0, 1]) {
           for (const awaited of [0, 1]) {
             for (const earliestDueAt of [undefined, 9]) {
-              for (const [failed, asleep] of [
-                [false, false],
-                [false, true],
-                [true, false],
-                [true, true],
+              for (const [failed, waits] of [
+                [false, 0],
+                [false, 2],
+                [true, 0],
+                [true, 2],
               ] as const) {
-                for (const stop of [undefined, 'cancel', 'budget', 'shutdown'] as const) {
+                for (const stop of [undefined, 'cancel', 'budget', 'shutdown', 'renewal'] as const) {
                   all.push({
                     active,
                     unacknowledged,
@@ -24,7 +24,7 @@ function everyCombination(): DriveFacts[] {
                     held,
                     awaited,
                     earliestDueAt,
-                    asleep,
+                    waits,
                     failed,
                     stop,
                   });
@@ -41,8 +41,8 @@ function everyCombination(): DriveFacts[] {
 
 /** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
 function isDeadEnd(facts: DriveFacts): boolean {
-  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, failed, stop } = facts;
-  const underWay = active + unacknowledged + held + awaited > 0;
+  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, waits, failed, stop } = facts;
+  const underWay = active + unacknowledged + held + awaited + waits > 0;
   return unsettled > 0 && !underWay && earliestDueAt === undefined && !failed && stop === undefined;
 }
 
@@ -50,7 +50,7 @@ describe('the terminal reducer of a drive', () => {
   const combinations = everyCombination();
 
   test('has one answer for every combination, and refuses the one that cannot be', () => {
-    expect(combinations).toHaveLength(1_024);
+    expect(combinations).toHaveLength(1_280);
     for (const facts of combinations) {
       if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('nothing can make them');
       else expect(conclude(facts).kind).toMatch(/^(wait|complete|fail|cancel|suspend|release)$/);
@@ -90,7 +90,7 @@ describe('the terminal reducer of a drive', () => {
     held: 0,
     awaited: 0,
     earliestDueAt: undefined,
-    asleep: false,
+    waits: 0,
     failed: false,
     stop: undefined,
   };
@@ -103,10 +103,16 @@ describe('the terminal reducer of a drive', () => {
       { kind: 'complete' },
     ],
     ['a stop says why it lets go', { stop: 'shutdown' }, { kind: 'release', reason: 'shutdown' }],
+    ['a run that only sleeps is suspended', { earliestDueAt: 9, waits: 1 }, { kind: 'suspend', until: 9 }],
     [
-      'a run that only sleeps is suspended',
-      { earliestDueAt: 9, asleep: true },
-      { kind: 'suspend', until: 9 },
+      'a run that only waits for somebody is suspended for as long as it takes',
+      { waits: 1 },
+      { kind: 'suspend' },
+    ],
+    [
+      'steps that were sent back are for the next drive',
+      { stop: 'renewal', waits: 1 },
+      { kind: 'release', reason: 'renewal' },
     ],
     ['a step that does not fit goes to the next drive', { held: 1 }, { kind: 'release', reason: 'budget' }],
     [

@@ -8,15 +8,17 @@ import {
 } from '../../../functions/src/core/decisions/recovery.ts';
 import type { Wait } from '../../../functions/src/core/run/events.ts';
 import type { RunState } from '../../../functions/src/core/run/state.ts';
-import { claimed, created, grownBy, journals, settledStep, T0, waitOf } from '../run/random-journal.ts';
+import { claimed, created, grownBy, settledStep, T0, waitOf } from '../run/journal-drafts.ts';
+import { journals } from '../run/random-journal.ts';
 
-const safe: Deployed = { available: true, isIdempotent: () => true };
-const unsafe: Deployed = { available: true, isIdempotent: () => false };
+const safe: Deployed = { available: true, isIdempotent: () => true, isCompensable: () => false };
+const unsafe: Deployed = { available: true, isIdempotent: () => false, isCompensable: () => false };
 const gone: Deployed = {
   available: false,
   isIdempotent: () => {
     throw new Error('nobody may ask a plan that is not there');
   },
+  isCompensable: () => false,
 };
 
 const fresh = created().state;

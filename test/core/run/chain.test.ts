@@ -4,7 +4,8 @@ import { genesisHash, sha256Hex } from '../../../functions/src/core/encoding/has
 import { canonicalJson, type Json } from '../../../functions/src/core/encoding/json.ts';
 import { emptyChain, seal, verifyChain } from '../../../functions/src/core/run/chain.ts';
 import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import { CREATED, journals, RUN_ID, T0 } from './random-journal.ts';
+import { CREATED, RUN_ID, T0 } from './journal-drafts.ts';
+import { journals } from './random-journal.ts';
 
 describe('a sealed journal', () => {
   test('is sound', () => {

@@ -1,14 +1,45 @@
 /** Random journals that the engine could have written: at each place one of the events that the state allows. */
 import fc from 'fast-check';
-import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../functions/src/core/run/events.ts';
-import { initialState, reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import type {
+  Decision,
+  EventDraft,
+  EventType,
+  RunEvent,
+  StepExecution,
+  StepKind,
+  StepRef,
+  Wait,
+} from '../../../functions/src/core/run/events.ts';
+import { DECISIONS } from '../../../functions/src/core/run/events.ts';
+import { isOver, type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
+import {
+  append,
+  bySystem,
+  childOf,
+  claimed,
+  created,
+  failedRun,
+  failedStep,
+  orphaned,
+  questionOf,
+  resumed,
+  sentBack,
+  settledStep,
+  succeeded,
+  T0,
+  waitOf,
+} from './journal-drafts.ts';
 
-export const RUN_ID = 'run_random';
-export const T0 = Date.UTC(2026, 4, 17, 9, 30);
-const STEPS = ['s0', 's1', 's2', 's3'];
 const LONGEST = 40;
+/** `gate` asks about what `s0` made, and `s1` follows it. */
+const BODIES: readonly Pick<StepRef, 'stepId' | 'itemKey'>[] = [
+  { stepId: 's0' },
+  { stepId: 's1' },
+  { stepId: 'm' },
+  { stepId: 'm', itemKey: '0' },
+  { stepId: 'm', itemKey: '1' },
+];
+const SENT_BACK = ['s0', 'm', 'gate', 's1', 'e', 'kid'];
 
 export interface Grown {
   readonly events: readonly RunEvent[];
@@ -16,60 +47,22 @@ export interface Grown {
   readonly states: readonly RunState[];
 }
 
+/** Half of the runs have a parent, to whom they owe the news of their end. */
 export function journals(): fc.Arbitrary<Grown> {
-  return fc
-    .array(fc.record({ pick: fc.nat(), laterMs: fc.integer({ min: -1_000, max: 20_000 }) }), {
-      maxLength: LONGEST,
-    })
-    .map(grow);
+  const move = fc.record({ pick: fc.nat(), laterMs: fc.integer({ min: -1_000, max: 20_000 }) });
+  return fc.tuple(fc.boolean(), fc.array(move, { maxLength: LONGEST })).map(grow);
 }
 
-export const CREATED: EventDraft<'run_created'> = {
-  type: 'run_created',
-  initiator: 'webhook',
-  data: {
-    tenantId: 't1',
-    environment: 'test',
-    type: 'w',
-    planVersion: 1,
-    threadId: 'th',
-    trigger: { source: 'webhook' },
-    traceId: 'a'.repeat(32),
-    inputHash: 'b'.repeat(64),
-    input: { text: '{}' },
-    rootRunId: RUN_ID,
-  },
-};
-
-/** The first event of a run and the state after it. */
-export function created(): { event: RunEvent; state: RunState } {
-  const event = seal(CREATED, { chain: emptyChain(RUN_ID), id: 'e1', now: T0 }) as RunEvent<'run_created'>;
-  return { event, state: initialState(RUN_ID, event) };
-}
-
-/** Seals the draft onto the state and folds it. */
-export function append(
-  state: RunState,
-  draft: EventDraft,
-  now = state.updatedAt,
-): { event: RunEvent; state: RunState } {
-  const event = seal(draft, { chain: state, id: `e${state.head + 1}`, now });
-  return { event, state: reduce(state, event) };
-}
-
-/** The state after several drafts in a row. */
-export function grownBy(state: RunState, drafts: readonly EventDraft[], now?: number): RunState {
-  return drafts.reduce((current, draft) => append(current, draft, now).state, state);
-}
-
-function grow(moves: readonly { pick: number; laterMs: number }[]): Grown {
-  let { event, state } = created();
+function grow([isChild, moves]: [boolean, readonly { pick: number; laterMs: number }[]]): Grown {
+  let { event, state } = created(isChild ? { parent: { runId: 'run_parent', stepId: 'kid' } } : {});
   const events = [event];
   const states = [state];
   let now = T0;
   for (const { pick, laterMs } of moves) {
-    const allowed = draftsAt(state);
-    const draft = allowed[pick % allowed.length];
+    // First of which kind, then which: there are many ways for a step to end, and few for feedback to be given.
+    const kinds = draftsAt(state).filter((drafts) => drafts.length > 0);
+    const drafts = kinds[pick % kinds.length] ?? [];
+    const draft = drafts[Math.floor(pick / kinds.length) % drafts.length];
     if (!draft) break;
     // Clocks of different writers need not agree.
     now += laterMs;
@@ -80,124 +73,186 @@ function grow(moves: readonly { pick: number; laterMs: number }[]): Grown {
   return { events, states };
 }
 
-function draftsAt(state: RunState): EventDraft[] {
-  if (isOver(state)) return [{ type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } }];
+/** What may come next, by kind. */
+function draftsAt(state: RunState): EventDraft[][] {
+  if (isOver(state)) return [[{ type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } }]];
+  const { head, lease, status } = state;
+  const signal = { signalId: `s${head % 3}`, name: 'n', key: 'k', payloadText: '[1]' };
   const anyone: EventDraft[] = [
-    { type: 'signal_received', initiator: 'user', data: { signalId: 's', name: 'n', payloadText: '[1]' } },
+    { type: 'signal_received', initiator: 'user', data: signal },
     { type: 'cancel_requested', initiator: 'user', actor: 'u', data: { stopKind: 'user', reason: 'r' } },
+    bySystem('snapshot_repaired', { beforeHash: 'b', afterHash: 'a' }),
   ];
-  const { lease, status } = state;
-  if (lease) return [...anyone, ...holderDrafts(state, lease)];
+  if (lease) return [anyone, answers(state), ...holderDrafts(state)];
   switch (status) {
     case 'interrupted':
-      return [...anyone, resumed(), suspended(state), failedRun()];
+      return [anyone, [resumed()], suspensions(state), [failedRun()]];
     case 'awaiting_approval':
     case 'waiting_external':
-      return [...anyone, resumed(), ...waitDrafts(state)];
+      return [anyone, [resumed()], answers(state)];
     default:
-      return [...anyone, claimed(state)];
+      return [anyone, [claimed(state)]];
   }
 }
 
-function holderDrafts(state: RunState, { owner, epoch }: { owner: string; epoch: number }): EventDraft[] {
-  if (state.status === 'pending') return [{ type: 'run_started', initiator: 'system', data: {} }];
-  const open = STEPS.filter((id) => state.steps.get(id)?.phase !== 'done');
+function holderDrafts(state: RunState): EventDraft[][] {
+  const { status, updatedAt } = state;
+  const deadlineAt = updatedAt + 3_600_000;
+  if (status === 'pending') return [[bySystem('run_started', {}), bySystem('run_started', { deadlineAt })]];
+  if (status === 'replaying') return [[bySystem('replay_finished', {}), orphaned(state)]];
+  const inFlight = [{ stepId: 's0', revision: 1 }];
   return [
-    ...open.flatMap(stepDrafts),
-    ...waitDrafts(state),
-    suspended(state),
-    failedRun(),
-    { type: 'run_released', initiator: 'system', data: { reason: 'budget', inFlight: [] } },
-    {
-      type: 'run_released',
-      initiator: 'system',
-      data: { reason: 'retry', inFlight: [{ stepId: 's0', revision: 1 }], dueAt: state.updatedAt + 9_000 },
-    },
-    {
-      type: 'orphan_detected',
-      initiator: 'timeout',
-      data: { owner, epoch, lastHeartbeatAt: state.updatedAt },
-    },
-    { type: 'run_completed', initiator: 'system', data: { result: { text: '{}' } }, outputText: '{}' },
-    { type: 'run_cancelled', initiator: 'user', data: { stopKind: 'user' } },
+    BODIES.flatMap((body) => stepDrafts(state, body)),
+    openings(state),
+    suspensions(state),
+    compensations(state),
+    [
+      bySystem('policy_evaluated', { allowed: true, policySnapshotId: 'p1' }),
+      bySystem('policy_evaluated', { allowed: false, policySnapshotId: 'p2', reason: 'no', stepId: 's1' }),
+      bySystem('replay_started', { mode: 'resume', from: 'run_0' }),
+    ],
+    [
+      bySystem('run_released', { reason: 'budget', inFlight: [] }),
+      bySystem('run_released', { reason: 'retry', inFlight, dueAt: updatedAt + 9_000 }),
+      bySystem('run_released', { reason: 'renewal', inFlight: [] }),
+      orphaned(state),
+      bySystem('run_completed', { result: { text: '{}' } }, '{}'),
+      failedRun(),
+      { type: 'run_cancelled', initiator: 'user', data: { stopKind: 'user' } },
+    ],
   ];
 }
 
-export function claimed(state: RunState, leaseMs = 5_000): EventDraft {
-  const epoch = state.epoch + 1;
-  return {
-    type: 'run_claimed',
-    initiator: 'system',
-    data: { owner: `o${epoch}`, epoch, expiresAt: state.updatedAt + leaseMs },
+/** What may happen to one execution of a step; nothing once it has ended. */
+function stepDrafts(state: RunState, { stepId, itemKey }: Pick<StepRef, 'stepId' | 'itemKey'>): EventDraft[] {
+  const kind: StepKind = stepId === 'm' ? 'map' : 'step';
+  const changes = {
+    kind,
+    revision: revisionOf(state, stepId),
+    ...(itemKey === undefined ? {} : { itemKey }),
   };
-}
-
-export function settledStep(stepId: string, changes: Partial<StepSettled> = {}): StepSettled {
-  return {
-    stepId,
-    revision: 1,
-    kind: 'step',
-    attempt: 1,
-    inputsHash: 'c'.repeat(64),
-    startedAt: T0,
-    outputHash: 'd'.repeat(64),
-    outputsSummary: '1',
-    resumable: true,
-    idempotent: true,
-    durationMs: 5,
-    ...changes,
-  };
-}
-
-/** An open wait for an event. */
-export function waitOf(stepId: string, openedAt = T0): Wait {
-  const { revision, attempt, inputsHash, startedAt } = settledStep(stepId);
-  const execution = { stepId, kind: 'event', revision, attempt, inputsHash, startedAt } as const;
-  return { id: `${stepId}.1`, kind: 'event', execution, openedAt, name: 'n', key: 'k' };
-}
-
-function stepDrafts(stepId: string): EventDraft[] {
-  const execution = settledStep(stepId);
+  const settled = settledStep(stepId, changes);
+  if (!isOpen(state, settled)) return [];
+  const { outputHash: _, ...execution } = settled;
   const error = { code: 'STEP_FAILED', message: 'no', stepId, retryable: true };
+  const from = { runId: 'run_0', checkpoint: 3 };
+  const { inputsHash: _hash, ...effect } = { ...settled, effectId: 'f', capabilityId: 'c' };
   return [
-    { type: 'step_started', initiator: 'system', data: execution },
-    { type: 'step_succeeded', initiator: 'system', data: execution, outputText: '1' },
-    { type: 'step_skipped', initiator: 'system', data: { ...execution, reason: 'r' }, outputText: 'null' },
-    { type: 'step_failed', initiator: 'system', data: { ...execution, error } },
-    {
-      type: 'step_retry_scheduled',
-      initiator: 'system',
-      data: { ...execution, retryAt: T0 + 60_000, error },
-    },
+    bySystem('step_started', execution),
+    succeeded(stepId, { ...changes, agent: 'a', tokensUsed: { input: 1, output: 2 } }),
+    bySystem('step_degraded', { ...settled, reason: 'r' }, '0'),
+    bySystem('step_skipped', { ...settled, reason: 'r' }, 'null'),
+    bySystem('step_reused', { ...settled, from }, '1'),
+    failedStep(stepId, changes),
+    bySystem('step_retry_scheduled', { ...execution, retryAt: T0 + 60_000, error }),
+    bySystem('effect_attempted', effect),
+    bySystem('effect_settled', { ...effect, outcome: 'recorded' }),
   ];
 }
 
-function waitDrafts(state: RunState): EventDraft[] {
-  const id = `w${state.head}`;
-  const wait = { ...waitOf('s3', state.updatedAt), id };
-  const drafts: EventDraft[] = state.waits.flatMap((open): EventDraft[] => [
-    { type: 'wait_resolved', initiator: 'user', data: { waitId: open.id } },
-    { type: 'wait_expired', initiator: 'timeout', data: { waitId: open.id } },
-  ]);
-  if (!state.lease || state.steps.get('s3')?.phase === 'done') return drafts;
-  const dueAt = state.updatedAt + 3_000;
+function openings(state: RunState): EventDraft[] {
+  const { updatedAt, head } = state;
+  const dueAt = updatedAt + 3_000;
+  const { name: _n, key: _k, ...timer } = waitOf('nap', updatedAt, { kind: 'timer', dueAt });
+  const waits: Wait[] = [
+    waitOf('e', updatedAt),
+    waitOf('e', updatedAt, { dueAt }),
+    timer,
+    questionOf('gate', { openedAt: updatedAt, dueAt: updatedAt + 90_000 }),
+    questionOf('s0', { openedAt: updatedAt, purpose: 'doubt' }),
+    childOf('kid', `run_child${head}`, { openedAt: updatedAt }),
+  ];
+  return waits.flatMap((wait) => {
+    const execution: StepExecution = {
+      ...wait.execution,
+      revision: revisionOf(state, wait.execution.stepId),
+    };
+    const open = state.waits.some((other) => stepKey(other.execution) === stepKey(execution));
+    if (open || !isOpen(state, execution)) return [];
+    return [bySystem('wait_opened', { wait: { ...wait, id: `w${head}`, execution } })];
+  });
+}
+
+/** Whoever brings an answer need not hold the lease. */
+function answers(state: RunState): EventDraft[] {
+  return state.waits.flatMap((wait): EventDraft[] => {
+    const waitId = wait.id;
+    const late: EventDraft = { type: 'wait_expired', initiator: 'timeout', data: { waitId } };
+    if (wait.kind !== 'approval') {
+      const signalId = wait.kind === 'event' ? { signalId: `s${state.head % 3}` } : {};
+      return [late, { type: 'wait_resolved', initiator: 'user', data: { waitId, ...signalId } }];
+    }
+    const back = wait.purpose ? [] : [sentBack(waitId, SENT_BACK)];
+    return [late, ...back, ...DECISIONS.map((decision) => decided(waitId, decision))];
+  });
+}
+
+function decided(waitId: string, decision: Decision): EventDraft {
+  const data = { waitId, decision, payloadText: '{"note":"n"}' };
+  return { type: 'wait_resolved', initiator: 'approval', actor: 'ann', data };
+}
+
+function suspensions({ updatedAt, waits }: RunState): EventDraft[] {
+  const until = updatedAt + 7_000;
+  const parked = { reason: 'PLAN_VERSION_UNAVAILABLE', until };
   return [
-    ...drafts,
-    { type: 'wait_opened', initiator: 'system', data: { wait } },
-    { type: 'wait_opened', initiator: 'system', data: { wait: { ...wait, dueAt } } },
+    bySystem('run_suspended', { status: 'waiting_external', until, announced: true }),
+    bySystem('run_suspended', { status: 'awaiting_approval', announced: true }),
+    bySystem('run_suspended', { status: 'waiting_external', ...(waits.length === 0 ? {} : { until }) }),
+    bySystem('run_suspended', { status: 'waiting_external', ...parked }),
   ];
 }
 
-export function resumed(): EventDraft {
-  return { type: 'run_resumed', initiator: 'system', data: { reason: 'r' } };
+function compensations({ compensating, error }: RunState): EventDraft[] {
+  const why = { code: 'RUN_TIMEOUT', message: 'too long', retryable: false };
+  const ref = { stepId: 's0', revision: 1 };
+  if (!compensating) {
+    return [bySystem('compensation_started', { steps: ['s0'], ...(error ? {} : { error: why }) })];
+  }
+  return [bySystem('step_compensated', ref), bySystem('compensation_failed', { ...ref, error: why })];
 }
 
-export function failedRun(): EventDraft {
-  const error = { code: 'X', message: 'x', retryable: false };
-  return { type: 'run_failed', initiator: 'system', data: { error } };
+function revisionOf(state: RunState, stepId: string): number {
+  return state.steps.get(stepId)?.revision ?? 1;
 }
 
-function suspended(state: RunState): EventDraft {
-  const until = state.updatedAt + 7_000;
-  return { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external', until } };
+function isOpen(state: RunState, ref: StepRef): boolean {
+  return state.steps.get(stepKey(ref))?.phase !== 'done';
 }
+
+/** Every type that a random journal must hold sooner or later. */
+export const ALL_TYPES: Readonly<Record<EventType, true>> = {
+  run_created: true,
+  run_claimed: true,
+  run_started: true,
+  step_started: true,
+  step_succeeded: true,
+  step_degraded: true,
+  step_skipped: true,
+  step_reused: true,
+  step_failed: true,
+  step_retry_scheduled: true,
+  effect_attempted: true,
+  effect_settled: true,
+  wait_opened: true,
+  wait_resolved: true,
+  wait_expired: true,
+  signal_received: true,
+  feedback_given: true,
+  policy_evaluated: true,
+  run_suspended: true,
+  run_resumed: true,
+  run_released: true,
+  replay_started: true,
+  replay_finished: true,
+  cancel_requested: true,
+  orphan_detected: true,
+  compensation_started: true,
+  step_compensated: true,
+  compensation_failed: true,
+  run_completed: true,
+  run_failed: true,
+  run_cancelled: true,
+  run_superseded: true,
+  snapshot_repaired: true,
+};

@@ -5,10 +5,10 @@ import type { EventDraft } from '../../../functions/src/core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../functions/src/core/run/limits.ts';
 import { checkpointOf, cut, stepRecordOf, TRACE_CHARS } from '../../../functions/src/core/run/records.ts';
 import { assertFits, storedValue } from '../../../functions/src/core/run/values.ts';
-import { append, claimed, created, failedRun, grownBy, journals, settledStep } from './random-journal.ts';
+import { append, failedRun, running as runningNow, settledStep } from './journal-drafts.ts';
+import { journals } from './random-journal.ts';
 
-const fresh = created().state;
-const running = grownBy(fresh, [claimed(fresh), { type: 'run_started', initiator: 'system', data: {} }]);
+const running = runningNow();
 const error = { code: 'STEP_FAILED', message: 'no luck', retryable: true };
 
 describe('a checkpoint', () => {
@@ -56,7 +56,7 @@ describe('a checkpoint', () => {
   ];
   test.each(made)('%s', (_, draft, expected) => {
     const { event } = append(running, draft);
-    const checkpoint = checkpointOf(event, running, draft.outputText);
+    const checkpoint = checkpointOf(event, running, draft);
     if (!expected) return expect(checkpoint).toBeUndefined();
     expect(checkpoint).toMatchObject({
       ...expected,
@@ -86,14 +86,24 @@ describe('a checkpoint', () => {
 
 describe('a step record', () => {
   test('says what the folded state says of the step', () => {
-    const STATUS = { running: 'running', retrying: 'pending', waiting: 'waiting', again: 'pending' } as const;
+    const STATUS = {
+      running: 'running',
+      retrying: 'pending',
+      waiting: 'waiting',
+      again: 'pending',
+      succeeded: 'succeeded',
+      degraded: 'degraded',
+      skipped: 'skipped',
+      reused: 'succeeded',
+      failed: 'failed',
+    } as const;
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         events.forEach((event, i) => {
           const record = stepRecordOf(event, 1);
           if (!record) return;
           const step = states[i]?.steps.get(record.id);
-          expect(record.status).toBe(step?.phase === 'done' ? step.outcome : step && STATUS[step.phase]);
+          expect(record.status).toBe(step && STATUS[step.phase === 'done' ? step.outcome : step.phase]);
           expect(record.updatedAtMs).toBe(event.at);
           expect(record.checkpoint === undefined).toBe(checkpointOf(event, states[i - 1]) === undefined);
         });

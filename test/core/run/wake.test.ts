@@ -1,52 +1,95 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Wait } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS, wakeAt } from '../../../functions/src/core/run/wake.ts';
+import type { EventData, Wait } from '../../../functions/src/core/run/events.ts';
+import { hasObligations, isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import {
+  isParked,
+  nextDue,
+  OPEN_WAIT_MS,
+  PARKED_MS,
+  READY_GRACE_MS,
+  wakeAt,
+} from '../../../functions/src/core/run/wake.ts';
 import { mustWriteSnapshot } from '../../../functions/src/journal/batch.ts';
-import { claimed, created, failedRun, grownBy, journals, T0 } from './random-journal.ts';
+import {
+  bySystem,
+  childOf,
+  created,
+  failedRun,
+  grownBy,
+  opened,
+  orphaned,
+  resumed,
+  running,
+  T0,
+  waitOf,
+} from './journal-drafts.ts';
+import { journals } from './random-journal.ts';
 
 const fresh = created().state;
-const leased = grownBy(fresh, [claimed(fresh), { type: 'run_started', initiator: 'system', data: {} }]);
-const released = (dueAt?: number) =>
-  grownBy(leased, [
-    {
-      type: 'run_released',
-      initiator: 'system',
-      data: { reason: 'retry', inFlight: [], ...(dueAt === undefined ? {} : { dueAt }) },
-    },
+const leased = running();
+const limited: RunState = { ...leased, deadlineAt: T0 + 50_000 };
+const ended = (state: RunState) => grownBy(state, [failedRun()]);
+
+const released = (dueAt?: number, state = leased) =>
+  grownBy(state, [
+    bySystem('run_released', { reason: 'retry', inFlight: [], ...(dueAt === undefined ? {} : { dueAt }) }),
   ]);
-const waiting = (waits: readonly Wait[], until?: number): RunState => ({
-  ...grownBy(leased, [
-    {
-      type: 'run_suspended',
-      initiator: 'system',
-      data: { status: 'waiting_external', ...(until === undefined ? {} : { until }) },
-    },
-  ]),
-  waits,
-});
-const wait = (dueAt?: number): Wait => ({
-  id: `w${dueAt}`,
-  kind: 'event',
-  stepId: 's',
-  revision: 1,
-  openedAt: T0,
-  ...(dueAt === undefined ? {} : { dueAt }),
-});
+const waiting = (waits: readonly Wait[], more: Partial<EventData['run_suspended']> = {}, state = leased) =>
+  grownBy(state, [
+    ...waits.map(opened),
+    bySystem('run_suspended', { status: 'waiting_external', announced: true, ...more }),
+  ]);
+const wait = (id: string, dueAt?: number): Wait => waitOf(id, T0, dueAt === undefined ? {} : { dueAt });
+const interrupted = grownBy(leased, [orphaned(leased)]);
+const PARK = { reason: 'PLAN_VERSION_UNAVAILABLE' };
 
 describe('wakeAt (J10)', () => {
-  test.each([
+  test.each<[string, RunState, number | undefined]>([
     ['a new run: its task may be lost', fresh, T0 + READY_GRACE_MS],
     ['a driven run: the end of its lease', leased, T0 + 5_000],
+    [
+      'a driven run with a deadline: the end of its lease, its driver knows the deadline',
+      limited,
+      T0 + 5_000,
+    ],
     ['a released run: its task may be lost', released(), T0 + READY_GRACE_MS],
     ['a run with a far retry: when that is due', released(T0 + 7), T0 + 7],
-    ['a run that waits: its earliest deadline', waiting([wait(T0 + 9), wait(), wait(T0 + 3)]), T0 + 3],
-    ['a run that waits without a deadline: a day', waiting([wait()]), T0 + OPEN_WAIT_MS],
-    ['a parked run: its deadline', waiting([], T0 + 4), T0 + 4],
-    ['a parked run without one: ten minutes', waiting([]), T0 + PARKED_MS],
-    ['a run that ended: never', grownBy(leased, [failedRun()]), undefined],
-  ] as const)('%s', (_, state, expected) => {
+    ['a run with a retry after its deadline: the deadline', released(T0 + 99_000, limited), T0 + 50_000],
+    ['a run with a retry before its deadline: the retry', released(T0 + 7, limited), T0 + 7],
+    ['an interrupted run: somebody has to judge it', interrupted, T0 + READY_GRACE_MS],
+    ['a resumed run: its task may be lost', grownBy(interrupted, [resumed()]), T0 + READY_GRACE_MS],
+    [
+      'a run that waits: its earliest deadline',
+      waiting([wait('a', T0 + 9), wait('b'), wait('c', T0 + 3)]),
+      T0 + 3,
+    ],
+    [
+      'a run that waits and has a retry to come: the retry',
+      waiting([wait('a', T0 + 9)], { until: T0 + 2 }),
+      T0 + 2,
+    ],
+    ['a run that waits without a deadline: a day', waiting([wait('a')]), T0 + OPEN_WAIT_MS],
+    [
+      'a run that waits beyond its own deadline: that',
+      waiting([wait('a', T0 + 99_000)], {}, limited),
+      T0 + 50_000,
+    ],
+    [
+      'a run that waits for ever with a deadline of its own: that',
+      waiting([wait('a')], {}, limited),
+      T0 + 50_000,
+    ],
+    ['a parked run: when it was to be looked at', waiting([], { ...PARK, until: T0 + 4 }), T0 + 4],
+    ['a parked run that did not say when: ten minutes', waiting([], PARK), T0 + PARKED_MS],
+    [
+      'a parked run with a wait that is long due: not before it was to be looked at',
+      waiting([wait('a', T0 - 9)], { ...PARK, until: T0 + 4 }),
+      T0 + 4,
+    ],
+    ['a run that ended: never', ended(leased), undefined],
+    ['a run that ended past its deadline: never', ended(limited), undefined],
+  ])('%s', (_, state, expected) => {
     expect(wakeAt(state)).toBe(expected);
   });
 
@@ -55,13 +98,49 @@ describe('wakeAt (J10)', () => {
     expect(wakeAt(leased, { leaseExtendedTo: T0 - 8_000 })).toBe(T0 + 5_000);
     expect(wakeAt(released(), { leaseExtendedTo: T0 + 99_000_000 })).toBe(T0 + READY_GRACE_MS);
   });
+});
 
-  test('is there for every run that has not ended, and for no other', () => {
+describe('the end of a run that concerns somebody else', () => {
+  const parent = { runId: 'run_parent', stepId: 'kid' };
+  test.each<[string, RunState]>([
+    ['its parent', ended(running({ parent }))],
+    ['a child of it', ended(grownBy(leased, [opened(childOf('kid', 'run_child'))]))],
+    ['a rendezvous', ended(grownBy(leased, [opened(wait('a'))]))],
+  ])('is looked after until that is done: %s', (_, state) => {
+    expect(wakeAt(state)).toBe(T0 + READY_GRACE_MS);
+    expect(wakeAt(state, { obligationsMet: false })).toBe(T0 + READY_GRACE_MS);
+    expect(wakeAt(state, { obligationsMet: true })).toBeUndefined();
+  });
+
+  test('matters at the end only', () => {
+    const state = running({ parent });
+    expect(wakeAt(state, { obligationsMet: true })).toBe(wakeAt(leased));
+  });
+});
+
+describe('a suspended run', () => {
+  test('is parked where it said why, or where nothing that is open could wake it', () => {
+    expect(isParked(waiting([wait('a')]))).toBe(false);
+    expect(isParked(waiting([wait('a')], PARK))).toBe(true);
+    expect(isParked(waiting([]))).toBe(true);
+  });
+
+  test('has its next thing to do at the earliest of its times', () => {
+    expect(nextDue(waiting([wait('a')]))).toBeUndefined();
+    expect(nextDue(waiting([wait('a', T0 + 9), wait('b', T0 + 3)]))).toBe(T0 + 3);
+    expect(nextDue(waiting([wait('a', T0 + 9)], { until: T0 + 2 }))).toBe(T0 + 2);
+    expect(nextDue(waiting([wait('a', T0 + 99_000)], { until: T0 + 90_000 }, limited))).toBe(T0 + 50_000);
+  });
+});
+
+describe('over any journal', () => {
+  test('there is a time for every run that has not ended or is still owed something, and for no other', () => {
     fc.assert(
-      fc.property(journals(), ({ states }) => {
+      fc.property(journals(), fc.boolean(), ({ states }, obligationsMet) => {
         for (const state of states) {
-          const at = wakeAt(state);
-          if (isOver(state)) expect(at).toBeUndefined();
+          const settled = isOver(state) && (obligationsMet || !hasObligations(state));
+          const at = wakeAt(state, { obligationsMet });
+          if (settled) expect(at).toBeUndefined();
           else expect(Number.isSafeInteger(at)).toBe(true);
         }
       }),
@@ -69,7 +148,7 @@ describe('wakeAt (J10)', () => {
     );
   });
 
-  test('is stored in time: what may be committed without the snapshot never brings it forward', () => {
+  test('it is stored in time: what may be committed without the snapshot never brings it forward', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         let stored = states[0] as RunState;

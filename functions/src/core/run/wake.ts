@@ -26,7 +26,10 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
     case 'replaying':
     case 'interrupted':
       if (state.lease) return Math.max(state.lease.expiresAt, soft.leaseExtendedTo ?? 0);
-      return state.dueAt ?? state.updatedAt + READY_GRACE_MS;
+      return Math.min(
+        state.dueAt ?? state.updatedAt + READY_GRACE_MS,
+        state.deadlineAt ?? Number.POSITIVE_INFINITY,
+      );
   }
 }
 

@@ -1,5 +1,5 @@
 /** How step events move the steps of a run. Old revisions never overwrite newer ones. */
-import type { RunEvent, SettledType } from '../events.ts';
+import type { RunEvent, SettledType, StepRef } from '../events.ts';
 import { type RunState, type StepOutcome, type StepState, stepKey } from '../state.ts';
 import type { Reducer, Reducers } from './index.ts';
 
@@ -15,7 +15,7 @@ type StepEvent =
 
 export const stepReducers: Reducers<StepEvent> = {
   step_started: (state, { seq, data }) =>
-    put(state, stepKey(data), {
+    put(state, data, {
       phase: 'running',
       seq,
       attempt: data.attempt,
@@ -23,7 +23,7 @@ export const stepReducers: Reducers<StepEvent> = {
       startedAt: data.startedAt,
     }),
   step_retry_scheduled: (state, { seq, data }) =>
-    put(state, stepKey(data), {
+    put(state, data, {
       phase: 'retrying',
       seq,
       attempt: data.attempt,
@@ -61,8 +61,10 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
     const event = anyEvent as RunEvent<SettledType>;
     const { seq, data } = event;
     const key = stepKey(data);
+    // It comes too late to mean anything; only its checkpoint lies there, and has a place in their chain.
+    if (isOutdated(state, data)) return event.type === 'step_failed' ? {} : { checkpointHead: seq };
     return {
-      ...put(state, key, { phase: 'done', seq, revision: data.revision, outcome }),
+      ...put(state, data, { phase: 'done', seq, revision: data.revision, outcome }),
       inFlight:
         state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
       // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run; what the
@@ -74,9 +76,21 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
   };
 }
 
-function put(state: RunState, key: string, step: StepState): Partial<RunState> {
+/** A person has sent the step back since, and its items with it. */
+export function isOutdated({ steps }: RunState, ref: StepRef): boolean {
+  const newest = Math.max(steps.get(ref.stepId)?.revision ?? 0, steps.get(stepKey(ref))?.revision ?? 0);
+  return ref.revision < newest;
+}
+
+/**
+ * The step in its new state, unless that is word of an old revision.
+ *
+ * @throws Error if this revision has already ended
+ */
+export function put(state: RunState, ref: StepRef, step: StepState): Partial<RunState> {
+  if (isOutdated(state, ref)) return {};
+  const key = stepKey(ref);
   const before = state.steps.get(key);
-  if (before && before.revision > step.revision) return {};
   if (before?.phase === 'done' && before.revision === step.revision) {
     throw new Error(`run ${state.id}: step '${key}' revision ${step.revision} has already ended`);
   }

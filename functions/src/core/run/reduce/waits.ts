@@ -3,6 +3,7 @@ import { sha256Hex } from '../../encoding/hash.ts';
 import type { Decision, RunEvent, Wait } from '../events.ts';
 import { type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
 import type { Reducers } from './index.ts';
+import { isOutdated, put } from './steps.ts';
 
 type WaitEvent = 'wait_opened' | 'wait_resolved' | 'wait_expired' | 'signal_received' | 'feedback_given';
 
@@ -11,12 +12,12 @@ export const RECEIVED_IDS = 200;
 
 export const waitReducers: Reducers<WaitEvent> = {
   wait_opened: (state, { seq, data: { wait } }) => {
-    const key = stepKey(wait.execution);
+    const { execution } = wait;
+    if (isOutdated(state, execution)) return {};
     const tie = tieOf(wait);
     return {
+      ...put(state, execution, { phase: 'waiting', seq, revision: execution.revision }),
       waits: [...state.waits, wait],
-      steps: state.steps.set(key, { phase: 'waiting', seq, revision: wait.execution.revision }),
-      currentStep: key,
       ...(tie ? { ties: [...state.ties, tie] } : {}),
     };
   },
@@ -59,7 +60,7 @@ function decided(
   decision: Decision | 'expired',
   event: RunEvent<'wait_resolved'> | RunEvent<'wait_expired'>,
 ): Decided[] {
-  const { stepId } = wait.execution;
+  const stepId = stepKey(wait.execution);
   const payload = event.type === 'wait_resolved' ? (event.data.payloadText ?? '') : '';
   const entry: Decided = {
     stepId,
@@ -83,15 +84,16 @@ function remember({ received }: RunState, signalId: string): readonly string[] {
   return [...received, signalId].slice(-RECEIVED_IDS);
 }
 
-/** Every step that follows what was named begins anew, its items with it, and whatever it was waiting for is let go. */
+/**
+ * Every step that follows what was named begins anew, its items with it, and whatever it was waiting for is let go.
+ * One without a state may be under way all the same, so its revision is raised too: what it still says is outdated.
+ */
 function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): Partial<RunState> {
   const again = new Set(data.again);
   const steps = state.steps.withMutations((map) => {
-    for (const [key, step] of state.steps) {
-      const id = stepIdOf(key);
-      if (!again.has(id)) continue;
-      if (key === id) map.set(key, { phase: 'again', seq, revision: step.revision + 1 });
-      else map.delete(key);
+    for (const key of state.steps.keys()) if (again.has(stepIdOf(key))) map.delete(key);
+    for (const id of again) {
+      map.set(id, { phase: 'again', seq, revision: (state.steps.get(id)?.revision ?? 1) + 1 });
     }
   });
   const kept = state.feedback
@@ -106,6 +108,6 @@ function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): P
 }
 
 function tieOf({ id: waitId, name, key, child }: Wait): Tie | undefined {
-  if (child) return { kind: 'child', waitId, runId: child.runId };
+  if (child) return { kind: 'child', waitId, ...child };
   return name === undefined ? undefined : { kind: 'event', waitId, name, key: key ?? '' };
 }

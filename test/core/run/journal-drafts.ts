@@ -1,0 +1,145 @@
+/** Drafts of events as the engine makes them, and journals grown from them by the real core. */
+import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
+import type {
+  EventData,
+  EventDraft,
+  EventType,
+  RunEvent,
+  StepSettled,
+  Wait,
+} from '../../../functions/src/core/run/events.ts';
+import { initialState, reduce } from '../../../functions/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+
+export const RUN_ID = 'run_random';
+export const T0 = Date.UTC(2026, 4, 17, 9, 30);
+
+export const CREATED: EventDraft<'run_created'> = {
+  type: 'run_created',
+  initiator: 'webhook',
+  data: {
+    tenantId: 't1',
+    environment: 'test',
+    type: 'w',
+    planVersion: 1,
+    threadId: 'th',
+    trigger: { source: 'webhook' },
+    traceId: 'a'.repeat(32),
+    inputHash: 'b'.repeat(64),
+    input: { text: '{}' },
+    rootRunId: RUN_ID,
+  },
+};
+
+/** The first event of a run and the state after it. */
+export function created(more: Partial<EventData['run_created']> = {}): {
+  event: RunEvent;
+  state: RunState;
+} {
+  const draft: EventDraft<'run_created'> = { ...CREATED, data: { ...CREATED.data, ...more } };
+  const event = seal(draft, { chain: emptyChain(RUN_ID), id: 'e1', now: T0 }) as RunEvent<'run_created'>;
+  return { event, state: initialState(RUN_ID, event) };
+}
+
+/** Seals the draft onto the state and folds it. */
+export function append(
+  state: RunState,
+  draft: EventDraft,
+  now = state.updatedAt,
+): { event: RunEvent; state: RunState } {
+  const event = seal(draft, { chain: state, id: `e${state.head + 1}`, now });
+  return { event, state: reduce(state, event) };
+}
+
+/** The state after several drafts in a row. */
+export function grownBy(state: RunState, drafts: readonly EventDraft[], now?: number): RunState {
+  return drafts.reduce((current, draft) => append(current, draft, now).state, state);
+}
+
+/** A draft by the system. */
+export function bySystem<T extends EventType>(type: T, data: EventData[T], outputText?: string): EventDraft {
+  const output = outputText === undefined ? {} : { outputText };
+  return { type, initiator: 'system', data, ...output } as unknown as EventDraft;
+}
+
+export function claimed(state: RunState, leaseMs = 5_000): EventDraft {
+  const epoch = state.epoch + 1;
+  return bySystem('run_claimed', { owner: `o${epoch}`, epoch, expiresAt: state.updatedAt + leaseMs });
+}
+
+/** A run that a drive has just begun. */
+export function running(more: Partial<EventData['run_created']> = {}): RunState {
+  const { state } = created(more);
+  return grownBy(state, [claimed(state), bySystem('run_started', {})]);
+}
+
+export function orphaned(state: RunState): EventDraft {
+  const { owner = '', epoch = 0 } = state.lease ?? {};
+  const data = { owner, epoch, lastHeartbeatAt: state.updatedAt };
+  return { type: 'orphan_detected', initiator: 'timeout', data };
+}
+
+export function resumed(): EventDraft {
+  return bySystem('run_resumed', { reason: 'r' });
+}
+
+export function failedRun(): EventDraft {
+  return bySystem('run_failed', { error: { code: 'X', message: 'x', retryable: false } });
+}
+
+export function settledStep(stepId: string, changes: Partial<StepSettled> = {}): StepSettled {
+  return {
+    stepId,
+    revision: 1,
+    kind: 'step',
+    attempt: 1,
+    inputsHash: 'c'.repeat(64),
+    startedAt: T0,
+    outputHash: 'd'.repeat(64),
+    outputsSummary: '1',
+    resumable: true,
+    idempotent: true,
+    durationMs: 5,
+    ...changes,
+  };
+}
+
+export function succeeded(stepId: string, changes: Partial<StepSettled> = {}): EventDraft {
+  return bySystem('step_succeeded', settledStep(stepId, changes), '1');
+}
+
+export function failedStep(stepId: string, changes: Partial<StepSettled> = {}): EventDraft {
+  const error = { code: 'STEP_FAILED', message: `${stepId} failed`, stepId, retryable: false };
+  return bySystem('step_failed', { ...settledStep(stepId, changes), error });
+}
+
+/** An open wait for an event; `changes` make it another kind of wait. */
+export function waitOf(stepId: string, openedAt = T0, changes: Partial<Wait> = {}): Wait {
+  const { revision, attempt, inputsHash, startedAt } = settledStep(stepId);
+  const execution = { stepId, kind: 'event', revision, attempt, inputsHash, startedAt } as const;
+  return { id: `${stepId}.1`, kind: 'event', execution, openedAt, name: 'n', key: 'k', ...changes };
+}
+
+/** An open question to a person. */
+export function questionOf(stepId: string, changes: Partial<Wait> = {}): Wait {
+  const { name: _name, key: _key, ...wait } = waitOf(stepId);
+  const execution = { ...wait.execution, kind: 'approval' } as const;
+  return { ...wait, kind: 'approval', execution, detailText: '{"question":"?"}', ...changes };
+}
+
+/** A child under way. */
+export function childOf(stepId: string, runId: string, changes: Partial<Wait> = {}): Wait {
+  const { name: _name, key: _key, ...wait } = waitOf(stepId);
+  const execution = { ...wait.execution, kind: 'child' } as const;
+  return { ...wait, kind: 'child', execution, child: { runId, onParentEnd: 'cancel' }, ...changes };
+}
+
+export function opened(wait: Wait): EventDraft {
+  return bySystem('wait_opened', { wait });
+}
+
+/** Steps sent back by the approval `waitId`. */
+export function sentBack(waitId: string, again: readonly string[], text = '"once more"'): EventDraft {
+  const data = { waitId, steps: again.slice(0, 1), again, feedbackText: text };
+  return { type: 'feedback_given', initiator: 'approval', actor: 'ann', data };
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../functions/src/core/encoding/hash.ts';
+import { DECISIONS, type EventData, type EventDraft } from '../../../../functions/src/core/run/events.ts';
+import { RECEIVED_IDS } from '../../../../functions/src/core/run/reduce/waits.ts';
+import { feedbackFor, hasObligations } from '../../../../functions/src/core/run/state.ts';
+import {
+  bySystem,
+  childOf,
+  failedStep,
+  grownBy,
+  opened,
+  questionOf,
+  running,
+  sentBack,
+  settledStep,
+  succeeded,
+  T0,
+  waitOf,
+} from '../journal-drafts.ts';
+
+const resolved = (waitId: string, more: Partial<EventData['wait_resolved']> = {}): EventDraft => ({
+  type: 'wait_resolved',
+  initiator: 'approval',
+  actor: 'ann',
+  data: { waitId, ...more },
+});
+const expired = (waitId: string): EventDraft => ({
+  type: 'wait_expired',
+  initiator: 'timeout',
+  data: { waitId },
+});
+const signal = (signalId: string): EventDraft =>
+  bySystem('signal_received', { signalId, name: 'n', key: 'k', payloadText: '1' });
+
+describe('a wait', () => {
+  test('that opens makes its step wait, and is open until it is answered or its time is over', () => {
+    const state = grownBy(running(), [opened(waitOf('e'))]);
+    expect(state.waits).toEqual([waitOf('e')]);
+    expect(state.steps.get('e')).toEqual({ phase: 'waiting', seq: state.head, revision: 1 });
+    expect(state.currentStep).toBe('e');
+    expect(grownBy(state, [resolved('e.1')]).waits).toEqual([]);
+    expect(grownBy(state, [expired('e.1')]).waits).toEqual([]);
+  });
+
+  test('is the only one that its answer closes', () => {
+    const state = grownBy(running(), [opened(waitOf('e')), opened(waitOf('f'))]);
+    expect(grownBy(state, [resolved('e.1')]).waits.map(({ id }) => id)).toEqual(['f.1']);
+  });
+
+  test('that is not open cannot be answered, nor can it expire', () => {
+    const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1')]);
+    for (const late of [resolved('e.1'), expired('e.1')]) {
+      expect(() => grownBy(state, [late])).toThrow("no open wait 'e.1'");
+    }
+  });
+});
+
+describe('what a wait sets up outside', () => {
+  const state = grownBy(running(), [
+    opened(waitOf('e')),
+    opened(childOf('kid', 'run_child')),
+    opened(questionOf('gate')),
+    opened(waitOf('nap', T0, { id: 'nap.1', kind: 'timer', name: undefined as never })),
+  ]);
+  const place = { kind: 'event', waitId: 'e.1', name: 'n', key: 'k' };
+  const child = { kind: 'child', waitId: 'kid.1', runId: 'run_child', onParentEnd: 'cancel' };
+
+  test('is a place at a rendezvous or a child; questions and timers tie nobody', () => {
+    expect(state.ties).toEqual([place, child]);
+    expect(hasObligations(state)).toBe(true);
+    expect(hasObligations(running())).toBe(false);
+    expect(hasObligations(running({ parent: { runId: 'p', stepId: 's' } }))).toBe(true);
+  });
+
+  test('is over with a child that has told its end', () => {
+    expect(grownBy(state, [resolved('kid.1')]).ties).toEqual([place]);
+  });
+
+  test('lasts where a child took too long: it is still under way', () => {
+    expect(grownBy(state, [expired('kid.1')]).ties).toEqual([place, child]);
+  });
+
+  test('lasts where an event came or did not come: the place is given back at the end', () => {
+    expect(grownBy(state, [resolved('e.1', { signalId: 'x' })]).ties).toEqual([place, child]);
+    expect(grownBy(state, [expired('e.1')]).ties).toEqual([place, child]);
+  });
+
+  test('lasts where its step was sent back', () => {
+    expect(grownBy(state, [sentBack('gate.1', ['kid', 'e', 'gate'])]).ties).toEqual([place, child]);
+  });
+});
+
+describe('a decision', () => {
+  const asking = grownBy(running(), [opened(questionOf('gate'))]);
+
+  test.each(DECISIONS)('%s is remembered with who made it and what was said', (decision) => {
+    const payloadText = '{"note":"n"}';
+    const state = grownBy(asking, [resolved('gate.1', { decision, payloadText })], T0 + 5);
+    expect(state.decisions).toEqual([
+      {
+        stepId: 'gate',
+        waitId: 'gate.1',
+        decision,
+        payloadHash: sha256Hex(payloadText),
+        actor: 'ann',
+        at: T0 + 5,
+      },
+    ]);
+  });
+
+  test('that came from nobody in time is remembered too, for those who come late', () => {
+    const [entry] = grownBy(asking, [expired('gate.1')]).decisions;
+    expect(entry).toMatchObject({ decision: 'expired', waitId: 'gate.1', payloadHash: sha256Hex('') });
+    expect(entry).not.toHaveProperty('actor');
+  });
+
+  test('of a step is the newest one only', () => {
+    const again = questionOf('gate', {
+      id: 'gate.2',
+      execution: { ...questionOf('gate').execution, revision: 2 },
+    });
+    const state = grownBy(asking, [
+      opened(questionOf('other')),
+      resolved('other.1', { decision: 'reject' }),
+      resolved('gate.1', { decision: 'retry_with_feedback' }),
+      sentBack('gate.1', ['gate']),
+      opened(again),
+      resolved('gate.2', { decision: 'approve' }),
+    ]);
+    expect(state.decisions.map(({ waitId, decision }) => [waitId, decision])).toEqual([
+      ['other.1', 'reject'],
+      ['gate.2', 'approve'],
+    ]);
+  });
+
+  test('is nothing that an event or a child brings', () => {
+    const state = grownBy(running(), [
+      opened(waitOf('e')),
+      opened(childOf('kid', 'c')),
+      opened(waitOf('f')),
+      resolved('e.1', { signalId: 'x' }),
+      resolved('kid.1'),
+      expired('f.1'),
+    ]);
+    expect(state.decisions).toEqual([]);
+  });
+});
+
+describe('a signal', () => {
+  test('lies in the inbox until a wait takes it, and is known after that', () => {
+    const state = grownBy(running(), [signal('x'), signal('y'), opened(waitOf('e'))], T0);
+    expect(state.inbox[0]).toEqual({ signalId: 'x', name: 'n', key: 'k', payloadText: '1', at: T0 });
+    const taken = grownBy(state, [resolved('e.1', { signalId: 'x' })]);
+    expect(taken.inbox.map(({ signalId }) => signalId)).toEqual(['y']);
+    expect(taken.received).toEqual(['x', 'y']);
+  });
+
+  test('that comes straight to its wait is known, too', () => {
+    const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'z' })]);
+    expect([state.inbox, state.received]).toEqual([[], ['z']]);
+  });
+
+  test('is forgotten after so many others', () => {
+    const many = Array.from({ length: RECEIVED_IDS + 2 }, (_, i) => signal(`s${i}`));
+    const { received } = grownBy(running(), many);
+    expect(received).toHaveLength(RECEIVED_IDS);
+    expect([received[0], received.at(-1)]).toEqual(['s2', `s${RECEIVED_IDS + 1}`]);
+  });
+});
+
+describe('feedback', () => {
+  const before = grownBy(running(), [
+    succeeded('u'),
+    succeeded('aside'),
+    failedStep('m', { itemKey: '0' }),
+    succeeded('m', { itemKey: '1' }),
+    succeeded('m'),
+    bySystem('run_released', {
+      reason: 'budget',
+      inFlight: [
+        { stepId: 'aside', revision: 1 },
+        { stepId: 'm', itemKey: '2', revision: 1 },
+      ],
+    }),
+    opened(questionOf('gate')),
+    opened(waitOf('e')),
+    opened(waitOf('other')),
+  ]);
+  const again = ['u', 'm', 'gate', 'e', 'new'];
+  const after = grownBy(before, [sentBack('gate.1', again)]);
+
+  test('begins the next revision of every step it concerns, begun or not', () => {
+    for (const id of again) {
+      expect(after.steps.get(id)).toEqual({ phase: 'again', seq: after.head, revision: 2 });
+    }
+  });
+
+  test('leaves every other step as it is', () => {
+    for (const id of ['aside', 'other']) expect(after.steps.get(id)).toBe(before.steps.get(id));
+  });
+
+  test('drops the items, the waits and what was in flight of the steps it concerns', () => {
+    expect([...after.steps.keys()].filter((key) => key.startsWith('m'))).toEqual(['m']);
+    expect(after.waits.map(({ id }) => id)).toEqual(['other.1']);
+    expect(after.inFlight).toEqual([{ stepId: 'aside', revision: 1 }]);
+  });
+
+  test('is told to the steps it concerns, and to no other', () => {
+    expect(feedbackFor(after, 'm')).toBe('"once more"');
+    expect(feedbackFor(after, 'aside')).toBeUndefined();
+  });
+
+  test('given anew replaces the old only where it concerns a step', () => {
+    const revision = 2;
+    const state = grownBy(after, [
+      succeeded('u', { revision }),
+      succeeded('m', { revision }),
+      opened(questionOf('gate', { id: 'gate.2', execution: { ...questionOf('gate').execution, revision } })),
+      sentBack('gate.2', ['m', 'gate'], '"and again"'),
+    ]);
+    expect(state.feedback).toEqual([
+      { seq: after.head, steps: ['u', 'e', 'new'], text: '"once more"' },
+      { seq: state.head, steps: ['m', 'gate'], text: '"and again"' },
+    ]);
+    expect(state.steps.get('m')).toMatchObject({ phase: 'again', revision: 3 });
+    expect(state.steps.get('u')).toMatchObject({ phase: 'done', revision: 2 });
+    const all = grownBy(state, [sentBack('x', again)]);
+    expect(all.feedback).toHaveLength(1);
+  });
+
+  test('on a step that is in doubt begins it anew like any other', () => {
+    const doubt = questionOf('pay', { purpose: 'doubt', execution: { ...settledStep('pay'), kind: 'step' } });
+    const state = grownBy(before, [opened(doubt), sentBack('gate.1', ['pay', 'gate'])]);
+    expect(state.waits.map(({ id }) => id)).toEqual(['e.1', 'other.1']);
+    expect(state.steps.get('pay')).toMatchObject({ phase: 'again', revision: 2 });
+  });
+});

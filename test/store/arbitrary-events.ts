@@ -1,0 +1,147 @@
+/** Any event of every type. The table is total: a new type, or a new member that must be there, has to be added. */
+import fc from 'fast-check';
+import type { EventData, EventType, RunEvent } from '../../functions/src/core/run/events.ts';
+import { INITIATORS } from '../../functions/src/core/run/status.ts';
+import {
+  attempt,
+  count,
+  decision,
+  execution,
+  executionMembers,
+  flag,
+  mode,
+  plain,
+  recordedError,
+  refMembers,
+  stepRef,
+  stopKind,
+  storedValue,
+  text,
+  time,
+  tokensUsed,
+  wait,
+  withOptional,
+  word,
+} from './arbitrary-values.ts';
+
+const settledMembers = {
+  ...executionMembers,
+  outputHash: text,
+  outputsSummary: text,
+  resumable: flag,
+  idempotent: flag,
+  durationMs: count,
+};
+const settledOptions = { itemKey: text, agent: text, tokensUsed };
+const holder = { owner: text, epoch: count };
+
+const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
+  run_created: withOptional(
+    {
+      tenantId: text,
+      environment: text,
+      type: text,
+      planVersion: count,
+      threadId: text,
+      trigger: withOptional(
+        { source: word('ui', 'cli', 'webhook', 'scheduled', 'api') },
+        { userId: text, webhookEventId: text },
+      ),
+      traceId: text,
+      inputHash: text,
+      input: storedValue,
+      rootRunId: text,
+    },
+    {
+      repoId: text,
+      prId: text,
+      prUrl: text,
+      idempotencyKey: text,
+      a2aCorrelationId: text,
+      resumedFrom: text,
+      source: withOptional({ runId: text, mode }, { checkpointId: text }),
+      parent: plain({ runId: text, stepId: text }),
+      versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
+    },
+  ),
+  run_claimed: plain({ ...holder, expiresAt: time }),
+  run_started: withOptional({}, { deadlineAt: time }),
+  step_started: execution,
+  step_succeeded: withOptional(settledMembers, settledOptions),
+  step_degraded: withOptional({ ...settledMembers, reason: text }, settledOptions),
+  step_skipped: withOptional({ ...settledMembers, reason: text }, settledOptions),
+  step_reused: withOptional(
+    { ...settledMembers, from: plain({ runId: text, checkpoint: count }) },
+    settledOptions,
+  ),
+  step_failed: withOptional({ ...settledMembers, error: recordedError }, settledOptions),
+  step_retry_scheduled: withOptional(
+    { ...executionMembers, retryAt: time, error: recordedError },
+    { itemKey: text },
+  ),
+  effect_attempted: withOptional(
+    { ...refMembers, effectId: text, capabilityId: text, attempt },
+    { itemKey: text },
+  ),
+  effect_settled: withOptional(
+    { ...refMembers, effectId: text, outcome: word('recorded', 'reused', 'failed', 'in_doubt') },
+    { itemKey: text },
+  ),
+  wait_opened: plain({ wait }),
+  wait_resolved: withOptional({ waitId: text }, { decision, payloadText: fc.json(), signalId: text }),
+  wait_expired: plain({ waitId: text }),
+  signal_received: withOptional({ signalId: text, name: text, payloadText: fc.json() }, { key: text }),
+  feedback_given: plain({
+    waitId: text,
+    steps: fc.array(text, { maxLength: 2 }),
+    again: fc.array(text, { maxLength: 3 }),
+    feedbackText: fc.json(),
+  }),
+  policy_evaluated: withOptional({ allowed: flag, policySnapshotId: text }, { reason: text, stepId: text }),
+  run_suspended: withOptional(
+    { status: word('awaiting_approval', 'waiting_external') },
+    { reason: text, until: time, announced: fc.constant(true as const) },
+  ),
+  run_resumed: plain({ reason: text }),
+  run_released: withOptional(
+    {
+      reason: word('budget', 'shutdown', 'retry', 'renewal'),
+      inFlight: fc.array(stepRef, { maxLength: 3 }),
+    },
+    { dueAt: time },
+  ),
+  replay_started: plain({ mode, from: text }),
+  replay_finished: plain({}),
+  cancel_requested: withOptional({ stopKind }, { reason: text }),
+  orphan_detected: plain({ ...holder, lastHeartbeatAt: time }),
+  compensation_started: withOptional({ steps: fc.array(text, { maxLength: 3 }) }, { error: recordedError }),
+  step_compensated: stepRef,
+  compensation_failed: withOptional({ ...refMembers, error: recordedError }, { itemKey: text }),
+  run_completed: plain({ result: storedValue }),
+  run_failed: plain({ error: recordedError }),
+  run_cancelled: withOptional({ stopKind }, { reason: text }),
+  run_superseded: plain({ by: text }),
+  snapshot_repaired: plain({ beforeHash: text, afterHash: text }),
+};
+
+export const EVENT_TYPES = Object.keys(DATA) as readonly EventType[];
+
+/** Any event of one type. */
+export function eventOf(type: EventType): fc.Arbitrary<RunEvent> {
+  return withOptional(
+    {
+      seq: fc.integer({ min: 1, max: 9_999_999_999 }),
+      id: text,
+      type: fc.constant(type),
+      at: time,
+      initiator: word(...INITIATORS),
+      data: DATA[type] as fc.Arbitrary<unknown>,
+      schemaVersion: fc.constant(1),
+      prevHash: text,
+      hash: text,
+    },
+    { actor: text, writer: plain(holder) },
+  ) as unknown as fc.Arbitrary<RunEvent>;
+}
+
+export const event: fc.Arbitrary<RunEvent> = fc.oneof(...EVENT_TYPES.map(eventOf));

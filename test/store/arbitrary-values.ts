@@ -1,0 +1,83 @@
+/** The parts that stored documents are made of, each as any value its type allows. */
+import fc from 'fast-check';
+import type { Json } from '../../functions/src/core/encoding/json.ts';
+import {
+  DECISIONS,
+  type PayloadRef,
+  type RecordedError,
+  type StepExecution,
+  type StepRef,
+  type StoredValue,
+  type Wait,
+} from '../../functions/src/core/run/events.ts';
+
+export const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+export const count = fc.nat({ max: 10_000 });
+/** A day before the end of what a Timestamp can hold: `wakeAt` lies after the times it is made of. */
+const LATEST = 253_402_300_799_999 - 2 * 86_400_000;
+export const time = fc.oneof(fc.nat({ max: LATEST }), fc.constantFrom(0, 999, 1_000, LATEST));
+export const attempt = fc.integer({ min: 1, max: 9 });
+export const flag = fc.boolean();
+/** JSON without -0, which JSON text does not keep apart from 0. */
+export const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+
+/** Every member there or absent, whatever combination. */
+export function withOptional<T extends object, O extends object>(
+  required: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  optional: { [K in keyof O]: fc.Arbitrary<O[K]> },
+): fc.Arbitrary<T & Partial<O>> {
+  const all = { ...required, ...optional };
+  return fc.record(all, {
+    requiredKeys: Object.keys(required) as never[],
+    noNullPrototype: true,
+  }) as unknown as fc.Arbitrary<T & Partial<O>>;
+}
+
+/** Objects as literals make them. */
+export function plain<T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record(members, { noNullPrototype: true }) as fc.Arbitrary<T>;
+}
+
+/** One of these words. */
+export function word<const T extends string>(...words: readonly T[]): fc.Arbitrary<T> {
+  return fc.constantFrom(...words);
+}
+
+export const recordedError: fc.Arbitrary<RecordedError> = withOptional(
+  { code: text, message: text, retryable: flag },
+  { stepId: text, trace: text },
+);
+export const storedValue: fc.Arbitrary<StoredValue> = fc.oneof(
+  plain({ text: fc.json() }),
+  plain({ checkpoint: fc.integer({ min: 1, max: 9_999 }) }),
+);
+export const payloadRef: fc.Arbitrary<PayloadRef> = plain({ sha256: text, bytes: count, chunks: count });
+export const tokensUsed = plain({ input: count, output: count });
+export const decision = word(...DECISIONS);
+export const stopKind = word('user', 'system', 'policy', 'halt');
+export const onParentEnd = word('cancel', 'abandon');
+export const mode = word('resume', 'replay', 'fork');
+
+export const refMembers = { stepId: text, revision: attempt };
+export const executionMembers = {
+  ...refMembers,
+  kind: word('step', 'map', 'approval', 'event', 'sleep', 'child'),
+  attempt,
+  inputsHash: text,
+  startedAt: time,
+};
+export const stepRef: fc.Arbitrary<StepRef> = withOptional(refMembers, { itemKey: text });
+export const execution: fc.Arbitrary<StepExecution> = withOptional(executionMembers, { itemKey: text });
+
+export const wait: fc.Arbitrary<Wait> = withOptional(
+  { id: text, kind: word('approval', 'event', 'timer', 'child'), execution, openedAt: time },
+  {
+    dueAt: time,
+    purpose: fc.constant('doubt' as const),
+    name: text,
+    key: text,
+    child: plain({ runId: text, onParentEnd }),
+    detailText: fc.json(),
+    announced: fc.constant(true as const),
+  },
+);
