@@ -38,6 +38,7 @@ function calls(): readonly [string, () => Promise<unknown>][] {
     ['load', () => runs.load('run_1')],
     ['readEvents', () => runs.readEvents('run_1', 0, 1)],
     ['readCheckpoints', () => runs.readCheckpoints('run_1', [1])],
+    ['findCheckpoint', () => runs.findCheckpoint('run_1', 1)],
     ['dueRuns', () => runs.dueRuns(T0, 1)],
     ['writePayload', () => runs.writePayload('run_1', '"large"')],
     ['readPayload', () => runs.readPayload('run_1', { sha256: 'a', bytes: 1, chunks: 1 })],

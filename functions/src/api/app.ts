@@ -12,6 +12,7 @@ import type { ApiDeps } from './deps.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { Health } from './routes/health.ts';
+import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { startFromApi } from './routes/start-run.ts';
 
@@ -59,6 +60,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/:id/checkpoints/:seq/output', {
+    GET: (c) => readOutput(deps, c.get('caller'), { ...at(c), seq: c.req.param('seq') ?? '' }),
+  });
 
   app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'nothing is here'), deps.start.log));
   app.onError((error) => {

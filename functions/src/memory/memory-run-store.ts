@@ -125,6 +125,10 @@ export class MemoryRunStore implements RunStore {
     });
   }
 
+  async findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined> {
+    return this.#db.runs.get(runId)?.checkpoints.get(seq);
+  }
+
   async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
     const due: DueRun[] = [];
     for (const [runId, { wakeAt: at, version }] of this.#db.runs) {

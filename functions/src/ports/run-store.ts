@@ -117,6 +117,8 @@ export interface RunStore extends PayloadStore, MemoStore {
   touch(touch: SnapshotTouch): Promise<TouchResult>;
   /** Checkpoints by seq, in the order asked for; throws if one is missing. */
   readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]>;
+  /** The checkpoint of that seq, if the event of it made one. */
+  findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined>;
 
   /** Runs whose `wakeAt` is not after `now`, earliest first. */
   dueRuns(now: number, limit: number): Promise<readonly DueRun[]>;

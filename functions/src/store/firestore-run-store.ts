@@ -159,6 +159,13 @@ export class FirestoreRunStore implements RunStore {
     return checkpoints;
   }
 
+  async findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined> {
+    const what = `checkpoint ${seq} of run ${runId}`;
+    const found = await call(what, () => this.#paths.checkpoint(this.#paths.run(runId), seq).get());
+    const data = found.data();
+    return data && checkpointCodec.decode(data, what);
+  }
+
   dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
     return this.#lists.dueRuns(now, limit);
   }

@@ -189,6 +189,15 @@ export function listClaims(current: () => Stores): void {
       await expect(runs.readCheckpoints('run_none', [4])).rejects.toThrow(/run_none has no checkpoint 4/);
     });
 
+    test('are found one by one, where they may not be there', async () => {
+      const { head } = await driven('run_1', ['a']);
+      expect(await runs.findCheckpoint('run_1', head)).toEqual(
+        (await runs.readCheckpoints('run_1', [head]))[0],
+      );
+      expect(await runs.findCheckpoint('run_1', head + 1)).toBeUndefined();
+      expect(await runs.findCheckpoint('run_none', head)).toBeUndefined();
+    });
+
     test('are never overwritten', async () => {
       const state = await driven('run_1', ['a']);
       const next = move(state, [succeeded('b')]);

@@ -1,3 +1,4 @@
+/** What every run store promises about large values that lie outside the journal. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';

@@ -2,4 +2,3 @@ import { firestoreHarness } from '../support/harness.firestore.ts';
 import { runStoreConformance } from './run-store.suite.ts';
 
 runStoreConformance('Firestore run store', firestoreHarness());
-runStoreConformance('Firestore run store over the low-level client', firestoreHarness({ raw: true }));

@@ -3,7 +3,7 @@
 import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
-import { storedText } from '../../engine/stored-text.ts';
+import { located } from '../../engine/stored-text.ts';
 import { runNotFound } from '../../operations/outside-append.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
@@ -11,7 +11,6 @@ import type { ApiDeps } from '../deps.ts';
 import { pageRequest, readQuery } from '../query.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { runSummary, runView, type View } from '../views/run.ts';
-import { fromText } from '../views/values.ts';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
 export async function listRuns({ start }: ApiDeps, caller: Caller, url: string): Promise<Response> {
@@ -21,17 +20,18 @@ export async function listRuns({ start }: ApiDeps, caller: Caller, url: string):
   return pageAnswer(await start.store.listRuns(filter, pageRequest(query)), runSummary);
 }
 
-/** `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). */
+/**
+ * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result that lies
+ * in a payload is named, not shown: both together may be larger than an answer can be.
+ */
 export async function readRun({ start }: ApiDeps, caller: Caller, at: RunAddress): Promise<Response> {
   readQuery(at.url, []);
   const { state } = await ownRun(start.store, caller, at.runId);
   const [input, result] = await Promise.all([
-    storedText(start.store, state.id, state.input),
-    state.result && storedText(start.store, state.id, state.result),
+    located(start.store, state.id, state.input),
+    state.result && located(start.store, state.id, state.result),
   ]);
-  return Response.json(
-    runView(state, { input: fromText(input), result: result === undefined ? undefined : fromText(result) }),
-  );
+  return Response.json(runView(state, { input, result }));
 }
 
 export interface RunAddress {
@@ -57,7 +57,7 @@ export const listSteps: ListUnderRun = (deps, caller, at) =>
     view: stepView,
   });
 
-/** `GET /v1/runs/{id}/checkpoints`, newest first. */
+/** `GET /v1/runs/{id}/checkpoints`, newest first. An output that lies in a payload is named: see read-output.ts. */
 export const listCheckpoints: ListUnderRun = (deps, caller, at) =>
   listUnder(deps, caller, {
     ...at,
@@ -77,7 +77,7 @@ async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing
 }
 
 /** A run of another tenant is answered exactly as one that does not exist. */
-async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
+export async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
   const loaded = isRunId(runId) ? await store.load(runId) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
   throw runNotFound();

@@ -4,6 +4,7 @@ import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
@@ -14,8 +15,8 @@ import type { ApiDeps } from '../deps.ts';
 import { inFlight, principalOf } from '../mutation.ts';
 import { readQuery } from '../query.ts';
 
-/** Far above any input a run can have (256 KiB), so that the refusal names the real limit. */
-const MAX_BODY_BYTES = 1024 * 1024;
+/** What one request can carry to a function, and the largest input of a run: nobody can send one that is refused later. */
+const MAX_BODY_BYTES = MAX_PAYLOAD_BYTES;
 const MEMBERS: ReadonlySet<string> = new Set(['type', 'input', 'threadId']);
 /** Visible ASCII: it stands in queries, logs and other systems. */
 const THREAD_ID = /^[\x21-\x7e]{1,255}$/;

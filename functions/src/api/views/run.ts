@@ -2,7 +2,8 @@
 import type { Json } from '../../core/encoding/json.ts';
 import { type RunState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import { isoIf, readable } from './values.ts';
+import type { Located } from '../../engine/stored-text.ts';
+import { fromText, isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 
@@ -13,12 +14,18 @@ export function runSummary(run: RunState): View {
 }
 
 export interface RunValues {
-  readonly input: Json;
-  readonly result: Json | undefined;
+  readonly input: Located;
+  readonly result: Located | undefined;
 }
 
 export function runView(run: RunState, { input, result }: RunValues): View {
-  return { ...runSummary(run), input, result };
+  return { ...runSummary(run), ...valueView('input', input), ...(result && valueView('result', result)) };
+}
+
+/** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */
+function valueView(name: string, value: Located): View {
+  if ('text' in value) return { [name]: fromText(value.text) };
+  return { [`${name}Ref`]: { checkpoint: value.checkpoint, ...value.ref } };
 }
 
 /** How many steps stand where; each step is at `/v1/runs/{id}/steps`. */

@@ -18,11 +18,17 @@ export interface Payload {
 /** The same text gives the same reference and the same chunks, whoever writes it and however often. */
 export function payloadOf(text: string): Payload {
   const bytes = Buffer.from(text);
-  const chunks: Uint8Array[] = [];
-  for (let from = 0; from < bytes.length; from += PAYLOAD_CHUNK_BYTES) {
-    chunks.push(bytes.subarray(from, from + PAYLOAD_CHUNK_BYTES));
-  }
-  return { ref: { sha256: sha256Hex(bytes), bytes: bytes.length, chunks: chunks.length }, chunks };
+  const ref = payloadRefOf(text);
+  const chunks = Array.from({ length: ref.chunks }, (_, n) =>
+    bytes.subarray(n * PAYLOAD_CHUNK_BYTES, (n + 1) * PAYLOAD_CHUNK_BYTES),
+  );
+  return { ref, chunks };
+}
+
+/** Where the text would lie, without writing it. */
+export function payloadRefOf(text: string): PayloadRef {
+  const bytes = Buffer.byteLength(text);
+  return { sha256: sha256Hex(text), bytes, chunks: Math.ceil(bytes / PAYLOAD_CHUNK_BYTES) };
 }
 
 /**

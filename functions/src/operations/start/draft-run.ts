@@ -4,10 +4,12 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
-import type { RunEvent } from '../../core/run/events.ts';
-import { checkpointOf } from '../../core/run/records.ts';
+import type { PayloadRef, RunEvent } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { payloadRefOf } from '../../core/run/payload.ts';
+import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
-import { assertFits, storedValue } from '../../core/run/values.ts';
+import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import { optional } from './optional.ts';
@@ -18,13 +20,15 @@ export interface Draft {
   readonly commit: Omit<StartCommit, 'records'>;
   readonly response: StartResponse;
   readonly now: number;
+  /** The input, if no checkpoint can carry it: it must be durable before the commit, which refers to it. */
+  readonly payload?: { readonly text: string; readonly ref: PayloadRef };
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function draftRun({ clock, random }: StartDeps, request: StartRequest): Draft {
   const { workflow, trigger, tenantId, environment } = request;
   const text = toJsonText(validated(workflow, request.input), 'input');
-  assertFits(text, 'input');
+  assertFits(text, 'input', MAX_PAYLOAD_BYTES);
   const runId = random.runId();
   const now = clock.now();
   const threadId = request.threadId ?? runId;
@@ -52,7 +56,9 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     { type: 'run_created', initiator, data, ...optional('actor', trigger.userId) },
     { chain: emptyChain(runId), id: random.token(), now },
   ) as RunEvent<'run_created'>;
-  const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : { outputText: text });
+  const payload = needsPayload(text) ? { text, ref: payloadRefOf(text) } : undefined;
+  const large: CarriedOutput = payload ? { outputRef: payload.ref } : { outputText: text };
+  const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : large);
   const state = initialState(runId, event);
   const response: StartResponse = {
     runId,
@@ -62,7 +68,8 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     threadId,
     createdAt: new Date(event.at).toISOString(),
   };
-  return { commit: { state, events: [event], checkpoints: checkpoint ? [checkpoint] : [] }, response, now };
+  const commit = { state, events: [event], checkpoints: checkpoint ? [checkpoint] : [] };
+  return { commit, response, now, ...optional('payload', payload) };
 }
 
 function validated(workflow: Workflow, input: unknown): unknown {

@@ -28,7 +28,8 @@ export function recordsFor(request: StartRequest, draft: Draft, replace: Replace
   return records;
 }
 
-interface Replace {
+/** Versions of expired records. */
+export interface Replace {
   readonly primary?: string;
   readonly secondary?: string;
 }

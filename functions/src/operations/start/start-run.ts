@@ -1,14 +1,15 @@
 /**
  * Starts a run, exactly once per idempotency key. Create first: one atomic commit makes the record, the run and its
- * first event, each under must-not-exist. One caller wins; the others read what the winner wrote and answer the same.
+ * first event, each under must-not-exist. One caller wins; the others read what the winner wrote and answer the same. An
+ * input that is too large for that commit is written before it, and taken away again by who did not win.
  */
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
-import { sendUntilKnown } from '../send-until-known.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
-import { judge, recordsFor, type StoredRecords } from './start-records.ts';
+import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } from './start-records.ts';
 
 /** How often a start looks again when records change under its eyes before it asks the caller to come back. */
 const MAX_LOOKS = 8;
@@ -25,28 +26,74 @@ export function startRun(deps: StartDeps, request: StartRequest): Promise<StartO
 
 async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
   const draft = draftRun(deps, request);
-  let records = recordsFor(request, draft, {});
+  const { payload } = draft;
+  if (!payload) return place(deps, request, draft, {});
+  // A repetition is known before its input is written: that would be many times the cost of looking.
+  const keyed = request.key !== undefined || request.secondaryKey !== undefined;
+  const known: Verdict = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
+  if (known.kind !== 'again') return answered(deps, request, draft, known);
+  await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, payload.text));
+  return place(deps, request, draft, known.replace);
+}
+
+/** Sends the commit until it is in the store, or something else stands in its place. */
+async function place(
+  deps: StartDeps,
+  request: StartRequest,
+  draft: Draft,
+  replace: Replace,
+): Promise<StartOutcome> {
+  let records = recordsFor(request, draft, replace);
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const commit = { ...draft.commit, records };
     if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
       return created(deps, request, draft);
 
     const stored = await readRecords(deps, request);
-    const verdict = judge(deps, request, draft, stored);
-    if (verdict.kind === 'ours') return created(deps, request, draft);
-    if (verdict.kind === 'in_flight') return verdict;
-    if (verdict.kind === 'replayed') {
-      deps.log.info('idempotency_hit', {
-        key: request.key,
-        cachedRunId: verdict.runId,
-        source: request.source,
-      });
-      if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
-      return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
+    let verdict: Verdict;
+    try {
+      verdict = judge(deps, request, draft, stored);
+    } catch (refusal) {
+      await withdrawInput(deps, draft);
+      throw refusal;
     }
-    records = recordsFor(request, draft, verdict.replace);
+    if (verdict.kind === 'again') {
+      records = recordsFor(request, draft, verdict.replace);
+      continue;
+    }
+    if (verdict.kind !== 'ours') await withdrawInput(deps, draft);
+    return answered(deps, request, draft, verdict);
   }
+  await withdrawInput(deps, draft);
   throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
+}
+
+async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<Verdict> {
+  return judge(deps, request, draft, await readRecords(deps, request));
+}
+
+async function answered(
+  deps: StartDeps,
+  request: StartRequest,
+  draft: Draft,
+  verdict: Exclude<Verdict, { kind: 'again' }>,
+): Promise<StartOutcome> {
+  if (verdict.kind === 'ours') return created(deps, request, draft);
+  if (verdict.kind === 'in_flight') return verdict;
+  deps.log.info('idempotency_hit', { key: request.key, cachedRunId: verdict.runId, source: request.source });
+  if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
+  return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
+}
+
+/** For a run that certainly did not come to be. What stays behind if this fails costs its room and nothing else. */
+async function withdrawInput(deps: StartDeps, { payload, response }: Draft): Promise<void> {
+  if (!payload) return;
+  const { runId } = response;
+  try {
+    await sendUntilKnown(deps, () => deps.store.deletePayload(runId, payload.ref));
+  } catch (error) {
+    deps.log.warn('payload_left_behind', { runId, sha256: payload.ref.sha256, error });
+  }
 }
 
 /** Without it, a redelivery after the five seconds would be a second run for one delivery. */
