@@ -1,0 +1,305 @@
+import { describe, expect, test } from '@jest/globals';
+import type { RunEvent } from '../../../functions/src/core/run/events.ts';
+import { HOUR_MS, Scene } from './scene.ts';
+
+/** Type, initiator and actor of each. */
+const words = (events: readonly RunEvent[]) =>
+  events.map(({ type, initiator, actor }) => [type, initiator, ...(actor === undefined ? [] : [actor])]);
+
+async function outputOf(scene: Scene, stepId: string): Promise<unknown> {
+  const step = scene.state.steps.get(stepId);
+  if (step?.phase !== 'done' || step.outcome === 'failed') return undefined;
+  const [checkpoint] = await scene.world.store.readCheckpoints(scene.runId, [step.seq]);
+  return checkpoint?.outputText === undefined ? undefined : JSON.parse(checkpoint.outputText);
+}
+
+describe('approve', () => {
+  test('gives the step its output in one commit, moves the run and sends a task', async () => {
+    const scene = await Scene.asking();
+    scene.world.clock.jump(60_000);
+    const answer = await scene.decide('approve', { note: 'looks good' });
+    const decidedAt = scene.now;
+    expect(answer).toEqual({
+      runId: scene.runId,
+      stepId: 'gate',
+      waitId: 'gate.1',
+      decision: 'approve',
+      decidedBy: 'c.ada',
+      decidedAt,
+    });
+    expect(words(await scene.last(3))).toEqual([
+      ['wait_resolved', 'approval', 'c.ada'],
+      ['step_succeeded', 'system'],
+      ['run_resumed', 'system'],
+    ]);
+    expect(scene.state).toMatchObject({ status: 'running', waits: [], policyDue: true });
+    expect(await outputOf(scene, 'gate')).toEqual({ decision: 'approve', note: 'looks good', by: 'c.ada' });
+    expect(scene.tasks()).toBe(1);
+    const [step] = (await scene.world.store.listSteps(scene.runId, { limit: 10 })).items.filter(
+      ({ id }) => id === 'gate',
+    );
+    expect(step).toMatchObject({ status: 'succeeded', kind: 'approval', attempts: 1 });
+  });
+
+  test('with a waiver keeps the note, which it needs', async () => {
+    const scene = await Scene.asking();
+    await expect(scene.decide('approve_with_waiver')).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'note',
+    });
+    await scene.decide('approve_with_waiver', { note: 'one test is flaky' });
+    expect(await outputOf(scene, 'gate')).toEqual({
+      decision: 'approve_with_waiver',
+      note: 'one test is flaky',
+      by: 'c.ada',
+    });
+  });
+
+  test('while the run is driven ends the step, and leaves it to the drive to go on', async () => {
+    const scene = await Scene.begun();
+    await scene.open('gate');
+    await scene.decide('approve');
+    expect(words(await scene.last(2))).toEqual([
+      ['wait_resolved', 'approval', 'c.ada'],
+      ['step_succeeded', 'system'],
+    ]);
+    expect(scene.state.lease).toBeDefined();
+    expect(scene.tasks()).toBe(0);
+  });
+
+  test('while the run is interrupted ends the step; its recovery moves the run', async () => {
+    const scene = await Scene.begun();
+    await scene.open('gate');
+    await scene.interrupt();
+    await scene.decide('approve');
+    expect(scene.state).toMatchObject({ status: 'interrupted', waits: [] });
+    expect(scene.state.steps.get('gate')).toMatchObject({ phase: 'done', outcome: 'succeeded' });
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('is known to all who read the run even if the queue fails, and the scan will find it', async () => {
+    const scene = await Scene.asking();
+    const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
+    expect(await scene.decide('approve', {}, { queue })).toMatchObject({ decision: 'approve' });
+    expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + 60_000);
+    // Who sends the same again makes up for the task that was lost.
+    await scene.decide('approve');
+    expect(scene.tasks()).toBe(1);
+  });
+});
+
+describe('reject', () => {
+  test.each([
+    ['fail', 'failed', undefined],
+    ['skip', 'skipped', null],
+    [{ degradeTo: { decision: 'approve' } as never }, 'degraded', { decision: 'approve' }],
+  ] as const)('means what the step says with onFailure %j', async (onFailure, outcome, output) => {
+    const scene = await Scene.asking({ onFailure });
+    await scene.decide('reject', { note: 'too risky' });
+    const { state } = scene;
+    expect(state.steps.get('gate')).toMatchObject({ phase: 'done', outcome });
+    expect(state.status).toBe('running');
+    expect(await outputOf(scene, 'gate')).toEqual(output);
+    const [, settled] = await scene.last(3);
+    if (outcome === 'failed') {
+      const message = "'gate' was rejected by c.ada: too risky";
+      const error = { code: 'APPROVAL_REJECTED', message, stepId: 'gate', retryable: false };
+      expect(settled).toMatchObject({ type: 'step_failed', data: { error } });
+      expect(state.error).toEqual(error);
+    }
+    expect(scene.tasks()).toBe(1);
+  });
+});
+
+describe('halt', () => {
+  test('cancels a run that nobody drives and that has nothing to undo, at once', async () => {
+    const scene = await Scene.asking();
+    expect(await scene.decide('halt', { note: 'wrong branch' })).toMatchObject({ decision: 'halt' });
+    expect(words(await scene.last(3))).toEqual([
+      ['wait_resolved', 'approval', 'c.ada'],
+      ['cancel_requested', 'user', 'c.ada'],
+      ['run_cancelled', 'user', 'c.ada'],
+    ]);
+    expect(scene.state).toMatchObject({
+      status: 'cancelled',
+      stopKind: 'halt',
+      waits: [],
+      cancellation: { stopKind: 'halt', reason: 'wrong branch', actor: 'c.ada' },
+    });
+    expect(scene.tasks()).toBe(0);
+  });
+
+  test('asks for the end of a run that has something to undo, and drives it there', async () => {
+    const scene = await Scene.asking({ undo: true });
+    await scene.decide('halt');
+    expect((await scene.last(3)).map(({ type }) => type)).toEqual([
+      'wait_resolved',
+      'cancel_requested',
+      'run_resumed',
+    ]);
+    expect(scene.state).toMatchObject({ status: 'running', cancellation: { stopKind: 'halt' } });
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('asks the drive of a run that is driven', async () => {
+    const scene = await Scene.begun();
+    await scene.open('gate');
+    await scene.decide('halt');
+    expect(scene.state).toMatchObject({ status: 'running', waits: [], cancellation: { stopKind: 'halt' } });
+    expect(scene.state.lease).toBeDefined();
+  });
+});
+
+describe('retry_with_feedback', () => {
+  test('sends back what the approval needs by default, and all that follows, as the next revision', async () => {
+    const scene = await Scene.asking();
+    await scene.decide('retry_with_feedback', { feedback: 'say why' });
+    const [, given] = await scene.last(3);
+    expect(given).toMatchObject({
+      type: 'feedback_given',
+      initiator: 'approval',
+      actor: 'c.ada',
+      data: {
+        waitId: 'gate.1',
+        steps: ['review'],
+        again: ['review', 'gate', 'ship'],
+        feedbackText: 'say why',
+      },
+    });
+    const { steps, status, waits, feedback } = scene.state;
+    expect([status, waits]).toEqual(['running', []]);
+    expect(steps.get('review')).toMatchObject({ phase: 'again', revision: 2 });
+    expect(steps.get('gate')).toMatchObject({ phase: 'again', revision: 2 });
+    expect(steps.get('fetch')).toMatchObject({ phase: 'done', revision: 1 });
+    expect(feedback).toMatchObject([{ steps: ['review', 'gate', 'ship'], text: 'say why' }]);
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('sends back the steps it names', async () => {
+    const scene = await Scene.asking();
+    await scene.decide('retry_with_feedback', {
+      feedback: 'fetch all',
+      steps: ['review', 'fetch', 'review'],
+    });
+    expect((await scene.last(3))[1]).toMatchObject({
+      data: { steps: ['fetch', 'review'], again: ['fetch', 'review', 'gate', 'push', 'ship'] },
+    });
+  });
+
+  test.each([
+    ['a step that does not exist', ['nope'], 'nope'],
+    ['a step that follows', ['review', 'ship'], 'ship'],
+    ['a step beside it', ['push'], 'push'],
+    ['itself', ['gate'], 'gate'],
+  ])('refuses %s, and names it', async (_, steps, stepId) => {
+    const scene = await Scene.asking();
+    const { head } = scene.state;
+    await expect(scene.decide('retry_with_feedback', { feedback: 'f', steps })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      stepId,
+    });
+    expect(scene.state.head).toBe(head);
+  });
+
+  test('of an approval that needs nothing has nothing to send back', async () => {
+    const scene = await Scene.begun();
+    await scene.open('lone');
+    await scene.suspend();
+    await expect(
+      scene.decide('retry_with_feedback', { stepId: 'lone', feedback: 'f' }),
+    ).rejects.toMatchObject({ code: 'INVALID_INPUT', stepId: 'lone' });
+  });
+
+  test('the next question is another one: it is decided for itself', async () => {
+    const scene = await Scene.asking();
+    await scene.decide('retry_with_feedback', { feedback: 'say why' });
+    await scene.claim();
+    await scene.done('review', { revision: 2 });
+    await scene.open('gate', { dueAt: scene.now + HOUR_MS });
+    await scene.suspend();
+    const { head } = scene.state;
+    // A request sent again after its answer was lost; it must not send the new work back.
+    const again = await scene.decide('retry_with_feedback', { feedback: 'say why' });
+    expect(again).toMatchObject({ waitId: 'gate.1' });
+    expect(scene.state.head).toBe(head);
+    expect(await scene.decide('approve')).toMatchObject({ waitId: 'gate.2' });
+  });
+
+  test('the same words for the new question count if it is named', async () => {
+    const scene = await Scene.asking();
+    await scene.decide('retry_with_feedback', { feedback: 'no' });
+    await scene.claim();
+    await scene.done('review', { revision: 2 });
+    await scene.open('gate');
+    const again = await scene.decide('retry_with_feedback', { feedback: 'no', waitId: 'gate.2' });
+    expect(again).toMatchObject({ waitId: 'gate.2' });
+    expect(scene.state.steps.get('review')).toMatchObject({ phase: 'again', revision: 3 });
+  });
+});
+
+describe('a step in doubt', () => {
+  test('approved runs again, now', async () => {
+    const scene = await Scene.inDoubt();
+    expect(await scene.decide('approve', { stepId: 'push' })).toMatchObject({
+      stepId: 'push',
+      waitId: 'push.1.doubt',
+    });
+    const [, scheduled] = await scene.last(3);
+    expect(scheduled).toMatchObject({
+      type: 'step_retry_scheduled',
+      data: { stepId: 'push', attempt: 1, retryAt: scene.now, error: { code: 'RUN_ORPHANED' } },
+    });
+    expect(scene.state.steps.get('push')).toMatchObject({ phase: 'retrying', attempt: 1 });
+    expect(scene.state.status).toBe('running');
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('waived counts as done, without an output, and the note is the reason', async () => {
+    const scene = await Scene.inDoubt();
+    await scene.decide('approve_with_waiver', { stepId: 'push', note: 'the tag is there' });
+    const [, settled] = await scene.last(3);
+    expect(settled).toMatchObject({ type: 'step_degraded', data: { reason: 'the tag is there' } });
+    expect(await outputOf(scene, 'push')).toBeNull();
+  });
+
+  test.each([
+    ['fail', 'failed'],
+    ['skip', 'skipped'],
+  ] as const)('rejected fails as its onFailure %s says', async (onFailure, outcome) => {
+    const scene = await Scene.inDoubt({ stepId: 'push' }, { onFailure });
+    await scene.decide('reject', { stepId: 'push' });
+    expect(scene.state.steps.get('push')).toMatchObject({ phase: 'done', outcome });
+    if (outcome === 'failed')
+      expect(scene.state.error).toMatchObject({ code: 'RUN_ORPHANED', stepId: 'push' });
+  });
+
+  test('halted ends the run', async () => {
+    const scene = await Scene.inDoubt();
+    await scene.decide('halt', { stepId: 'push' });
+    expect(scene.state).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
+  });
+
+  test('cannot be sent back', async () => {
+    const scene = await Scene.inDoubt();
+    await expect(
+      scene.decide('retry_with_feedback', { stepId: 'push', feedback: 'f' }),
+    ).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'decision', stepId: 'push' });
+  });
+
+  test('can be an item: each is decided by its own key, and both answers are remembered', async () => {
+    const scene = await Scene.inDoubt({ stepId: 'files', itemKey: '0' });
+    await scene.claim();
+    await scene.doubt({ stepId: 'files', itemKey: '1' });
+    await scene.suspend();
+    await scene.decide('approve', { stepId: 'files[0]' });
+    await scene.decide('reject', { stepId: 'files[1]' });
+    const { steps, error } = scene.state;
+    expect(steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
+    expect(steps.get('files[1]')).toMatchObject({ phase: 'done', outcome: 'failed' });
+    // What the failure of an item means is for its step to say.
+    expect(error).toBeUndefined();
+    expect(await scene.decide('approve', { stepId: 'files[0]' })).toMatchObject({
+      waitId: 'files[0].1.doubt',
+    });
+  });
+});

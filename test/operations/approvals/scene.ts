@@ -1,0 +1,213 @@
+/** Runs brought, event by event as a drive would, to where a person is asked something. */
+import { z } from 'zod';
+import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
+import type { EventDraft, StepExecution, Wait } from '../../../functions/src/core/run/events.ts';
+import { type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import type { OnFailure } from '../../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import * as drafts from '../../../functions/src/engine/drive/drafts.ts';
+import { resumed } from '../../../functions/src/engine/waits/settle.ts';
+import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import type { ApprovalDecided, DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World } from '../../support/world.ts';
+
+export const HOUR_MS = 3_600_000;
+
+export interface Release {
+  readonly onFailure?: OnFailure<never>;
+  /** `review` can be undone, and each of the `files`. */
+  readonly undo?: boolean;
+}
+
+/** fetch → review → gate (asks) → ship, and beside them `push`, which must not run twice, and a map of `files`. */
+export function release({ onFailure = 'fail', undo = false }: Release = {}): Workflow {
+  const undoing = undo ? { compensate: () => {} } : {};
+  return defineWorkflow({
+    type: 'release',
+    planVersion: 1,
+    input: z.unknown(),
+    onDoubt: 'ask',
+    steps(step) {
+      const fetched = step('fetch', () => 1);
+      const review = step('review', { needs: { fetched }, ...undoing }, () => 2);
+      const gate = step.approval('gate', {
+        needs: { review },
+        timeout: '1h',
+        onFailure,
+        ask: () => 'Ship it?',
+      });
+      const lone = step.approval('lone', { ask: () => 'Begin?' });
+      const ci = step.event('ci', { event: 'ci', key: () => 'k' });
+      const push = step('push', { needs: { fetched }, idempotent: false, onFailure }, () => 3);
+      const files = step.map('files', { over: () => [1, 2], idempotent: false, ...undoing }, () => 4);
+      return { ship: step('ship', { needs: { gate, lone, ci, push, files } }, () => 5) };
+    },
+  });
+}
+
+export class Scene {
+  readonly world: World;
+  readonly workflow: Workflow;
+  readonly runId: string;
+  #journal: RunJournal;
+
+  private constructor(world: World, workflow: Workflow, runId: string, journal: RunJournal) {
+    this.world = world;
+    this.workflow = workflow;
+    this.runId = runId;
+    this.#journal = journal;
+  }
+
+  /** A run that a drive has just begun. */
+  static async begun(options: Release & { readonly seed?: number } = {}): Promise<Scene> {
+    const workflow = release(options);
+    const world = new World({ workflows: [workflow], ...(options.seed ? { seed: options.seed } : {}) });
+    const runId = await world.start('release');
+    world.queue.take();
+    const scene = new Scene(world, workflow, runId, await journalOf(world.deps, runId));
+    await scene.claim();
+    await scene.append([{ type: 'run_started', initiator: 'system', data: {} }]);
+    return scene;
+  }
+
+  /** Suspended at the gate, two steps done. */
+  static async asking(options: Release & { readonly seed?: number } = {}): Promise<Scene> {
+    const scene = await Scene.begun(options);
+    await scene.done('fetch');
+    await scene.done('review');
+    await scene.open('gate', { dueAt: scene.now + HOUR_MS });
+    await scene.suspend();
+    return scene;
+  }
+
+  /** Suspended because it is not known whether a step that was under way has acted. */
+  static async inDoubt(
+    of: Partial<StepExecution> = { stepId: 'push' },
+    options: Release = {},
+  ): Promise<Scene> {
+    const scene = await Scene.begun(options);
+    await scene.done('fetch');
+    await scene.append([drafts.started(scene.execution(of))]);
+    await scene.doubt(of);
+    await scene.suspend();
+    return scene;
+  }
+
+  get now(): number {
+    return this.world.clock.now();
+  }
+
+  /** As stored, checked against everything that must always hold. */
+  get state(): RunState {
+    return assertStored(this.world.db, this.runId, Number.POSITIVE_INFINITY);
+  }
+
+  get wakeAt(): number | undefined {
+    return this.world.db.runs.get(this.runId)?.wakeAt;
+  }
+
+  /** Tasks waiting in the queue, taken out. */
+  tasks(): number {
+    const { queue } = this.world;
+    const { length } = queue.pending;
+    for (const { id } of queue.pending) queue.take(id);
+    return length;
+  }
+
+  /** A new drive takes the run. */
+  async claim(): Promise<void> {
+    const { deps } = this.world;
+    const owner = `drive ${this.#journal.state.head}`;
+    this.#journal = await journalOf(deps, this.runId, owner);
+    await this.#journal.append((state) => {
+      const lease = { owner, epoch: state.epoch + 1, expiresAt: this.now + deps.settings.leaseMs };
+      return [...resumed(state, 'test'), { type: 'run_claimed', initiator: 'system', data: lease }];
+    });
+  }
+
+  append(facts: readonly EventDraft[]): Promise<unknown> {
+    return this.#journal.append(() => facts);
+  }
+
+  async done(stepId: string, more: Partial<StepExecution> = {}): Promise<void> {
+    const execution = this.execution({ ...more, stepId });
+    const text = '1';
+    const ending = { step: this.step(stepId), execution, now: this.now };
+    await this.append([drafts.started(execution), drafts.succeeded(ending, { text, hash: sha256Hex(text) })]);
+  }
+
+  async open(stepId: string, more: Partial<Wait> = {}): Promise<void> {
+    const { revision = 1 } = this.#journal.state.steps.get(stepId) ?? {};
+    const execution = this.execution({ stepId, revision });
+    const kind = this.step(stepId).kind as Wait['kind'];
+    const wait: Wait = { id: `${stepId}.${revision}`, kind, execution, openedAt: this.now, ...more };
+    await this.append([{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
+  }
+
+  async doubt(of: Partial<StepExecution>): Promise<void> {
+    const execution = this.execution(of);
+    const id = `${stepKey(execution)}.${execution.revision}.doubt`;
+    await this.open(execution.stepId, { id, kind: 'approval', purpose: 'doubt', execution });
+  }
+
+  suspend(): Promise<unknown> {
+    const data = { status: 'awaiting_approval' } as const;
+    return this.append([{ type: 'run_suspended', initiator: 'system', data }]);
+  }
+
+  async interrupt(): Promise<void> {
+    const { owner = '', epoch = 0 } = this.#journal.state.lease ?? {};
+    const outsider = await journalOf(this.world.deps, this.runId);
+    await outsider.append(() => [
+      { type: 'orphan_detected', initiator: 'timeout', data: { owner, epoch, lastHeartbeatAt: this.now } },
+    ]);
+  }
+
+  execution(of: Partial<StepExecution>): StepExecution {
+    const { stepId = 'push' } = of;
+    const inputsHash = 'c'.repeat(64);
+    return {
+      kind: this.step(stepId).kind,
+      revision: 1,
+      attempt: 1,
+      inputsHash,
+      startedAt: this.now,
+      ...of,
+      stepId,
+    };
+  }
+
+  decide(
+    decision: DecideRequest['decision'],
+    more: Partial<DecideRequest> = {},
+    deps: Partial<EngineDeps> = {},
+  ): Promise<ApprovalDecided> {
+    return decideApproval({ ...this.world.deps, ...deps }, this.request(decision, more));
+  }
+
+  request(decision: DecideRequest['decision'], more: Partial<DecideRequest> = {}): DecideRequest {
+    const { runId } = this;
+    return { runId, tenantId: 't1', stepId: 'gate', actor: 'c.ada', decision, ...more };
+  }
+
+  /** The newest events, oldest first. */
+  async last(count: number) {
+    return this.world.store.readEvents(this.runId, this.state.head - count, count);
+  }
+
+  step(stepId: string) {
+    const step = this.workflow.steps.get(stepId);
+    if (!step) throw new Error(`no step ${stepId}`);
+    return step;
+  }
+}
+
+async function journalOf(deps: EngineDeps, runId: string, owner?: string): Promise<RunJournal> {
+  const loaded = await deps.store.load(runId);
+  if (!loaded) throw new Error('no run');
+  return new RunJournal(deps, loaded, { ...deps.settings, ...(owner === undefined ? {} : { owner }) });
+}
