@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isImmutable } from 'immutable';
 import { NewerSchemaError } from '../../../functions/src/core/run/events.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
-import { waitOf } from '../../core/run/random-journal.ts';
+import { waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
 import { claimed, LEASE_MS, loaded } from './runs.ts';
