@@ -1,0 +1,72 @@
+/**
+ * Whether a run may be driven now, as far as operators have a say: the kill switch and the pause of its workflow. Owns
+ * how a run that may not is put aside, so that nothing of it is lost and nothing is appended.
+ *
+ * Must not: decide whether there is anything to drive.
+ */
+import { claimVerdict } from '../core/decisions/claim.ts';
+import type { RunState } from '../core/run/state.ts';
+import { isTerminal } from '../core/run/status.ts';
+import { wakeAt } from '../core/run/wake.ts';
+import type { LoadedRun } from '../ports/run-store.ts';
+import type { RuntimeConfig } from '../ports/runtime-config.ts';
+import type { EngineDeps } from './deps.ts';
+
+/** For so long after a switch was thrown drives may still begin or go on: what a process knows is no older. */
+export const GATE_AGE_MS = 3_000;
+/** A run that may not be driven is looked at again no later than this: what bounds a wake-up that got lost. */
+export const HELD_MS = 5 * 60_000;
+/** A part of {@link HELD_MS}, so that runs put aside together do not all come back together. */
+const JITTER = 0.2;
+
+export type GateDeps = Pick<EngineDeps, 'runtime'>;
+type WhatRun = Pick<RunState, 'type' | 'status'>;
+
+/** Why a run may not be driven; undefined: it may. */
+export function closedBy(
+  { killSwitch, paused }: RuntimeConfig,
+  run: WhatRun,
+): 'kill_switch' | 'paused' | undefined {
+  if (killSwitch) return 'kill_switch';
+  // What an ended run still owes to others is not the work of its workflow.
+  return paused.has(run.type) && !isTerminal(run.status) ? 'paused' : undefined;
+}
+
+/**
+ * Asked by every drive before it acts. That the gate is closed is believed only when read anew: a run must not be put
+ * aside for minutes because this process has not heard yet that it was opened.
+ *
+ * @throws OutcomeUnknown and what else a read may throw; the task is then to be tried again
+ */
+export async function mayDrive({ runtime }: GateDeps, run: WhatRun): Promise<boolean> {
+  if (!closedBy(await runtime.current(GATE_AGE_MS), run)) return true;
+  return !closedBy(await runtime.current(0), run);
+}
+
+/** Asked by a drive under way, at its heartbeat. Never rejects: what cannot be read stops nobody who has begun. */
+export async function mayGoOn(deps: GateDeps & Pick<EngineDeps, 'log'>, run: WhatRun): Promise<boolean> {
+  try {
+    return await mayDrive(deps, run);
+  } catch (error) {
+    deps.log.warn('runtime_config_unread', { error });
+    return true;
+  }
+}
+
+/**
+ * Puts a run aside that may not be driven: it is looked at again in up to five minutes, or when it is due by itself if
+ * that is later. A run that somebody drives is left alone, and so is one that nobody need ever touch again.
+ */
+export async function postpone(
+  { store, clock, random, settings, log }: EngineDeps,
+  loaded: LoadedRun,
+): Promise<void> {
+  const { state, soft, snapshotVersion } = loaded;
+  const dueAt = wakeAt(state, soft);
+  if (dueAt === undefined) return;
+  if (claimVerdict({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
+  const aside = clock.now() + Math.round(HELD_MS * (1 - JITTER * random.unit()));
+  // Stale: somebody has touched it since, and its time is what that one wrote.
+  await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, aside) });
+  log.debug('run_held', { runId: state.id, type: state.type });
+}

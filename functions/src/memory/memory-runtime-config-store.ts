@@ -1,0 +1,30 @@
+/** The runtime configuration in memory. */
+
+import type { Version } from '../ports/run-store.ts';
+import type {
+  ConfigWritten,
+  RuntimeConfig,
+  RuntimeConfigStore,
+  StoredRuntimeConfig,
+} from '../ports/runtime-config.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
+
+export class MemoryRuntimeConfigStore implements RuntimeConfigStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async read(): Promise<StoredRuntimeConfig | undefined> {
+    return this.#db.runtimeConfig;
+  }
+
+  async write({ killSwitch, paused }: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten> {
+    if (this.#db.runtimeConfig?.version !== seen) return { kind: 'stale' };
+    const version = this.#db.nextVersion();
+    const copy = new Map([...paused].map(([type, mark]) => [type, adopt(mark)]));
+    this.#db.runtimeConfig = { config: { killSwitch, paused: copy }, version };
+    return { kind: 'written', version };
+  }
+}
