@@ -9,6 +9,7 @@ import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import * as drafts from '../../../functions/src/engine/drive/drafts.ts';
 import { resumed } from '../../../functions/src/engine/waits/settle.ts';
+import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import type { ApprovalDecided, DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
@@ -157,6 +158,14 @@ export class Scene {
   suspend(): Promise<unknown> {
     const data = { status: 'awaiting_approval' } as const;
     return this.append([{ type: 'run_suspended', initiator: 'system', data }]);
+  }
+
+  /** As a drive says that nobody decided in time. */
+  async expire(stepId: string): Promise<void> {
+    await this.claim();
+    const wait = this.#journal.state.waits.find(({ execution }) => execution.stepId === stepId);
+    if (!wait) throw new Error(`'${stepId}' asks nothing`);
+    await this.append(timeUp({ step: this.step(stepId), wait, now: this.now }));
   }
 
   async interrupt(): Promise<void> {
