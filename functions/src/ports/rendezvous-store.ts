@@ -25,13 +25,15 @@ export interface WaitRef {
 }
 
 /**
- * An event that has not been taken in by a run for good: it lies ready, or one wait has taken it out, or it is on its
+ * An event that is not yet done with: it lies ready, or one wait has taken it out, or it is on its
  * way to those who are listed (`passing`). Times in epoch ms.
  */
 export interface EarlyEvent {
   readonly eventId: string;
   /** Canonical JSON. */
   readonly dataText: string;
+  /** Who sent it. */
+  readonly actor?: string;
   readonly at: number;
   /** From here on nobody is given it any more. */
   readonly expiresAt: number;
@@ -39,7 +41,7 @@ export interface EarlyEvent {
   readonly takenBy?: WaitRef;
   /** Somebody is handing it to all who are listed: its sender, or who gave it back. */
   readonly passing?: 'sender' | 'giver';
-  /** Runs known to have taken it in so far; see `MAX_NAMED_RUNS`. */
+  /** Runs known to have taken it in so far; see `MAX_NAMED_RUNS` in engine/rendezvous/limits.ts. */
   readonly takenIn: readonly string[];
 }
 
@@ -48,9 +50,8 @@ export interface DeliveredEvent {
   readonly eventId: string;
   /** When it was found delivered, epoch ms. */
   readonly at: number;
-  /** How many runs took it in, and the first of them; see `MAX_NAMED_RUNS`. */
-  readonly runs: number;
-  readonly runIds: readonly string[];
+  /** Runs that took it in; see `MAX_NAMED_RUNS`. */
+  readonly takenIn: readonly string[];
 }
 
 export interface Rendezvous extends RendezvousAddress {

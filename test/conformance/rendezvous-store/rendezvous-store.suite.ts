@@ -25,6 +25,7 @@ function rendezvous(changes: Partial<Rendezvous> = {}): Rendezvous {
       {
         eventId: 'e.2',
         dataText: 'null',
+        actor: 'c.ci',
         at: T0,
         expiresAt: T0 + 5,
         takenBy: { runId: 'run_2', waitId: 'ci.3' },
@@ -32,7 +33,7 @@ function rendezvous(changes: Partial<Rendezvous> = {}): Rendezvous {
         takenIn: ['run_3'],
       },
     ],
-    delivered: [{ eventId: 'e.0', at: T0, runs: 21, runIds: ['run_4', 'run_5'] }],
+    delivered: [{ eventId: 'e.0', at: T0, takenIn: ['run_4', 'run_5'] }],
     ...changes,
   };
 }
@@ -135,8 +136,7 @@ export function rendezvousStoreConformance(name: string, harness: Harness): void
         delivered: Array.from({ length: 100 }, (_, i) => ({
           eventId: `e.${'f'.repeat(64)}${i}`,
           at: T0,
-          runs: 2_000,
-          runIds: Array.from({ length: 20 }, (_, j) => `run_${String(j).padStart(26, 'b')}`),
+          takenIn: Array.from({ length: 20 }, (_, j) => `run_${String(j).padStart(26, 'b')}`),
         })),
       });
       const version = await written(value);

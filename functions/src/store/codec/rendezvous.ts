@@ -1,6 +1,6 @@
 /** The document at which waiting runs and senders of events meet. */
 import type { DeliveredEvent, EarlyEvent, Rendezvous, WaitRef } from '../../ports/rendezvous-store.ts';
-import { documentCodec, integer, type Kind, kind, map, optional, text, time, word, words } from './kinds.ts';
+import { documentCodec, type Kind, kind, map, optional, text, time, word, words } from './kinds.ts';
 
 const waitRef = map<WaitRef>({ runId: text, waitId: text });
 
@@ -8,6 +8,7 @@ const earlyEvent = map<EarlyEvent>({
   eventId: text,
   // Native text, not text within JSON: escaping could double it beyond what a document holds.
   dataText: text,
+  actor: optional(text),
   at: time,
   expiresAt: time,
   takenBy: optional(waitRef),
@@ -18,8 +19,7 @@ const earlyEvent = map<EarlyEvent>({
 const deliveredEvent = map<DeliveredEvent>({
   eventId: text,
   at: time,
-  runs: integer,
-  runIds: words<string>(),
+  takenIn: words<string>(),
 });
 
 export const rendezvousCodec = documentCodec<Rendezvous>({

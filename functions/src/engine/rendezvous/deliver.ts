@@ -1,0 +1,132 @@
+/**
+ * Carries a delivery out: offers the event to those who wait, reports what became of it, and goes on until it is
+ * delivered, or kept because nobody would have it.
+ */
+import { NewerSchemaError } from '../../core/run/events.ts';
+import type { RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { changeRendezvous, type RendezvousDeps } from './change.ts';
+import { accepted, type Delivery, NOBODY, type Offered, reported, type SentEvent } from './delivery.ts';
+import { OFFER_CONCURRENCY } from './limits.ts';
+import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
+
+export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
+
+export interface Refusal {
+  readonly runId: string;
+  readonly reason: string;
+}
+
+export interface Delivered {
+  readonly outcome: Exclude<Delivery, { kind: 'offer' | 'unfinished' }>;
+  readonly refused: readonly Refusal[];
+}
+
+/** Rounds of offers to those who came during the one before. More than one is rare, so many mean something is wrong. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Brings the event to all who wait for it, or leaves it for the first who comes. Sent again, it goes on where it was.
+ *
+ * @throws CairnError RATE_LIMITED; OutcomeUnknown if it must be sent again to be sure
+ */
+export async function deliver(
+  deps: DeliverDeps,
+  address: RendezvousAddress,
+  event: SentEvent,
+): Promise<Delivered> {
+  const begun = await changeRendezvous(deps, address, (seen) =>
+    accepted(seen, address, { event, now: deps.clock.now() }),
+  );
+  return goOn(deps, address, begun);
+}
+
+/** Brings an event that was given back to those who have come meanwhile. @throws OutcomeUnknown */
+export async function passOn(
+  deps: DeliverDeps,
+  address: RendezvousAddress,
+  eventId: string,
+): Promise<Delivered> {
+  const begun = await changeRendezvous(deps, address, (seen) =>
+    reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),
+  );
+  return goOn(deps, address, begun);
+}
+
+async function goOn(deps: DeliverDeps, address: RendezvousAddress, begun: Delivery): Promise<Delivered> {
+  const tally = new Tally();
+  let delivery = begun;
+  for (let round = 0; delivery.kind === 'offer'; round += 1) {
+    if (round === MAX_ROUNDS) throw new OutcomeUnknown('delivery of an event', 'there is always one more');
+    const { event, to } = delivery;
+    const { eventId: id, dataText, actor } = event;
+    const brought: Brought = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
+    await offerAll(deps, address, { brought, to, tally });
+    const { offered } = tally;
+    delivery = await changeRendezvous(deps, address, (seen) =>
+      reported(seen, address, { eventId: id, offered, now: deps.clock.now() }),
+    );
+  }
+  if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('unfinished, but nothing failed');
+  return { outcome: delivery, refused: tally.refusals };
+}
+
+interface Round {
+  readonly brought: Brought;
+  readonly to: readonly WaitRef[];
+  readonly tally: Tally;
+}
+
+/** One append for each run, however many of its waits are listed. */
+async function offerAll(
+  deps: DeliverDeps,
+  address: RendezvousAddress,
+  { brought, to, tally }: Round,
+): Promise<void> {
+  const left = [...Map.groupBy(to, ({ runId }) => runId)];
+  const workers = Array.from({ length: Math.min(OFFER_CONCURRENCY, left.length) }, async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [runId, waits] = next;
+      try {
+        tally.note(waits, await offerTo(deps, runId, { ...address, brought }));
+      } catch (error) {
+        if (error instanceof OutcomeUnknown || error instanceof NewerSchemaError) tally.fail(waits, error);
+        else {
+          // One damaged run must not keep the event from all others, nor its sender from an answer.
+          deps.log.error('event_offer_failed', {
+            runId,
+            error: error instanceof Error ? error.message : String(error),
+          });
+          tally.note(waits, { takenIn: false, refusal: 'INTERNAL', open: waits.map(({ waitId }) => waitId) });
+        }
+      }
+    }
+  });
+  await Promise.all(workers);
+}
+
+/** What all offers of one delivery came to. */
+class Tally {
+  readonly #takenIn: string[] = [];
+  readonly #closed: WaitRef[] = [];
+  readonly #refused: WaitRef[] = [];
+  readonly #failed: WaitRef[] = [];
+  readonly refusals: Refusal[] = [];
+  failure: Error | undefined;
+
+  get offered(): Offered {
+    return { takenIn: this.#takenIn, closed: this.#closed, refused: this.#refused, failed: this.#failed };
+  }
+
+  note(waits: readonly WaitRef[], { takenIn, refusal, open }: Reception): void {
+    const [first] = waits;
+    if (takenIn && first) this.#takenIn.push(first.runId);
+    if (refusal !== undefined && first) this.refusals.push({ runId: first.runId, reason: refusal });
+    for (const wait of waits) (open.includes(wait.waitId) ? this.#refused : this.#closed).push(wait);
+  }
+
+  fail(waits: readonly WaitRef[], error: Error): void {
+    this.failure ??= error;
+    this.#failed.push(...waits);
+  }
+}

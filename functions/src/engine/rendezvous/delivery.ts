@@ -1,0 +1,169 @@
+/**
+ * How an event comes to those who wait for it, seen from the rendezvous. It is written down before anybody is given
+ * it, and struck off when it is known who took it in: so a sender who dies in between can send it again, and it is
+ * neither lost nor taken in by somebody who was not there the first time. Pure.
+ *
+ * Must not: append to runs (offer.ts).
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EarlyEvent, Rendezvous, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import type { Move } from './change.ts';
+import { EVENT_TTL_MS, MAX_EARLY, MAX_EARLY_BYTES } from './limits.ts';
+import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
+
+/** How far the delivery of an event has come. */
+export type Delivery =
+  /** These waits are to be offered it, and then `reported` is to be called. */
+  | { readonly kind: 'offer'; readonly event: EarlyEvent; readonly to: readonly WaitRef[] }
+  | { readonly kind: 'delivered'; readonly takenIn: readonly string[] }
+  /** It lies ready for the first who asks. */
+  | { readonly kind: 'kept'; readonly until: number }
+  /** Some could not be asked; it must be sent again. */
+  | { readonly kind: 'unfinished' }
+  /** Nobody took it in while it was kept. */
+  | { readonly kind: 'expired' };
+
+export type SentEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
+
+/**
+ * Writes a new event down, or finds how far an earlier sending of it came.
+ *
+ * @throws CairnError RATE_LIMITED if too much lies there that nobody has taken in
+ */
+export function accepted(
+  seen: Rendezvous | undefined,
+  address: RendezvousAddress,
+  { event, now }: { readonly event: SentEvent; readonly now: number },
+): Move<Delivery> {
+  const { early, ...rest } = seen ?? emptyAt(address);
+  const { waiting } = rest;
+  const past = rest.delivered.find(({ eventId }) => eventId === event.eventId);
+  if (past) return { next: seen, result: { kind: 'delivered', takenIn: past.takenIn } };
+  const live = early.filter((other) => !hasExpired(other, now));
+  const known = live.find(({ eventId }) => eventId === event.eventId);
+  if (known?.takenBy) return { next: seen, result: { kind: 'offer', event: known, to: [known.takenBy] } };
+  if (known && waiting.length === 0)
+    return reported(seen, address, { eventId: known.eventId, now, offered: NOBODY });
+  if (known?.passing) return { next: seen, result: { kind: 'offer', event: known, to: waiting } };
+  if (!known) assertRoom(live, event);
+  const base = known ?? { ...event, at: now, expiresAt: now + EVENT_TTL_MS, takenIn: [] };
+  const noted: EarlyEvent = waiting.length === 0 ? base : { ...base, passing: 'sender' };
+  const next = tidied({ ...rest, early: [...live.filter((other) => other !== known), noted] }, now);
+  if (waiting.length === 0) return { next, result: { kind: 'kept', until: noted.expiresAt } };
+  return { next, result: { kind: 'offer', event: noted, to: waiting } };
+}
+
+/** What was learned by offering an event, in all rounds of one delivery. */
+export interface Offered {
+  /** Runs that have taken it in. */
+  readonly takenIn: readonly string[];
+  /** Waits that are open no more. */
+  readonly closed: readonly WaitRef[];
+  /** Open waits that would not have it. */
+  readonly refused: readonly WaitRef[];
+  /** Waits whose runs could not be asked. */
+  readonly failed: readonly WaitRef[];
+}
+
+export const NOBODY: Offered = { takenIn: [], closed: [], refused: [], failed: [] };
+
+export interface Report {
+  readonly eventId: string;
+  readonly offered: Offered;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** Strikes off what is settled, and says what remains to be done. */
+export function reported(
+  seen: Rendezvous | undefined,
+  address: RendezvousAddress,
+  { eventId, offered, now }: Report,
+): Move<Delivery> {
+  const at = seen ?? emptyAt(address);
+  const { waiting, holder } = afterOffers(at, eventId, offered);
+  const event = at.early.find((other) => other.eventId === eventId);
+  if (!event) return settledMeanwhile(seen, { eventId, offered, now, waiting });
+  const { takenBy, passing, ...ready } = event;
+  const takenIn = withRuns(event.takenIn, offered.takenIn);
+  const unsettled: EarlyEvent = {
+    ...ready,
+    takenIn,
+    ...(passing === undefined ? {} : { passing }),
+    ...(holder ? { takenBy: holder } : {}),
+  };
+  const others = at.early.filter((other) => other !== event);
+  const put = (changed: EarlyEvent) => tidied({ ...at, waiting, early: [...others, changed] }, now);
+  if (offered.failed.length > 0) return { next: put(unsettled), result: { kind: 'unfinished' } };
+  if (holder) return { next: put(unsettled), result: { kind: 'offer', event: unsettled, to: [holder] } };
+  if (takenIn.length > 0) {
+    const delivered = [...at.delivered, { eventId, at: now, takenIn }];
+    const next = tidied({ ...at, waiting, early: others, delivered }, now);
+    return { next, result: { kind: 'delivered', takenIn } };
+  }
+  if (ready.expiresAt <= now) {
+    return { next: tidied({ ...at, waiting, early: others }, now), result: { kind: 'expired' } };
+  }
+  const refused = keysOf(offered.refused);
+  const to = waiting.filter((wait) => !refused.has(keyOf(wait)));
+  if (to.length === 0) {
+    return { next: put({ ...ready, takenIn }), result: { kind: 'kept', until: ready.expiresAt } };
+  }
+  // One that was kept before has no sender any more who would send it again.
+  const by = passing ?? (takenBy ? 'giver' : 'sender');
+  const further: EarlyEvent = { ...ready, takenIn, passing: by };
+  return { next: put(further), result: { kind: 'offer', event: further, to } };
+}
+
+/** Who still waits, and who still has taken the event out, as far as the offers have shown. */
+function afterOffers(
+  at: Rendezvous,
+  eventId: string,
+  { closed, refused }: Offered,
+): { readonly waiting: readonly WaitRef[]; readonly holder: WaitRef | undefined } {
+  const over = keysOf(closed);
+  const unwilling = keysOf(refused);
+  const takenBy = at.early.find((event) => event.eventId === eventId)?.takenBy;
+  const key = takenBy && keyOf(takenBy);
+  const givesBack = takenBy !== undefined && key !== undefined && unwilling.has(key);
+  const listed = at.waiting.filter((wait) => !over.has(keyOf(wait)));
+  return {
+    waiting: givesBack ? [...listed.filter((wait) => keyOf(wait) !== key), takenBy] : listed,
+    holder: key === undefined || givesBack || over.has(key) ? undefined : takenBy,
+  };
+}
+
+/** Another was at the same event, or all who could take it have left. */
+function settledMeanwhile(
+  seen: Rendezvous | undefined,
+  { eventId, offered, now, waiting }: Report & Pick<Rendezvous, 'waiting'>,
+): Move<Delivery> {
+  const next = seen && waiting.length < seen.waiting.length ? tidied({ ...seen, waiting }, now) : seen;
+  const past = seen?.delivered.find((event) => event.eventId === eventId);
+  const takenIn = past?.takenIn ?? offered.takenIn;
+  return { next, result: takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' } };
+}
+
+function keyOf({ runId, waitId }: WaitRef): string {
+  return `${runId} ${waitId}`;
+}
+
+function keysOf(waits: readonly WaitRef[]): ReadonlySet<string> {
+  return new Set(waits.map(keyOf));
+}
+
+function assertRoom(early: readonly EarlyEvent[], { dataText }: SentEvent): void {
+  const bytes = early.reduce(
+    (sum, event) => sum + Buffer.byteLength(event.dataText),
+    Buffer.byteLength(dataText),
+  );
+  if (early.length < MAX_EARLY && bytes <= MAX_EARLY_BYTES) return;
+  throw new CairnError(
+    'RATE_LIMITED',
+    `${early.length} events of this name and key lie there that nobody has taken in yet`,
+    {
+      details: { events: early.length, maxEvents: MAX_EARLY, maxBytes: MAX_EARLY_BYTES },
+      help: 'Send it again once a run has taken in what is there, or after 24 hours.',
+    },
+  );
+}

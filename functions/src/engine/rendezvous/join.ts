@@ -1,0 +1,26 @@
+/** How a run says that it waits for an event, once its journal does. */
+import type { EarlyEvent, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import { changeRendezvous, type RendezvousDeps } from './change.ts';
+import { joined } from './membership.ts';
+
+export interface JoinRequest extends RendezvousAddress, WaitRef {
+  /**
+   * Whether the step would take this event (`eventOutput`): one it would not is left to others. Absent: it takes any.
+   */
+  readonly accepts?: (event: EarlyEvent) => boolean;
+}
+
+/**
+ * The oldest event that lies ready: it is this wait's from now on, and the run must append that it has taken it in
+ * (with `eventId` as `signalId`, unless `received` holds it already), or give it back with `leaveRendezvous`. Undefined:
+ * the wait is listed, and whoever sends the event will append it. The same again for a wait that asks again.
+ *
+ * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown
+ */
+export function joinRendezvous(deps: RendezvousDeps, request: JoinRequest): Promise<EarlyEvent | undefined> {
+  const { tenantId, event, key, runId, waitId, accepts = () => true } = request;
+  const address = { tenantId, event, key };
+  return changeRendezvous(deps, address, (seen) =>
+    joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
+  );
+}

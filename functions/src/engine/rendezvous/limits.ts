@@ -1,0 +1,20 @@
+/** Bounds of a rendezvous. Together they stay below the limit of a document (1 MiB). */
+
+/** Waits listed at once: each event is appended to all of their runs. */
+export const MAX_WAITING = 2_000;
+/** Events that nobody has taken in yet. */
+export const MAX_EARLY = 100;
+/** Data of these events together, in bytes of canonical JSON. */
+export const MAX_EARLY_BYTES = 512 * 1024;
+/** Data of one event: its output fits into a checkpoint. */
+export const MAX_EVENT_BYTES = 256 * 1024;
+/** How long an event that nobody waits for is kept, and how long a delivered one is known again, in ms. */
+export const EVENT_TTL_MS = 24 * 3_600_000;
+/** Delivered events remembered: a sender repeats itself within its next few messages. */
+export const MAX_REMEMBERED = 100;
+/** Runs that are remembered to have taken an event in; that there was one at all is what matters. */
+export const MAX_NAMED_RUNS = 20;
+/** Runs an event is appended to at the same time. */
+export const OFFER_CONCURRENCY = 16;
+/** How long one change of a rendezvous fights with others before its caller is asked to come back, in ms. */
+export const CHANGE_PATIENCE_MS = 10_000;

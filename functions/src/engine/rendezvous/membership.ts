@@ -1,0 +1,115 @@
+/**
+ * How waits come to a rendezvous and leave it. Pure: what becomes of the document, and what it means for the wait.
+ *
+ * Must not: know how a delivery goes on (delivery.ts); it only says which events must be passed on.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EarlyEvent, Rendezvous, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import type { Move } from './change.ts';
+import { MAX_WAITING } from './limits.ts';
+import { emptyAt, hasExpired, isSame, tidied, withRuns } from './tidy.ts';
+
+export interface Joining extends WaitRef {
+  /** Epoch ms. */
+  readonly now: number;
+  /** Whether the wait would take this event; one it would not is left to others. */
+  readonly accepts: (event: EarlyEvent) => boolean;
+}
+
+/** The event that lies ready for the wait, which is its own from now on; undefined: it is listed and will be sent one. */
+export function joined(
+  seen: Rendezvous | undefined,
+  address: RendezvousAddress,
+  { now, accepts, runId, waitId }: Joining,
+): Move<EarlyEvent | undefined> {
+  const wait = { runId, waitId };
+  const { waiting, early, ...rest } = seen ?? emptyAt(address);
+  const own = early.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
+  if (own) return { next: seen, result: own };
+  const listed = waiting.some((other) => isSame(other, wait));
+  // What is being passed on may be taken as well: who is at it will find it taken, and ask the run.
+  const found = early.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
+  if (found) {
+    const taken = { ...found, takenBy: wait };
+    const next = {
+      ...rest,
+      waiting: listed ? waiting.filter((other) => !isSame(other, wait)) : waiting,
+      early: early.map((event) => (event === found ? taken : event)),
+    };
+    return { next: tidied(next, now), result: taken };
+  }
+  if (listed) return { next: seen, result: undefined };
+  if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
+  return { next: tidied({ ...rest, waiting: [...waiting, wait], early }, now), result: undefined };
+}
+
+export interface Leaving {
+  readonly runId: string;
+  /** Only this wait of the run; absent: all of them. */
+  readonly waitId?: string | undefined;
+  readonly wasApplied: (eventId: string) => boolean;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** Ids of the events that were given back while others are listed, and must now be passed on to them. */
+export function left(seen: Rendezvous | undefined, leaving: Leaving): Move<readonly string[]> {
+  if (!seen) return { next: undefined, result: [] };
+  const leaves = (wait: WaitRef) =>
+    wait.runId === leaving.runId && (leaving.waitId === undefined || wait.waitId === leaving.waitId);
+  const waiting = seen.waiting.filter((wait) => !leaves(wait));
+  const others = waiting.length > 0;
+  const events = seen.early.map((event) => afterLeaving(event, { ...leaving, leaves, others }));
+  const changed = waiting.length < seen.waiting.length || events.some((event, i) => event !== seen.early[i]);
+  const passOn = events.filter((event) => event.passing === 'giver' && !hasExpired(event, leaving.now));
+  const over = events.filter(isOver);
+  const next = {
+    ...seen,
+    waiting,
+    early: events.filter((event) => !isOver(event)),
+    delivered: [
+      ...seen.delivered,
+      ...over.map(({ eventId, takenIn }) => ({ eventId, at: leaving.now, takenIn })),
+    ],
+  };
+  return {
+    next: changed ? tidied(next, leaving.now) : seen,
+    result: passOn.map(({ eventId }) => eventId),
+  };
+}
+
+/** Taken in, and nobody is at it any more. */
+function isOver({ takenIn, takenBy, passing }: EarlyEvent): boolean {
+  return takenIn.length > 0 && takenBy === undefined && passing === undefined;
+}
+
+interface AfterLeaving extends Leaving {
+  readonly leaves: (wait: WaitRef) => boolean;
+  /** Whether others are listed. */
+  readonly others: boolean;
+}
+
+/** The same object if the event has nothing to do with who leaves. */
+function afterLeaving(event: EarlyEvent, { runId, wasApplied, leaves, others }: AfterLeaving): EarlyEvent {
+  const takenIn = wasApplied(event.eventId) ? withRuns(event.takenIn, [runId]) : event.takenIn;
+  const { takenBy, passing, ...ready } = event;
+  const gone = takenBy !== undefined && leaves(takenBy);
+  // Nobody is left to whom it could be passed on; what is on its way from a sender is for him to see.
+  const stays = passing === 'giver' && !others;
+  if (!gone && !stays && takenIn === event.takenIn) return event;
+  const free = {
+    ...ready,
+    takenIn,
+    ...(passing === undefined || stays ? {} : { passing }),
+    ...(takenBy === undefined || gone ? {} : { takenBy }),
+  };
+  const givenBack = gone && passing === undefined && takenIn.length === 0 && others;
+  return givenBack ? { ...free, passing: 'giver' } : free;
+}
+
+function tooManyWait({ event, key }: RendezvousAddress): CairnError {
+  return new CairnError('RATE_LIMITED', `${MAX_WAITING} waits for event '${event}' with this key are open`, {
+    details: { event, key, limit: MAX_WAITING },
+    help: 'Use a correlation key that fewer runs have in common.',
+  });
+}

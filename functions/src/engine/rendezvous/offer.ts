@@ -1,0 +1,139 @@
+/**
+ * Offers an event to a run: appends that its waits for it are answered, if they still are open on the newest state.
+ * Repeated as often as anybody likes: the journal knows which events it holds.
+ */
+import { CairnError, Fatal } from '../../core/errors.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import type { Initiator } from '../../core/run/status.ts';
+import { assertFits } from '../../core/run/values.ts';
+import { type Appended, type JournalDeps, RunJournal } from '../../journal/run-journal.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
+import type { TaskQueue } from '../../ports/task-queue.ts';
+import type { WorkflowRegistry } from '../define/registry.ts';
+import type { StepDefinition } from '../define/steps.ts';
+import { checked, outputOf } from '../drive/attempt.ts';
+import type { Output } from '../drive/outputs.ts';
+import { type Answer, answered, resumed } from '../waits/settle.ts';
+import { CHANGE_PATIENCE_MS } from './limits.ts';
+
+export interface OfferDeps extends JournalDeps {
+  readonly queue: TaskQueue;
+  readonly log: Log;
+  readonly registry: WorkflowRegistry;
+}
+
+/** What somebody brings to a wait for an event. */
+export interface Brought {
+  /** Of the event or signal. */
+  readonly id: string;
+  /** Canonical JSON. */
+  readonly dataText: string;
+  readonly initiator: Initiator;
+  readonly actor?: string | undefined;
+}
+
+/** What a run made of what was brought to it. */
+export interface Reception {
+  /** It is in the journal, from now on or from an earlier time. */
+  readonly takenIn: boolean;
+  /** Why an open wait would not have it. */
+  readonly refusal?: string;
+  /** Waits of the run for an event of this name and key that still are open. */
+  readonly open: readonly string[];
+}
+
+/** @throws OutcomeUnknown if it is not known whether the run has it now; NewerSchemaError */
+export async function offerTo(
+  deps: OfferDeps,
+  runId: string,
+  { tenantId, event, key, brought }: RendezvousAddress & { readonly brought: Brought },
+): Promise<Reception> {
+  const loaded = await deps.store.load(runId);
+  if (loaded?.state.tenantId !== tenantId) return { takenIn: false, open: [] };
+  const journal = new RunJournal(deps, loaded, {
+    // Nobody holds the lease here, so nothing is extended and no snapshot coalesced.
+    leaseMs: 0,
+    flushMs: Number.POSITIVE_INFINITY,
+    patienceMs: CHANGE_PATIENCE_MS,
+  });
+  let refusal: string | undefined;
+  const appended = await journal.append((state) => {
+    const answers = answersOn(state, { deps, brought, waits: waitsFor(state, event, key) });
+    refusal = answers.refusal;
+    return answers.drafts;
+  });
+  await wake(deps, appended);
+  const { state } = appended;
+  return {
+    takenIn: state.received.includes(brought.id),
+    ...(refusal === undefined ? {} : { refusal }),
+    open: waitsFor(state, event, key).map(({ id }) => id),
+  };
+}
+
+/** Open waits that this would answer; none of a run that is about to end, for nothing would come of it. */
+export function waitsFor(state: RunState, event: string, key: string | undefined): readonly Wait[] {
+  if (isOver(state) || state.cancellation || state.compensating) return [];
+  return state.waits.filter(
+    (wait) => wait.kind === 'event' && wait.name === event && (key === undefined || wait.key === key),
+  );
+}
+
+export interface Answering {
+  readonly deps: Pick<OfferDeps, 'registry' | 'clock'>;
+  readonly brought: Brought;
+  readonly waits: readonly Wait[];
+}
+
+/** What the answers add to the journal; nothing if it holds them already. Why one was refused, if none was taken. */
+export function answersOn(
+  state: RunState,
+  { deps, brought, waits }: Answering,
+): { readonly drafts: readonly EventDraft[]; readonly refusal?: string } {
+  if (waits.length === 0 || state.received.includes(brought.id)) return { drafts: [] };
+  const workflow = deps.registry.pinned(state.type, state.planVersion);
+  if (!workflow)
+    return { drafts: [], refusal: `PLAN_VERSION_UNAVAILABLE: version ${state.planVersion} is not deployed` };
+  const { id: signalId, initiator, actor, dataText } = brought;
+  const answer: Answer = { initiator, actor, signalId };
+  const drafts: EventDraft[] = [];
+  let refusal: string | undefined;
+  for (const wait of waits) {
+    const step = workflow.steps.get(wait.execution.stepId);
+    if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
+    const output = eventOutput(step, dataText);
+    if ('text' in output) drafts.push(...answered({ step, wait, now: deps.clock.now() }, answer, output));
+    else refusal ??= output.refusal;
+  }
+  if (drafts.length === 0) return { drafts, ...(refusal === undefined ? {} : { refusal }) };
+  return { drafts: [...drafts, ...resumed(state, 'an event it waited for has come')] };
+}
+
+/** What a step that waits for an event makes of the event's data, or why it would not have it. */
+export function eventOutput(step: StepDefinition, dataText: string): Output | { readonly refusal: string } {
+  const what = `the event for step '${step.id}'`;
+  try {
+    const output = outputOf(checked('output' in step ? step : { id: step.id }, JSON.parse(dataText)), what);
+    assertFits(output.text, what);
+    return output;
+  } catch (error) {
+    // Anything else was thrown by a function within the author's schema: as much a refusal.
+    const known = error instanceof CairnError || error instanceof Fatal;
+    return { refusal: known ? error.message : `${what} could not be checked: ${String(error)}` };
+  }
+}
+
+/** A run that is driven sees by itself what was appended. A lost task does no harm: the scan finds the run. */
+async function wake({ queue, log }: OfferDeps, { state, events }: Appended): Promise<void> {
+  if (events.length === 0 || state.lease !== undefined) return;
+  try {
+    await queue.enqueue({ runId: state.id, reason: 'continue' });
+  } catch (error) {
+    log.error('enqueue_failed', {
+      runId: state.id,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
