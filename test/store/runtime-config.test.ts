@@ -1,0 +1,26 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';
+import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
+
+describe('a runtime configuration made by hand', () => {
+  const harness = firestoreHarness();
+  afterAll(() => harness.close());
+
+  test.each([
+    [{ killSwitch: true }, { killSwitch: true, paused: new Map() }],
+    [{ paused: {} }, { killSwitch: false, paused: new Map() }],
+  ])('that says %j is understood', async (document, config) => {
+    const { config: store } = await harness.make();
+    await harness.db().doc('gwi_config/runtime').set(document);
+    expect((await store.read())?.config).toEqual(config);
+  });
+
+  test.each([{ killSwitch: 'yes' }, { paused: true }, { paused: { 'a-type': {} } }])(
+    'that says %j is refused: what an operator meant must not be guessed',
+    async (document) => {
+      const { config: store } = await harness.make();
+      await harness.db().doc('gwi_config/runtime').set(document);
+      await expect(store.read()).rejects.toThrow(UndecodableDocument);
+    },
+  );
+});
