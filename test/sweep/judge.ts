@@ -26,9 +26,8 @@ export function assertUndisturbed({ name, ends }: Scenario, performance: Perform
   if (found?.status !== ends.status || found.error?.code !== ends.errorCode) {
     throw new Error(`${name}, undisturbed: ${found?.status} ${found?.error?.code} ${found?.error?.message}`);
   }
-  if (performance.outside.open.length > 0) {
-    throw new Error(`${name}, undisturbed: nobody did ${performance.outside.open.join(', ')}`);
-  }
+  const { open } = performance.outside;
+  if (open.length > 0) throw new Error(`${name}, undisturbed: nobody did ${open.join(', ')}`);
   const seen = new Set(
     [...performance.world.db.runs.values()].flatMap(({ events }) => events.map(({ type }) => type)),
   );
@@ -40,7 +39,7 @@ export function assertUndisturbed({ name, ends }: Scenario, performance: Perform
   return outcome;
 }
 
-export function verdictOn(performance: Performance, expected: Outcome): Verdict {
+export function verdictOn(scenario: Scenario, performance: Performance, expected: Outcome): Verdict {
   const { failure, stuck, stage, doubted } = performance;
   const [repeated] = stage.repeated;
   if (repeated !== undefined)
@@ -52,21 +51,17 @@ export function verdictOn(performance: Performance, expected: Outcome): Verdict 
   }
   const why = firstDifference(expected, actual);
   if (why === undefined) return { kind: 'recovered' };
-  const instead = doubted.size > 0 ? prescribedDifference(performance) : why;
+  const instead = doubted.size > 0 ? prescribedDifference(performance, scenario) : why;
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
 }
 
-/** DESIGN 2.9: the run fails with RUN_ORPHANED, unless somebody had already asked for another end, or was asked. */
-function prescribedDifference({ world, doubted }: Performance): string | undefined {
+/** DESIGN 2.9: the run fails with RUN_ORPHANED or asks, unless somebody had already asked for another end. */
+function prescribedDifference({ world, doubted }: Performance, { inDoubt }: Scenario): string | undefined {
+  const { status: wanted, errorCode } = inDoubt ?? { status: 'failed', errorCode: 'RUN_ORPHANED' };
   for (const runId of doubted) {
-    const run = world.db.runs.get(runId);
-    if (!run) return `run ${runId} is gone`;
-    const { status, error, cancellation } = run.snapshot;
-    const orphaned = status === 'failed' && error?.code === 'RUN_ORPHANED';
-    const asked = run.events.some(
-      ({ type, data }) => type === 'wait_opened' && data.wait.purpose === 'doubt',
-    );
-    if (orphaned || asked || (status === 'cancelled' && cancellation)) continue;
+    const { status, error, cancellation } = world.db.runs.get(runId)?.snapshot ?? {};
+    if (status === 'cancelled' && cancellation) continue;
+    if (status === wanted && error?.code === errorCode) continue;
     return `a step was in doubt, and its run is ${status} ${error?.code ?? ''}`;
   }
   return undefined;

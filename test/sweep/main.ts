@@ -74,7 +74,7 @@ async function replay(scenario: Scenario, number: number): Promise<void> {
     return;
   }
   const disturbed = await performPoint(scenario, point);
-  const verdict = verdictOn(disturbed, expected);
+  const verdict = verdictOn(scenario, disturbed, expected);
   console.log(`${scenario.name}, point ${number}: ${describePoint(point, calls)}`);
   console.log(`\nundisturbed\n${timelineOf(await new Performance(scenario).perform())}`);
   console.log(`\ndisturbed\n${timelineOf(disturbed)}`);

@@ -56,9 +56,11 @@ export class Outside {
     );
   }
 
-  /** Names of what was not answered yet. */
+  /** Names of what was not answered yet, and should be. */
   get open(): string[] {
-    return this.#acting.flatMap(({ operation, answer }) => (answer === undefined ? [operation.name] : []));
+    return this.#acting.flatMap(({ operation: { name, onlyDisturbed }, answer }) =>
+      answer === undefined && !onlyDisturbed ? [name] : [],
+    );
   }
 
   /** Somebody waits for an answer, or will ask again. */
@@ -82,6 +84,8 @@ export class Outside {
         acting.by === undefined &&
         acting.answer === undefined &&
         acting.notBefore <= now &&
+        // Nobody knows of a run before he was told that it was started.
+        (this.runId !== '' || acting.operation.name === START) &&
         (acting.due || acting.operation.when(view)),
     );
     if (!next) return false;
@@ -126,10 +130,7 @@ export class Outside {
     const answers = this.answers;
     return {
       run,
-      waitsAt: (stepId) =>
-        run !== undefined &&
-        run.lease === undefined &&
-        run.waits.some(({ execution }) => execution.stepId === stepId),
+      waitsAt: (stepId) => run?.waits.some(({ execution }) => execution.stepId === stepId) ?? false,
       hasDone: (stepId) => run?.steps.get(stepId)?.phase === 'done',
       isRunning: (stepId) => this.#stage.isRunning(stepId),
       wasAnswered: (operation) => answers.has(operation),

@@ -32,7 +32,7 @@ export interface PerformanceOptions {
 }
 
 /** More than any scenario needs; one that goes on for longer never ends. */
-const MAX_TURNS = 5_000;
+const MAX_TURNS = 2_000;
 const MINUTE_MS = 60_000;
 /** After a failure that is no death, the queue tries a task again this much later. */
 const RETRY_MS = 1_000;
@@ -117,7 +117,7 @@ export class Performance {
     const { tamper = (deps: ProcessDeps) => deps } = this.#options;
     const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
     return new Process({
-      base: tamper({ ...world.deps, records: world.records, registry }),
+      base: tamper({ ...world.deps, records: world.records, config: world.config, registry }),
       calls: this.calls,
       seed: this.#processes,
       onApplied: (label, call) => this.#check(label, call),

@@ -5,18 +5,31 @@
  * Must not: decide what runs in it, or when it is replaced.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
+import type { RuntimeConfigStore } from '../../functions/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
 import { seededRandomness } from '../support/world.ts';
 import { type Calls, type Mode, TIMER } from './calls.ts';
 
 /** What the engine and the operations need. */
-export type ProcessDeps = EngineDeps & { readonly records: IdempotencyStore };
+export type ProcessDeps = EngineDeps & {
+  readonly records: IdempotencyStore;
+  readonly config: RuntimeConfigStore;
+};
 
 /** Members of the dependencies that are no way out of the process. */
-const INSIDE: ReadonlySet<string> = new Set(['clock', 'random', 'log', 'registry', 'settings', 'shutdown']);
+const INSIDE: ReadonlySet<string> = new Set([
+  'clock',
+  'random',
+  'log',
+  'registry',
+  'runtime',
+  'settings',
+  'shutdown',
+]);
 
 const running = new AsyncLocalStorage<Process>();
 
@@ -42,7 +55,7 @@ export class Process {
     this.#params = params;
     const { base, seed } = params;
     const ports = Object.entries(base).filter(([name]) => !INSIDE.has(name));
-    this.deps = {
+    const counted = {
       ...base,
       ...Object.fromEntries(
         ports.map(([name, port]) => [
@@ -53,7 +66,9 @@ export class Process {
       clock: { now: () => base.clock.now(), timer: (delayMs, fire) => this.#timer(delayMs, fire) },
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
-    };
+    } satisfies ProcessDeps;
+    // What a process remembers of the configuration dies with it.
+    this.deps = { ...counted, runtime: new CachedRuntimeConfig(counted.config, counted.clock) };
   }
 
   /** The process whose code is running; undefined outside of all of them. */

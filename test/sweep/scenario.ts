@@ -37,6 +37,8 @@ export interface Operation {
   /** Not before so many ms after the beginning. */
   readonly atMs?: number;
   readonly when: (view: View) => boolean;
+  /** Only needed when something goes wrong: nobody does it in the undisturbed performance. */
+  readonly onlyDisturbed?: true;
   /** Resolves with what is kept of the answer; an error that is not "try again" is an answer too. */
   readonly act: (client: Client) => Promise<unknown>;
 }
@@ -56,6 +58,8 @@ export interface Scenario {
   readonly start: { readonly type: string; readonly input?: unknown };
   readonly operations?: readonly Operation[];
   readonly ends: Ending;
+  /** How it ends when a step that must not run twice was caught in the middle; absent: it fails with RUN_ORPHANED. */
+  readonly inDoubt?: Omit<Ending, 'shows'>;
   readonly settings?: Partial<EngineSettings>;
   /** Short enough that crashes are tried in pairs as well. */
   readonly pairs?: true;

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
+import type { JournalCommit, StartCommit } from '../../functions/src/ports/run-store.ts';
+import { intercept } from '../support/intercept.ts';
+import { Performance } from './performance.ts';
+import type { ProcessDeps } from './process.ts';
+import type { Operation, Scenario } from './scenario.ts';
+import { scenarios } from './scenarios/index.ts';
+import { performPoint, rehearse, sweep } from './sweep.ts';
+
+/** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
+const EVERY = 23;
+
+function named(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name);
+  if (!found) throw new Error(`no scenario '${name}'`);
+  return found;
+}
+
+/** What the verdicts on a scenario are when its processes are sabotaged. */
+async function verdicts(scenario: Scenario, tamper: (deps: ProcessDeps) => ProcessDeps, every = 5) {
+  const { totals, findings } = await sweep([scenario], { tamper, every, withoutPairs: true });
+  return { totals, kinds: new Set(findings.map(({ verdict }) => verdict.kind)) };
+}
+
+describe('the sweep', () => {
+  test('finds that every scenario recovers from whatever stops it', async () => {
+    const { totals, findings } = await sweep(scenarios, { every: EVERY, withoutPairs: true });
+    expect(findings).toEqual([]);
+    expect(totals).toEqual({
+      scenarios: scenarios.length,
+      crashPoints: totals.crashPoints,
+      recovered: totals.crashPoints,
+      lost: 0,
+      stuck: 0,
+      repeatedCompletedSteps: 0,
+    });
+    expect(totals.crashPoints).toBeGreaterThan(5 * scenarios.length);
+  }, 30_000);
+
+  test('finds that it recovers from a second death in the middle of recovering from the first', async () => {
+    const { totals } = await sweep([named('sleep')], { every: 11 });
+    expect(totals).toMatchObject({ recovered: totals.crashPoints, stuck: 0, lost: 0 });
+  });
+
+  test('is deterministic: the same point gives the same journals to the byte', async () => {
+    const scenario = named('parallel-join');
+    const { points } = await rehearse(scenario, { withoutPairs: true });
+    const point = points[100];
+    if (!point) throw new Error('no points');
+    const [once, again] = [await performPoint(scenario, point), await performPoint(scenario, point)];
+    expect(hashesOf(once)).toEqual(hashesOf(again));
+    expect(once.calls.made).toEqual(again.calls.made);
+  });
+});
+
+describe('the sweep finds out', () => {
+  test('a store that acknowledges the commit of a step and drops it', async () => {
+    const { totals, kinds } = await verdicts(named('chain'), (deps) => ({
+      ...deps,
+      store: intercept(deps.store, async ({ method, args }, proceed) => {
+        const drops = method === 'commit' && has(args[0] as JournalCommit, 'step_succeeded');
+        return drops ? { kind: 'committed' } : proceed();
+      }),
+    }));
+    expect(totals.recovered).toBe(0);
+    expect(kinds).toEqual(new Set(['different']));
+  });
+
+  test('an engine that forgets to enqueue, where no scan makes up for it', async () => {
+    const forgetful = (deps: ProcessDeps): ProcessDeps => ({
+      ...deps,
+      queue: {
+        enqueue: async (task) => {
+          if (task.reason !== 'continue' && task.reason !== 'retry') await deps.queue.enqueue(task);
+        },
+      },
+    });
+    const { totals } = await verdicts(named('sleep'), forgetful, 20);
+    expect(totals).toMatchObject({ recovered: totals.crashPoints, stuck: 0 });
+    const alone = await sweep([named('sleep')], {
+      tamper: forgetful,
+      withoutScan: true,
+      withoutPairs: true,
+      every: 20,
+    });
+    expect(alone.totals).toMatchObject({ recovered: 0, stuck: alone.totals.crashPoints });
+  });
+
+  test('a drive that does not see what has succeeded', async () => {
+    const { totals, kinds } = await verdicts(named('chain'), (deps) => ({
+      ...deps,
+      store: intercept(deps.store, async ({ method }, proceed) => {
+        const loaded = await proceed();
+        if (method !== 'load') return loaded;
+        const { state, ...rest } = loaded as NonNullable<Awaited<ReturnType<typeof deps.store.load>>>;
+        return { ...rest, state: { ...state, steps: state.steps.clear() } };
+      }),
+    }));
+    expect(totals.repeatedCompletedSteps).toBeGreaterThan(0);
+    expect(kinds.has('repeated')).toBe(true);
+  });
+
+  test('a start that leaves no idempotency record, so that whoever asks again gets a second run', async () => {
+    const { kinds } = await verdicts(
+      named('chain'),
+      (deps) => ({
+        ...deps,
+        store: intercept(deps.store, ({ method, args }, proceed) =>
+          method === 'start' ? deps.store.start({ ...(args[0] as StartCommit), records: [] }) : proceed(),
+        ),
+      }),
+      1,
+    );
+    expect(kinds.has('different')).toBe(true);
+  });
+
+  test('a wait that is closed without its step having an outcome', async () => {
+    const careless: Operation = {
+      name: 'close',
+      when: (view) => view.waitsAt('night'),
+      act: async ({ deps, runId, tenantId }) => {
+        await appendFromOutside(deps, {
+          runId,
+          tenantId,
+          decide: ({ waits }) =>
+            waits.map(({ id }) => ({ type: 'wait_resolved', initiator: 'system', data: { waitId: id } })),
+        });
+      },
+    };
+    const { failure } = await new Performance({ ...named('sleep'), operations: [careless] }).perform();
+    expect(failure).toBeDefined();
+  });
+});
+
+function hashesOf({ world }: Performance): string[] {
+  return [...world.db.runs.values()].flatMap(({ events }) => events.map(({ hash }) => hash));
+}
+
+function has({ events }: JournalCommit, type: string): boolean {
+  return events.some((event) => event.type === type);
+}
