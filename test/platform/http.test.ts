@@ -6,10 +6,13 @@ import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { exchange, toRequest } from '../../functions/src/platform/http.ts';
 import { SILENT } from '../support/world.ts';
 
-/** Answers with what the adapted request says of itself; `/empty` without a body. */
+const LARGE = Buffer.alloc(9 * 1024 * 1024, 'abc');
+
+/** Answers with what the adapted request says of itself; `/empty` without a body, `/large` with a large one. */
 async function answerFor(request: Request): Promise<Response> {
   if (new URL(request.url).pathname === '/empty')
     return new Response(null, { status: 204, headers: { 'x-own': '1' } });
+  if (new URL(request.url).pathname === '/large') return new Response(LARGE);
   const bytes = Buffer.from(await request.arrayBuffer());
   return Response.json(
     {
@@ -85,6 +88,13 @@ describe('an answer through the adapter', () => {
     expect(answer.headers.get('location')).toBe('/somewhere');
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('content-length')).toBe(String((await answer.arrayBuffer()).byteLength));
+  });
+
+  test('that is too large to be held whole goes out in chunks, complete', async () => {
+    const answer = await fetch(`${origin}/large`);
+    expect(answer.headers.get('content-length')).toBeNull();
+    expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+    expect(LARGE.equals(new Uint8Array(await answer.arrayBuffer()))).toBe(true);
   });
 
   test('may be empty', async () => {

@@ -18,6 +18,8 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** `Request` throws on them (fetch standard, forbidden methods). */
 const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const ALLOWED = ['GET', 'HEAD', 'POST'];
+/** A larger answer is sent in chunks, without its length: the platform refuses to hold a whole one above 32 MiB. */
+const WHOLE_BYTES = 8 * 1024 * 1024;
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
@@ -56,7 +58,7 @@ async function send(answer: Response, response: FunctionResponse): Promise<void>
   const body = Buffer.from(await answer.arrayBuffer());
   response.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),
-    'content-length': String(body.length),
+    ...(body.length > WHOLE_BYTES ? {} : { 'content-length': String(body.length) }),
   });
   response.end(body);
 }

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { control } from '../../local/cloud-process.ts';
+import { ended, look, startRun, startTestCloud, type TestCloud } from './support.ts';
+
+const MIB = 1024 * 1024;
+/** Characters of four bytes, so that chunks end in the middle of them. */
+const LARGE = `a${'🪨'.repeat(5 * MIB)}`;
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+interface Ref {
+  readonly checkpoint: number;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud('sqlite');
+});
+afterAll(() => cloud.stop());
+
+async function read(path: string): Promise<string> {
+  const { gateway, apiKey } = cloud.ready;
+  const answer = await fetch(gateway + path, { headers: { authorization: `Bearer ${apiKey}` } });
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+describe('a run with 20 MiB of input', () => {
+  test('starts, works and ends, and its input is read again byte for byte', async () => {
+    const { ready } = cloud;
+    const answer = await startRun(ready, 'measure', { text: LARGE }, 'large-1');
+    expect(answer.status).toBe(201);
+    const { runId } = (await answer.json()) as { runId: string };
+    expect(await ended(ready, runId)).toMatchObject({
+      status: 'completed',
+      result: { length: LARGE.length },
+    });
+
+    const run = await look<{ inputRef: Ref }>(ready, `/v1/runs/${runId}`);
+    const inputText = JSON.stringify({ text: LARGE });
+    const bytes = Buffer.byteLength(inputText);
+    expect(run?.inputRef).toEqual({ checkpoint: 1, sha256: sha256(inputText), bytes, chunks: 23 });
+    expect(JSON.stringify(run).length).toBeLessThan(10_000);
+    const text = await read(`/v1/runs/${runId}/checkpoints/1/output`);
+    expect(sha256(text)).toBe(sha256(inputText));
+
+    const { writes } = await control<{ writes: number }>(ready, 'GET', `/meter/runs/${runId}`);
+    const again = await startRun(ready, 'measure', { text: LARGE }, 'large-1');
+    expect([again.status, await again.json()]).toEqual([200, expect.objectContaining({ runId })]);
+    // Chunks and what the run of one step takes: nothing was written twice.
+    expect(writes).toBeLessThanOrEqual(23 + 3 + 12);
+    expect(await control(ready, 'GET', `/meter/runs/${runId}`)).toMatchObject({ writes });
+  });
+
+  test('that is larger than any run can have is refused', async () => {
+    const answer = await startRun(cloud.ready, 'measure', { text: 'x'.repeat(32 * MIB) }, 'large-2');
+    expect(answer.status).toBe(413);
+  });
+});
