@@ -23,3 +23,12 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/**
+ * The same clock, set to what another one (the store's) shows now: whoever acts on times that other processes wrote must
+ * not judge them by a clock of its own, which may be minutes off.
+ */
+export function setTo(clock: Clock, now: number): Clock {
+  const aheadMs = now - clock.now();
+  return { now: () => clock.now() + aheadMs, timer: (delayMs, fire) => clock.timer(delayMs, fire) };
+}

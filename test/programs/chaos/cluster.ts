@@ -1,0 +1,198 @@
+/**
+ * An installation in which everything goes wrong that may: several processes with different clocks over shared stores,
+ * of which any may be killed; tasks that come twice, early, in any order or never; calls whose answers are lost; and a
+ * scan a minute by whoever is there. Time is virtual, and all of it is drawn from one seed.
+ *
+ * Must not: know what the runs are or how they should end.
+ */
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { scan } from '../../../functions/src/recovery/scan.ts';
+import type { World } from '../../support/world.ts';
+import type { Draw } from '../data/draw.ts';
+import { Gate } from './gate.ts';
+import { DROPPED, EARLY, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
+import { Worker } from './worker.ts';
+
+/** Work given to a process. If that dies, or does not know how it ended, it is given to another. */
+export interface Job {
+  readonly label: string;
+  work(deps: EngineDeps): Promise<unknown>;
+}
+
+/** What all processes share; `deps` is what each has, but for the gate. */
+export type Shared = Pick<World, 'clock' | 'queue' | 'db' | 'deps'>;
+
+interface Planned extends Job {
+  readonly at: number;
+}
+
+type Strike = 'kills' | 'terminations' | 'stalls';
+
+const SCAN_EVERY_MS = 60_000;
+const REDELIVERY_MS = 5_000;
+
+export class Cluster {
+  readonly #world: Shared;
+  readonly #draw: Draw;
+  readonly #gate: Gate;
+  readonly #planned: Planned[] = [];
+  readonly #underWay = new Map<Job, Worker<EngineDeps>>();
+  #workers: Worker<EngineDeps>[] = [];
+  #born = 0;
+  #lastScanAt = 0;
+  #left: Record<Strike, number>;
+  /** The first thing that went wrong and should not. */
+  failure: unknown;
+  /** All processes did, for longer than a lease. */
+  stoodStill = false;
+  readonly trail: string[] = [];
+
+  constructor(world: Shared, draw: Draw, trouble: Trouble) {
+    this.#world = world;
+    this.#draw = draw;
+    this.#gate = new Gate(draw, trouble.lossRate);
+    this.#left = { ...trouble };
+    this.#workers = Array.from({ length: trouble.workers }, () => this.#birth());
+  }
+
+  get now(): number {
+    return this.#world.clock.now();
+  }
+
+  /** Has the job done at that time (epoch ms) by some process, and by others until one knows how it ended. */
+  plan(at: number, job: Job): void {
+    this.#planned.push({ ...job, at });
+  }
+
+  /** True once nothing is under way and nothing planned; tasks in the queue do not count. */
+  get idle(): boolean {
+    return this.#underWay.size === 0 && this.#planned.length === 0 && this.#gate.waiting === 0;
+  }
+
+  /** One move. False if nothing can ever happen again. */
+  turn(): boolean {
+    if (this.#gate.waiting > 0 && this.#draw.chance(0.97)) {
+      if (this.#draw.chance(0.015)) this.#strike();
+      this.#gate.release();
+      // Now and then a task or another job begins while others are under way.
+      if (this.#draw.chance(0.1)) this.#begin();
+      return true;
+    }
+    if (this.#begin()) return true;
+    if (this.#gate.waiting > 0) {
+      this.#gate.release();
+      return true;
+    }
+    return this.#passTime();
+  }
+
+  /** From now on nothing goes wrong any more. */
+  calm(): void {
+    this.#left = { kills: 0, terminations: 0, stalls: 0 };
+    this.#gate.open = true;
+  }
+
+  /** Gives out something that is due. */
+  #begin(): boolean {
+    const { now } = this;
+    const due = this.#planned.filter(({ at }) => at <= now);
+    const tasks = this.#world.queue.pending.filter(
+      ({ at }) => (at ?? 0) <= now || (!this.#gate.open && this.#draw.chance(EARLY / 10)),
+    );
+    if (due.length + tasks.length > 0) {
+      const drawn = this.#draw.below(due.length + tasks.length);
+      const job = due[drawn];
+      if (job) {
+        this.#planned.splice(this.#planned.indexOf(job), 1);
+        this.#give(job);
+      } else this.#deliver(tasks[drawn - due.length] as { id: number; runId: string });
+      return true;
+    }
+    return false;
+  }
+
+  #deliver({ id, runId }: { readonly id: number; readonly runId: string }): void {
+    const job: Job = { label: `drive ${runId.slice(-4)}`, work: (deps) => drive(deps, { runId }) };
+    if (!this.#gate.open && this.#draw.chance(REPEATED)) this.#give(job);
+    else this.#world.queue.take(id);
+    if (!this.#gate.open && this.#draw.chance(DROPPED)) return;
+    this.#give(job);
+  }
+
+  #give(job: Job): void {
+    const worker = this.#draw.pick(this.#workers.filter(({ ending }) => !ending));
+    const own: Job = { ...job };
+    this.#underWay.set(own, worker);
+    worker.run(job.work).then(
+      () => this.#underWay.delete(own),
+      (error) => {
+        this.#underWay.delete(own);
+        if (error instanceof OutcomeUnknown || isUnavailable(error)) this.#again(job);
+        else this.failure ??= error;
+      },
+    );
+  }
+
+  #again({ label, work }: Job): void {
+    this.plan(this.now + this.#draw.below(REDELIVERY_MS), { label, work });
+  }
+
+  #strike(): void {
+    const what = this.#draw.pick(['kills', 'terminations', 'stalls'] as const);
+    if (this.#left[what] === 0) return;
+    this.#left[what] -= 1;
+    this.trail.push(`${what} at ${this.now}`);
+    if (what === 'stalls') {
+      this.stoodStill = true;
+      this.#world.clock.jump(this.#world.deps.settings.leaseMs + this.#draw.below(10_000));
+      return;
+    }
+    const index = this.#draw.below(this.#workers.length);
+    const worker = this.#workers[index] as Worker<EngineDeps>;
+    this.#workers[index] = this.#birth();
+    if (what === 'terminations') {
+      worker.terminate();
+      // What has not ended by then is killed.
+      this.#world.clock.timer(10_000, () => this.#bury(worker));
+    } else this.#bury(worker);
+  }
+
+  #bury(worker: Worker<EngineDeps>): void {
+    worker.kill();
+    for (const [job, at] of this.#underWay) {
+      if (at !== worker) continue;
+      this.#underWay.delete(job);
+      this.#again(job);
+    }
+  }
+
+  #birth(): Worker<EngineDeps> {
+    this.#born += 1;
+    const skewMs = this.#draw.between(-MAX_SKEW_MS, MAX_SKEW_MS);
+    const seed = this.#draw.below(2 ** 31) + this.#born;
+    return new Worker({ base: this.#world.deps, gate: this.#gate, seed, skewMs });
+  }
+
+  /** Nothing can be done at this time: on to the next at which something can. */
+  #passTime(): boolean {
+    const { clock, queue, db } = this.#world;
+    const wakes = [...db.runs.values()].flatMap(({ wakeAt }) => (wakeAt === undefined ? [] : [wakeAt]));
+    const scanAt = wakes.length === 0 ? [] : [Math.max(this.#lastScanAt + SCAN_EVERY_MS, Math.min(...wakes))];
+    const times = [clock.nextAt, queue.nextAt(), ...this.#planned.map(({ at }) => at), ...scanAt];
+    const known = times.filter((at) => at !== undefined);
+    if (known.length === 0) return false;
+    const at = Math.min(...known);
+    if (!clock.fireNext(at) && at > clock.now()) clock.jump(at - clock.now());
+    if (scanAt[0] !== undefined && scanAt[0] <= clock.now()) {
+      this.#lastScanAt = clock.now();
+      this.#give({ label: 'scan', work: (deps) => scan(deps) });
+    }
+    return true;
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === 'UNAVAILABLE';
+}

@@ -1,0 +1,65 @@
+/**
+ * Holds every call of a port until it is drawn, and loses some answers: a call may be refused without effect, or have
+ * its effect without an answer.
+ *
+ * Must not: know what the calls are for.
+ */
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { intercept, never } from '../../support/intercept.ts';
+import type { Draw } from '../data/draw.ts';
+
+interface Held {
+  readonly label: string;
+  pass(): void;
+}
+
+export class Gate {
+  readonly #held: Held[] = [];
+  readonly #draw: Draw;
+  readonly #lossRate: number;
+  /** While open, nothing is lost any more. */
+  open = false;
+
+  /** @param lossRate share of calls whose answer is lost; of those, half have their effect */
+  constructor(draw: Draw, lossRate: number) {
+    this.#draw = draw;
+    this.#lossRate = lossRate;
+  }
+
+  get waiting(): number {
+    return this.#held.length;
+  }
+
+  /** The port as a process sees it that may die: from then on no call has any effect, and none is answered. */
+  guard<T extends object>(port: T, isAlive: () => boolean): T {
+    return intercept(port, async ({ method }, proceed) => {
+      if (!isAlive()) return never();
+      const answer = await this.#hold(method, () => (isAlive() ? proceed() : never()));
+      return isAlive() ? answer : never();
+    });
+  }
+
+  /** Lets one call through, drawn from all that wait. */
+  release(): void {
+    const [held] = this.#held.splice(this.#draw.below(this.#held.length), 1);
+    held?.pass();
+  }
+
+  #hold(method: string, proceed: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#held.push({
+        label: method,
+        pass: () => {
+          const lost = !this.open && this.#draw.chance(this.#lossRate);
+          if (lost && this.#draw.chance(0.5)) return reject(new OutcomeUnknown(method, 'never arrived'));
+          const answer = proceed();
+          if (!lost) return resolve(answer);
+          answer.then(
+            () => reject(new OutcomeUnknown(method, 'its answer was lost')),
+            (error) => reject(error),
+          );
+        },
+      });
+    });
+  }
+}

@@ -1,0 +1,32 @@
+/** How much goes wrong in a trial, drawn once for each. */
+import type { Draw } from '../data/draw.ts';
+
+export interface Trouble {
+  readonly workers: number;
+  /** Share of calls whose answer is lost. */
+  readonly lossRate: number;
+  readonly kills: number;
+  readonly terminations: number;
+  /** How often everything may stand still for longer than a lease. */
+  readonly stalls: number;
+  readonly cancels: boolean;
+}
+
+/** Clocks differ from the store's by at most so much. */
+export const MAX_SKEW_MS = 120_000;
+
+/** A task is delivered twice, before its time, or never. */
+export const REPEATED = 0.15;
+export const EARLY = 0.05;
+export const DROPPED = 0.08;
+
+export function drawTrouble(draw: Draw): Trouble {
+  return {
+    workers: draw.between(1, 3),
+    lossRate: 0.1,
+    kills: draw.between(0, 3),
+    terminations: draw.between(0, 1),
+    stalls: draw.chance(0.3) ? 1 : 0,
+    cancels: draw.chance(0.08),
+  };
+}

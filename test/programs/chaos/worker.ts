@@ -1,0 +1,71 @@
+/** A process of the installation: with a clock of its own, cut off by a gate, and mortal. */
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { never } from '../../support/intercept.ts';
+import { seededRandomness } from '../../support/world.ts';
+import type { Gate } from './gate.ts';
+
+/** What the process has by itself; all else it reaches through the gate. */
+const OWN: ReadonlySet<string> = new Set(['clock', 'random', 'log', 'registry', 'settings', 'shutdown']);
+
+export interface WorkerOptions<D extends EngineDeps> {
+  readonly base: D;
+  readonly gate: Gate;
+  /** Another one for each process: owners of leases must differ. */
+  readonly seed: number;
+  /** How far its clock is ahead of the store's, ms. */
+  readonly skewMs: number;
+}
+
+export class Worker<D extends EngineDeps> {
+  readonly deps: D;
+  readonly skewMs: number;
+  readonly #shutdown = new AbortController();
+  #alive = true;
+
+  constructor({ base, gate, seed, skewMs }: WorkerOptions<D>) {
+    this.skewMs = skewMs;
+    const isAlive = () => this.#alive;
+    const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
+    this.deps = {
+      ...base,
+      ...Object.fromEntries(ports.map(([name, port]) => [name, gate.guard(port as object, isAlive)])),
+      clock: {
+        now: () => base.clock.now() + skewMs,
+        timer: (delayMs: number, fire: () => void) =>
+          base.clock.timer(Math.ceil(delayMs), () => isAlive() && fire()),
+      },
+      random: seededRandomness(seed),
+      shutdown: this.#shutdown.signal,
+    };
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Whether it was asked to end: nothing new is given to it. */
+  get ending(): boolean {
+    return this.#shutdown.signal.aborted;
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    this.#alive = false;
+  }
+
+  /** SIGTERM. */
+  terminate(): void {
+    this.#shutdown.abort();
+  }
+
+  /** Settles as the work does, unless the process dies before. */
+  async run<T>(work: (deps: D) => Promise<T>): Promise<T> {
+    try {
+      const result = await work(this.deps);
+      return this.#alive ? result : await never();
+    } catch (error) {
+      if (!this.#alive) return never();
+      throw error;
+    }
+  }
+}

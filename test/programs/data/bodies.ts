@@ -1,0 +1,88 @@
+/** What the bodies of a program do when they are called: as planned, and it takes them their time. */
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { degraded } from '../../../functions/src/engine/define/degraded.ts';
+import type { StepContext } from '../../../functions/src/engine/define/types.ts';
+import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
+import { bodyValue, lesserValue } from './values.ts';
+
+/** Where the bodies play. */
+export interface Stage {
+  /** Resolves after as long as a body takes, or once the signal aborts. */
+  spend(signal: AbortSignal): Promise<void>;
+  /** A body begins. Throws if it must not. */
+  began(body: Beginning): void;
+  /** The next value of a memo's function: never the same twice. */
+  fresh(): number;
+  /** A body got this from its memo. */
+  recalled(body: Beginning, value: number): void;
+  /** Half of the bodies that hang do not heed their signal. */
+  heedsSignal(): boolean;
+}
+
+export interface Beginning {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly index: number | undefined;
+  readonly revision: number;
+}
+
+export type Context = StepContext<ProgramInput> & { readonly index?: number };
+
+/** Longer than any body takes that does not hang, everything standing still meanwhile included. */
+export const BODY_TIMEOUT = '60s';
+
+interface Sight {
+  readonly plan: StepPlan;
+  readonly context: Context;
+  /** What it needs, as others may depend on it. */
+  readonly needs: readonly unknown[];
+}
+
+/** One attempt. */
+export async function perform(
+  { plan, context, needs }: Sight,
+  body: BodyPlan,
+  stage: Stage,
+): Promise<unknown> {
+  const { input, runId, stepId, index, revision, attempt, feedback, signal } = context;
+  const beginning = { runId, stepId, index, revision };
+  stage.began(beginning);
+  if (plan.kind === 'step' && plan.memo) {
+    stage.recalled(beginning, await context.memo('fresh', () => stage.fresh()));
+    context.heartbeat({ attempt });
+  }
+  await stage.spend(signal);
+  signal.throwIfAborted();
+  const behaviour = behaviourAt(body, attempt);
+  const value = bodyValue(plan, input, { needs, feedback, ...(index === undefined ? {} : { index }) });
+  switch (behaviour) {
+    case 'ok':
+      return value;
+    case 'degraded':
+      return degraded(lesserValue(value), 'as planned');
+    case 'throw':
+      throw new Error(`attempt ${attempt} fails, as planned`);
+    case 'fatal':
+      throw new Fatal(`attempt ${attempt} fails for good, as planned`);
+    case 'hang':
+      return hang(signal, stage);
+  }
+}
+
+/** One attempt at undoing a step. */
+export async function undo(plan: BodyPlan, { attempt, signal }: Context, stage: Stage): Promise<void> {
+  await stage.spend(signal);
+  signal.throwIfAborted();
+  if (behaviourAt(plan, attempt) !== 'ok')
+    throw new Error(`cannot be undone at attempt ${attempt}, as planned`);
+}
+
+function behaviourAt({ attempts }: BodyPlan, attempt: number): Behaviour {
+  return attempts[Math.min(attempt, attempts.length) - 1] ?? 'ok';
+}
+
+function hang(signal: AbortSignal, stage: Stage): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (stage.heedsSignal()) signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

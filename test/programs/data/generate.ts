@@ -1,0 +1,209 @@
+/** Draws a program. What it may be made of is said by a repertoire, so that a test can keep to some of it. */
+import { Draw } from './draw.ts';
+import { predict } from './predict.ts';
+import type { Behaviour, BodyPlan, ChildPlan, Completion, Kind, Program, StepPlan } from './program.ts';
+
+export interface Repertoire {
+  /** How often each kind of step is drawn, relative to the others. */
+  readonly kinds: Partial<Record<Kind, number>>;
+  readonly maxSteps: number;
+  /** Without: no memos, policies, compensation, lesser results, nor any way out of a failure. */
+  readonly extras: boolean;
+}
+
+const HOUR = 3_600_000;
+/** Children of children of children: deeper ones show nothing new. */
+const MAX_DEPTH = 2;
+
+export function generate(seed: number, repertoire: Repertoire): Program {
+  return new Generator(new Draw(seed), repertoire).program(`p${seed}`, 0);
+}
+
+class Generator {
+  readonly #draw: Draw;
+  readonly #repertoire: Repertoire;
+  #sendsBack = false;
+
+  constructor(draw: Draw, repertoire: Repertoire) {
+    this.#draw = draw;
+    this.#repertoire = repertoire;
+  }
+
+  program(type: string, depth: number): Program {
+    const draw = this.#draw;
+    const steps: StepPlan[] = [];
+    const count = draw.between(1, depth === 0 ? this.#repertoire.maxSteps : 4);
+    for (let i = 0; i < count; i += 1) steps.push(this.#step(`${type}-s${i}`, steps, depth));
+    const result = draw.some(
+      steps.map(({ id }) => id),
+      3,
+    );
+    return {
+      type,
+      steps,
+      result,
+      onDoubt: this.#repertoire.extras && (depth > 0 || draw.chance(0.5)) ? 'ask' : 'fail',
+      policy: this.#repertoire.extras ? this.#policy() : 'none',
+    };
+  }
+
+  #step(id: string, earlier: readonly StepPlan[], depth: number): StepPlan {
+    const plan = this.#drawStep(id, earlier, depth);
+    if (this.#repertoire.extras || plan.kind !== 'step') return plan;
+    const { compensate: _, ...rest } = plan;
+    const attempts = plan.body.attempts.map((behaviour) => (behaviour === 'degraded' ? 'ok' : behaviour));
+    const body = { ...plan.body, attempts };
+    return { ...rest, body, memo: false, policy: 'none', onFailure: 'fail' };
+  }
+
+  #drawStep(id: string, earlier: readonly StepPlan[], depth: number): StepPlan {
+    const draw = this.#draw;
+    const kinds = Object.entries(this.#repertoire.kinds) as [Kind, number][];
+    const kind = draw.weighted(
+      kinds.filter(([name]) => name !== 'child' || depth < MAX_DEPTH).map(([name, weight]) => [weight, name]),
+    );
+    // What was drawn last is needed more often: chains as well as wide graphs.
+    const near = earlier.slice(-4).map((step) => step.id);
+    const any = {
+      id,
+      needs: draw.some(near, draw.between(0, 2)),
+      when: draw.weighted<'always' | 'never' | 'odd'>([
+        [88, 'always'],
+        [4, 'never'],
+        [8, 'odd'],
+      ]),
+      ifSkipped: draw.pick(['skip', 'run'] as const),
+      onFailure: draw.weighted<'fail' | 'skip' | 'degrade'>([
+        [30, 'fail'],
+        [35, 'skip'],
+        [35, 'degrade'],
+      ]),
+    };
+    switch (kind) {
+      case 'step':
+        return this.#plain(any);
+      case 'map': {
+        const maxAttempts = draw.between(1, 4);
+        const length = draw.chance(0.9) ? draw.between(0, 6) : 20;
+        const items = Array.from({ length }, () => this.#body(12, maxAttempts, ITEM));
+        const compensation = this.#compensation(maxAttempts);
+        return { ...any, kind, items, maxAttempts, ...this.#fanOut(length), ...compensation };
+      }
+      case 'sleep':
+        return { ...any, kind, ms: draw.pick([0, 500, 4_000, 90_000, 6 * HOUR, 5 * 24 * HOUR]) };
+      case 'approval':
+        return { ...any, kind, ...this.#approval(any.needs) };
+      case 'event': {
+        const delivery = draw.weighted<'early' | 'on_time' | 'late' | 'never'>([
+          [4, 'early'],
+          [4, 'on_time'],
+          [1, 'late'],
+          [1, 'never'],
+        ]);
+        return { ...any, kind, delivery };
+      }
+      case 'child':
+        return this.#child(any, depth);
+    }
+  }
+
+  #plain(any: Any): StepPlan {
+    const draw = this.#draw;
+    const idempotent = draw.chance(0.92);
+    const maxAttempts = draw.between(1, 4);
+    // A doubt raises the number of the attempt: then that must not decide how the step ends.
+    const once: BodyPlan = { attempts: [draw.chance(0.9) ? 'ok' : 'fatal'], maxAttempts };
+    return {
+      ...any,
+      kind: 'step',
+      idempotent,
+      memo: draw.chance(0.15),
+      policy: this.#policy(),
+      body: idempotent ? this.#body(8, maxAttempts, BODY) : once,
+      ...this.#compensation(maxAttempts),
+    };
+  }
+
+  #body(failing: number, maxAttempts: number, behaviours: readonly Behaviour[]): BodyPlan {
+    const draw = this.#draw;
+    if (draw.chance(failing / 100)) {
+      return { attempts: draw.chance(0.5) ? ['throw'] : ['throw', 'fatal'], maxAttempts };
+    }
+    const before = draw.chance(0.3) ? draw.between(0, maxAttempts - 1) : 0;
+    const attempts = Array.from({ length: before }, () => draw.pick(['throw', 'throw', 'hang'] as const));
+    return { attempts: [...attempts, draw.pick(behaviours)], maxAttempts };
+  }
+
+  #compensation(maxAttempts: number): { compensate?: BodyPlan } {
+    if (!this.#draw.chance(0.3)) return {};
+    const attempts: Behaviour[] = this.#draw.pick([['ok'], ['ok'], ['throw', 'ok'], ['throw']]);
+    return { compensate: { attempts, maxAttempts } };
+  }
+
+  #policy(): 'none' | 'allow' | 'deny' {
+    return this.#draw.weighted([
+      [95, 'none'],
+      [4, 'allow'],
+      [1, 'deny'],
+    ]);
+  }
+
+  #fanOut(items: number): { concurrency: number; completion?: Completion } {
+    const draw = this.#draw;
+    const completion = draw.weighted<Completion | undefined>([
+      [4, undefined],
+      [2, { tolerate: draw.between(0, 2) }],
+      [2, { share: draw.pick([0, 34, 50, 100]) }],
+      [2, { atLeast: draw.between(0, Math.max(1, items)) }],
+    ]);
+    return { concurrency: draw.between(1, 8), ...(completion ? { completion } : {}) };
+  }
+
+  #approval(needs: readonly string[]) {
+    const draw = this.#draw;
+    // Twice sent back by different people, what a step was last told would depend on who came last.
+    const sendsBack = needs.length > 0 && !this.#sendsBack && draw.chance(0.3) ? draw.some(needs, 1) : [];
+    if (sendsBack.length > 0) this.#sendsBack = true;
+    return {
+      sendsBack,
+      answer: draw.weighted<'approve' | 'approve_with_waiver' | 'reject' | 'halt' | 'nobody'>([
+        [8, 'approve'],
+        [3, 'approve_with_waiver'],
+        [2, 'reject'],
+        [1, 'halt'],
+        [2, 'nobody'],
+      ]),
+      onExpiry: draw.weighted<'fail' | 'approve' | 'halt'>([
+        [4, 'fail'],
+        [4, 'approve'],
+        [1, 'halt'],
+      ]),
+    };
+  }
+
+  /** A child whose end is open would leave open how its parent goes on. */
+  #child(any: Any, depth: number): ChildPlan {
+    const draw = this.#draw;
+    for (let version = 0; ; version += 1) {
+      const program = this.program(`${any.id}-c${version}`, depth + 1);
+      const copies = draw.chance(0.5) ? draw.between(0, 3) : undefined;
+      const plan: ChildPlan = {
+        ...any,
+        kind: 'child',
+        program,
+        ...this.#fanOut(copies ?? 1),
+        ...(copies === undefined ? {} : { copies }),
+        onParentEnd: draw.pick(['cancel', 'abandon'] as const),
+      };
+      const { ends } = predict(program, { path: '', salt: 0 });
+      const conditional = program.steps.some(({ when }) => when === 'odd');
+      const open = ends.has('completed') && ends.size > 1;
+      if (!open && !conditional) return plan;
+    }
+  }
+}
+
+type Any = Pick<StepPlan, 'id' | 'needs' | 'when' | 'ifSkipped' | 'onFailure'>;
+
+const BODY: readonly Behaviour[] = ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'degraded'];
+const ITEM: readonly Behaviour[] = ['ok'];

@@ -1,0 +1,193 @@
+/**
+ * The reference: what must become of a program, found by going through its steps once, one after the other. Knows
+ * nothing of journals, drives, crashes or time. Where the order of things leaves the end open (one step fails while
+ * another halts the run), it says every end that is right.
+ *
+ * Must not: share code with the engine.
+ */
+import {
+  type BodyPlan,
+  type ChildPlan,
+  type MapPlan,
+  type PlainPlan,
+  type Program,
+  type ProgramInput,
+  type StepPlan,
+  withFollowers,
+} from './program.ts';
+import { bodyValue, childInput, eventData, isOdd, lesserValue, replacement, seen } from './values.ts';
+
+/** `never`: the run ends, or stands, before it. */
+export type Outcome = 'succeeded' | 'degraded' | 'skipped' | 'failed' | 'never';
+export type BadEnd = 'failed' | 'halted' | 'denied';
+export type End = 'completed' | BadEnd;
+
+export interface Fate {
+  readonly outcome: Outcome;
+  readonly output: unknown;
+  /** How the step ends the run. */
+  readonly ends?: BadEnd;
+  /** What becomes of each item, if it is begun at all. */
+  readonly items?: readonly ('succeeded' | 'failed')[];
+}
+
+export type Fates = ReadonlyMap<string, Fate>;
+
+export interface Prediction {
+  readonly ends: ReadonlySet<End>;
+  /** Before and after a person sent steps back; one, where nobody does. */
+  readonly passes: readonly Fates[];
+  /** Of a run that completes, as `seen`. */
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+export function predict(program: Program, input: ProgramInput): Prediction {
+  if (program.policy === 'deny') return { ends: new Set(['denied']), passes: [new Map()], result: {} };
+  const reviewer = program.steps.find((plan) => plan.kind === 'approval' && plan.sendsBack.length > 0);
+  const asked = interpret({ program, input, undecided: reviewer?.id, again: new Set(), feedback: '' });
+  if (reviewer?.kind !== 'approval' || !asked.reached) return summary(program, [asked.fates]);
+  const again = withFollowers(program, reviewer.sendsBack);
+  const decided = interpret({
+    program,
+    input,
+    undecided: undefined,
+    again,
+    feedback: feedbackOf(reviewer.id),
+  });
+  return summary(program, [asked.fates, decided.fates]);
+}
+
+export function feedbackOf(approval: string): string {
+  return `again, says ${approval}`;
+}
+
+/** How a body ends that is tried as often as its plan says. */
+export function bodyOutcome({ attempts, maxAttempts }: BodyPlan): 'succeeded' | 'degraded' | 'failed' {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const behaviour = attempts[Math.min(attempt, attempts.length) - 1];
+    if (behaviour === 'ok') return 'succeeded';
+    if (behaviour === 'degraded') return 'degraded';
+    if (behaviour === 'fatal') return 'failed';
+  }
+  return 'failed';
+}
+
+function summary(program: Program, passes: readonly Fates[]): Prediction {
+  const last = passes.at(-1) as Fates;
+  const ends = new Set<End>(passes.flatMap((fates) => [...fates.values()].flatMap(({ ends }) => ends ?? [])));
+  if (![...last.values()].some((fate) => fate.ends)) ends.add('completed');
+  const byId = new Map(program.steps.map((plan) => [plan.id, plan]));
+  const result = program.result.map((id) => [id, seen(byId.get(id) as StepPlan, last.get(id)?.output)]);
+  return { ends, passes, result: Object.fromEntries(result) };
+}
+
+interface Pass {
+  readonly program: Program;
+  readonly input: ProgramInput;
+  /** The approval whose answer is still to come. */
+  readonly undecided: string | undefined;
+  readonly again: ReadonlySet<string>;
+  readonly feedback: string;
+}
+
+interface Sight {
+  readonly input: ProgramInput;
+  readonly needs: readonly unknown[];
+  readonly feedback: string | undefined;
+}
+
+function interpret({ program, input, undecided, again, feedback }: Pass): { fates: Fates; reached: boolean } {
+  const fates = new Map<string, Fate>();
+  const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
+  let reached = false;
+  for (const plan of program.steps) {
+    const needed = plan.needs.map((id) => fates.get(id) as Fate);
+    const needs = plan.needs.map((id, i) => seen(plans.get(id) as StepPlan, needed[i]?.output));
+    let fate: Fate;
+    if (plan.ifSkipped === 'skip' && needed.some(({ outcome }) => outcome === 'skipped')) fate = SKIPPED;
+    else if (needed.some(({ outcome }) => outcome === 'never' || outcome === 'failed')) fate = NEVER;
+    else if (plan.when === 'never' || (plan.when === 'odd' && !isOdd(plan, needs))) fate = SKIPPED;
+    else if (plan.id === undecided) {
+      reached = true;
+      fate = NEVER;
+    } else fate = fateOf(plan, { input, needs, feedback: again.has(plan.id) ? feedback : undefined });
+    fates.set(plan.id, fate);
+  }
+  return { fates, reached };
+}
+
+const SKIPPED: Fate = { outcome: 'skipped', output: null };
+const NEVER: Fate = { outcome: 'never', output: null };
+const HALTED: Fate = { outcome: 'never', output: null, ends: 'halted' };
+
+function fateOf(plan: StepPlan, sight: Sight): Fate {
+  switch (plan.kind) {
+    case 'step':
+      return plainFate(plan, sight);
+    case 'map':
+      return mapFate(plan, sight);
+    case 'child':
+      return childFate(plan, sight);
+    case 'sleep':
+      return { outcome: 'succeeded', output: null };
+    case 'event':
+      if (plan.delivery === 'never' || plan.delivery === 'late') return failure(plan);
+      return { outcome: 'succeeded', output: eventData(plan, sight.input) };
+    case 'approval': {
+      const answer = plan.answer === 'nobody' ? plan.onExpiry : plan.answer;
+      if (answer === 'halt') return HALTED;
+      if (answer === 'reject' || answer === 'fail') return failure(plan);
+      if (answer === 'approve') return { outcome: 'succeeded', output: { decision: answer } };
+      return { outcome: 'succeeded', output: { decision: answer, note: waiverOf(plan.id) } };
+    }
+  }
+}
+
+export function waiverOf(approval: string): string {
+  return `${approval} may pass`;
+}
+
+function plainFate(plan: PlainPlan, sight: Sight): Fate {
+  if (plan.policy === 'deny') return { outcome: 'never', output: null, ends: 'denied' };
+  const outcome = bodyOutcome(plan.body);
+  if (outcome === 'failed') return failure(plan);
+  const value = bodyValue(plan, sight.input, sight);
+  return { outcome, output: outcome === 'degraded' ? lesserValue(value) : value };
+}
+
+function mapFate(plan: MapPlan, sight: Sight): Fate {
+  const items = plan.items.map((item) => (bodyOutcome(item) === 'succeeded' ? 'succeeded' : 'failed'));
+  if (!isEnough(plan, items)) return { ...failure(plan), items };
+  const output = items.map((item, index) =>
+    item === 'succeeded' ? bodyValue(plan, sight.input, { ...sight, index }) : null,
+  );
+  return { outcome: 'succeeded', output, items };
+}
+
+function childFate(plan: ChildPlan, { input, needs }: Sight): Fate {
+  const children = Array.from({ length: plan.copies ?? 1 }, (_, index) =>
+    predict(plan.program, childInput(plan, input, needs, index)),
+  );
+  const items = children.map(({ ends }) => (ends.has('completed') ? 'succeeded' : 'failed'));
+  const results = children.map(({ result }, index) => (items[index] === 'succeeded' ? result : null));
+  if (plan.copies === undefined) {
+    return items[0] === 'succeeded' ? { outcome: 'succeeded', output: results[0] } : failure(plan);
+  }
+  if (!isEnough(plan, items)) return { ...failure(plan), items };
+  return { outcome: 'succeeded', output: results, items };
+}
+
+/** Whether so many successes make the whole a success. */
+function isEnough({ completion }: MapPlan | ChildPlan, items: readonly string[]): boolean {
+  const failed = items.filter((item) => item === 'failed').length;
+  if (!completion) return failed === 0;
+  if ('atLeast' in completion) return items.length - failed >= completion.atLeast;
+  if ('tolerate' in completion) return failed <= completion.tolerate;
+  return failed * 100 <= items.length * completion.share;
+}
+
+function failure(plan: StepPlan): Fate {
+  if (plan.onFailure === 'skip') return SKIPPED;
+  if (plan.onFailure === 'degrade') return { outcome: 'degraded', output: replacement(plan) };
+  return { outcome: 'failed', output: null, ends: 'failed' };
+}

@@ -1,0 +1,112 @@
+/**
+ * A workflow as data. Both the real workflow (`workflow-of.ts`) and what must become of it (`predict.ts`) are made
+ * from it, so nothing in here may refer to the engine.
+ */
+
+/** What one attempt of a body does: returns, returns a lesser value, throws, throws for good, or never ends. */
+export type Behaviour = 'ok' | 'degraded' | 'throw' | 'fatal' | 'hang';
+
+/** The behaviour of each attempt; the last one also of all that follow. */
+export interface BodyPlan {
+  readonly attempts: readonly Behaviour[];
+  /** The same for the items of a map, and for what undoes them. */
+  readonly maxAttempts: number;
+}
+
+export type OnFailure = 'fail' | 'skip' | 'degrade';
+
+interface AnyPlan {
+  readonly id: string;
+  /** Ids of earlier steps. */
+  readonly needs: readonly string[];
+  /** `odd`: decided by what it needs. */
+  readonly when: 'always' | 'never' | 'odd';
+  readonly ifSkipped: 'skip' | 'run';
+  readonly onFailure: OnFailure;
+}
+
+export interface PlainPlan extends AnyPlan {
+  readonly kind: 'step';
+  readonly body: BodyPlan;
+  readonly idempotent: boolean;
+  readonly memo: boolean;
+  readonly policy: 'none' | 'allow' | 'deny';
+  readonly compensate?: BodyPlan;
+}
+
+export type Completion =
+  | { readonly tolerate: number }
+  | { readonly share: number }
+  | { readonly atLeast: number };
+
+interface FanOutPlan {
+  readonly concurrency: number;
+  /** Absent: none may fail. */
+  readonly completion?: Completion;
+}
+
+export interface MapPlan extends AnyPlan, FanOutPlan {
+  readonly kind: 'map';
+  readonly items: readonly BodyPlan[];
+  readonly maxAttempts: number;
+  readonly compensate?: BodyPlan;
+}
+
+export interface SleepPlan extends AnyPlan {
+  readonly kind: 'sleep';
+  readonly ms: number;
+}
+
+export interface ApprovalPlan extends AnyPlan {
+  readonly kind: 'approval';
+  readonly answer: 'approve' | 'approve_with_waiver' | 'reject' | 'halt' | 'nobody';
+  readonly onExpiry: 'fail' | 'approve' | 'halt';
+  /** Steps the person first sends back, once in a run. */
+  readonly sendsBack: readonly string[];
+}
+
+export interface EventPlan extends AnyPlan {
+  readonly kind: 'event';
+  /** `early`: before the run can have asked. `late`: after the time-out. */
+  readonly delivery: 'early' | 'on_time' | 'late' | 'never';
+}
+
+export interface ChildPlan extends AnyPlan, FanOutPlan {
+  readonly kind: 'child';
+  readonly program: Program;
+  /** Absent: one child. */
+  readonly copies?: number;
+  readonly onParentEnd: 'cancel' | 'abandon';
+}
+
+export type StepPlan = PlainPlan | MapPlan | SleepPlan | ApprovalPlan | EventPlan | ChildPlan;
+export type Kind = StepPlan['kind'];
+
+export interface Program {
+  /** Type of the workflow; children have their own. */
+  readonly type: string;
+  /** Every step after those it needs. */
+  readonly steps: readonly StepPlan[];
+  /** Steps whose outputs make the result. */
+  readonly result: readonly string[];
+  readonly onDoubt: 'fail' | 'ask';
+  readonly policy: 'none' | 'allow' | 'deny';
+}
+
+/** What a run of a program is started with. `path` is another one for every run of a trial. */
+export interface ProgramInput {
+  readonly path: string;
+  readonly salt: number;
+}
+
+export function* allPrograms(program: Program): Generator<Program> {
+  yield program;
+  for (const step of program.steps) if (step.kind === 'child') yield* allPrograms(step.program);
+}
+
+/** The named steps and all that follow from them. */
+export function withFollowers({ steps }: Program, ids: readonly string[]): ReadonlySet<string> {
+  const found = new Set(ids);
+  for (const { id, needs } of steps) if (needs.some((need) => found.has(need))) found.add(id);
+  return found;
+}

@@ -1,0 +1,81 @@
+/**
+ * What the bodies of a program compute: small numbers made of all they see, so that a value that went astray anywhere
+ * shows in the result.
+ */
+import type { ChildPlan, MapPlan, ProgramInput, StepPlan } from './program.ts';
+
+/** A number below 2³² made of the values, whatever the order of their members. */
+export function mix(...parts: readonly unknown[]): number {
+  let hash = 0x811c9dc5;
+  for (const char of JSON.stringify(parts, sorted)) {
+    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash;
+}
+
+/** What of an output others may depend on: not who decided, and not which items were in time to be enough. */
+export function seen(plan: StepPlan, output: unknown): unknown {
+  if (output === undefined || output === null) return null;
+  if (plan.kind === 'approval') return { ...(output as object), by: null };
+  if ((plan.kind === 'map' || plan.kind === 'child') && isEnough(plan)) {
+    return {
+      enough: (output as unknown[]).filter((item) => item !== null).length >= plan.completion.atLeast,
+    };
+  }
+  return output;
+}
+
+/** What a body returns. */
+export function bodyValue(
+  plan: StepPlan,
+  input: ProgramInput,
+  given: {
+    readonly needs: readonly unknown[];
+    readonly feedback: string | undefined;
+    readonly index?: number;
+  },
+): number {
+  return mix(plan.id, input.salt, given.needs, given.feedback ?? null, given.index ?? null);
+}
+
+export function lesserValue(value: number): { lesser: number } {
+  return { lesser: value };
+}
+
+export function replacement(plan: StepPlan): unknown {
+  if (plan.kind === 'map' || (plan.kind === 'child' && plan.copies !== undefined)) return [`no ${plan.id}`];
+  return { instead: plan.id };
+}
+
+export function isOdd(plan: StepPlan, needs: readonly unknown[]): boolean {
+  return mix('when', plan.id, needs) % 2 === 1;
+}
+
+/** What the sender of the event sends. */
+export function eventData(plan: StepPlan, input: ProgramInput): { readonly said: number } {
+  return { said: mix('event', plan.id, input.path) };
+}
+
+export function eventKey(plan: StepPlan, input: ProgramInput): string {
+  return `${input.path}/${plan.id}`;
+}
+
+export function childInput(
+  plan: ChildPlan,
+  input: ProgramInput,
+  needs: readonly unknown[],
+  index = 0,
+): ProgramInput {
+  return { path: `${input.path}/${plan.id}.${index}`, salt: mix(plan.id, input.salt, needs, index) };
+}
+
+function isEnough(plan: MapPlan | ChildPlan): plan is (MapPlan | ChildPlan) & {
+  readonly completion: { readonly atLeast: number };
+} {
+  return plan.completion !== undefined && 'atLeast' in plan.completion;
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,170 @@
+/** Compares what became of a run with what the reference says must. Throws in words that name the difference. */
+import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
+import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
+import { bodyOutcome, type End, type Fate, type Prediction, predict } from './data/predict.ts';
+import type { Program, ProgramInput, StepPlan } from './data/program.ts';
+import { mix, seen } from './data/values.ts';
+
+export interface Judged {
+  readonly program: Program;
+  readonly run: RunDocuments;
+  readonly state: RunState;
+  /** Somebody cancelled it, or its parent ended and took it along. */
+  readonly mayBeCancelled: boolean;
+}
+
+const SUCCESSES: ReadonlySet<string> = new Set(['succeeded', 'degraded']);
+/** So many orphans without a checkpoint between them end a run (section 9). */
+const POISONOUS = 5;
+
+export function judge({ program, run, state, mayBeCancelled }: Judged): End | 'cancelled' | 'orphaned' {
+  const input = JSON.parse(state.input && 'text' in state.input ? state.input.text : '{}') as ProgramInput;
+  const prediction = predict(program, input);
+  const end = endOf(state, run.events);
+  if (end === 'orphaned') assertOrphaned(program, state, run.events);
+  else if (end === 'cancelled') expect(mayBeCancelled, 'the run was cancelled, and nobody wanted that');
+  else
+    expect(prediction.ends.has(end), `the run ended as ${end}, not as ${[...prediction.ends].join(' or ')}`);
+  assertSteps(program, state, prediction);
+  if (end === 'completed') assertComplete(program, run, state, prediction);
+  if (end === 'failed') assertCulprit(state, prediction);
+  assertUndone(program, run.events, state, end);
+  return end;
+}
+
+function endOf(state: RunState, events: readonly RunEvent[]): End | 'cancelled' | 'orphaned' {
+  if (!isOver(state)) throw new Error(`the run is ${state.status}`);
+  if (state.status === 'completed') return 'completed';
+  if (state.status === 'cancelled') {
+    if (state.stopKind === 'halt') return 'halted';
+    return state.stopKind === 'policy' ? 'denied' : 'cancelled';
+  }
+  const code = events.flatMap((event) => (event.type === 'run_failed' ? [event.data.error.code] : []))[0];
+  return code === 'RUN_ORPHANED' || code === 'RUN_RESUME_FAILED' ? 'orphaned' : 'failed';
+}
+
+/** The two ends a crash may bring: the journal must show why. */
+function assertOrphaned(program: Program, state: RunState, events: readonly RunEvent[]): void {
+  const { code, stepId } = state.error ?? {};
+  const since = events.findLastIndex(({ type }) => CHECKPOINTS.has(type) && type !== 'run_failed');
+  const orphans = events.filter(({ type, seq }) => type === 'orphan_detected' && seq > since + 1).length;
+  if (code === 'RUN_RESUME_FAILED') {
+    expect(orphans >= POISONOUS, `${orphans} orphans are no poison`);
+    return;
+  }
+  if (stepId === undefined) {
+    expect(state.checkpointHead === 0 && orphans > 0, 'orphaned without a cause');
+    return;
+  }
+  const plan = program.steps.find(({ id }) => id === stepId);
+  expect(plan?.kind === 'step' && !plan.idempotent, `step '${stepId}' may run twice, and yet was in doubt`);
+  expect(program.onDoubt === 'fail', 'a person was to be asked');
+  expect(
+    state.steps.get(stepId)?.phase === 'running',
+    `step '${stepId}' was in doubt, and yet it is ${state.steps.get(stepId)?.phase}`,
+  );
+}
+
+const CHECKPOINTS = new Set<EventType>([
+  'run_started',
+  'step_succeeded',
+  'step_degraded',
+  'step_skipped',
+  'run_suspended',
+  'run_failed',
+]);
+
+/** What has ended, ended as it must, and after all that it needs. */
+function assertSteps(program: Program, state: RunState, { passes }: Prediction): void {
+  for (const plan of program.steps) {
+    const fates = passes.flatMap((fates) => fates.get(plan.id) ?? []);
+    const step = state.steps.get(plan.id);
+    if (step?.phase === 'done') {
+      const outcomes = fates.map(({ outcome }) => outcome);
+      expect(
+        outcomes.includes(step.outcome as never),
+        `step '${plan.id}' ${step.outcome}, not ${outcomes.join(' or ') || 'anything'}`,
+      );
+      if (step.outcome !== 'skipped') assertNeeds(plan, state);
+    }
+    assertItems(plan, state, fates);
+  }
+}
+
+function assertNeeds(plan: StepPlan, state: RunState): void {
+  for (const need of plan.needs) {
+    const step = state.steps.get(need);
+    // A need that was sent back may not have ended again when the run did.
+    const fine = step?.phase === 'again' || (step && step.revision > 1) || step?.phase === 'done';
+    expect(fine, `step '${plan.id}' ended before '${need}'`);
+  }
+}
+
+function assertItems(plan: StepPlan, state: RunState, fates: readonly Fate[]): void {
+  for (const [key, step] of state.steps) {
+    if (!key.startsWith(`${plan.id}[`) || step.phase !== 'done') continue;
+    const index = Number(key.slice(plan.id.length + 1, -1));
+    const wanted = fates.flatMap(({ items }) => items?.[index] ?? []);
+    expect(
+      wanted.includes(step.outcome as never),
+      `item '${key}' ${step.outcome}, not ${wanted.join(' or ')}`,
+    );
+  }
+}
+
+function assertComplete(
+  program: Program,
+  run: RunDocuments,
+  state: RunState,
+  { passes, result }: Prediction,
+): void {
+  const fates = passes.at(-1);
+  for (const { id } of program.steps) {
+    const step = state.steps.get(id);
+    const outcome = step?.phase === 'done' ? step.outcome : step?.phase;
+    expect(outcome === fates?.get(id)?.outcome, `step '${id}' is ${outcome}, not ${fates?.get(id)?.outcome}`);
+  }
+  const text = run.checkpoints.get(state.checkpointHead)?.outputText ?? 'nothing';
+  const found = JSON.parse(text) as Record<string, unknown>;
+  for (const [id, wanted] of Object.entries(result)) {
+    const plan = program.steps.find((step) => step.id === id) as StepPlan;
+    const got = seen(plan, found[id]);
+    expect(
+      mix(got) === mix(wanted),
+      `the result of '${id}' is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`,
+    );
+  }
+}
+
+function assertCulprit({ error }: RunState, { passes }: Prediction): void {
+  const culprits = passes.flatMap((fates) =>
+    [...fates].flatMap(([id, fate]) => (fate.ends === 'failed' ? id : [])),
+  );
+  expect(
+    culprits.includes(error?.stepId ?? ''),
+    `'${error?.stepId}' failed the run, not ${culprits.join(' or ')}`,
+  );
+}
+
+/** All that was done and can be undone is undone once, the last first; and nothing is, in a run that completes. */
+function assertUndone(program: Program, events: readonly RunEvent[], state: RunState, end: string): void {
+  const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
+  const wanted: string[] = [];
+  for (const [key, step] of [...state.steps].sort(([, a], [, b]) => b.seq - a.seq)) {
+    const plan = plans.get(key.split('[')[0] ?? '');
+    if (step.phase !== 'done' || !SUCCESSES.has(step.outcome) || end === 'completed') continue;
+    if (!plan || !('compensate' in plan) || !plan.compensate) continue;
+    if (plan.kind === 'map' && !key.includes('[')) continue;
+    wanted.push(`${key} ${bodyOutcome(plan.compensate) === 'succeeded' ? 'compensated' : 'failed'}`);
+  }
+  const found = state.compensationLog.map(({ stepId, outcome }) => `${stepId} ${outcome}`);
+  expect(found.join() === wanted.join(), `undone was [${found.join()}], not [${wanted.join()}]`);
+  const lastDone = events.findLastIndex(({ type }) => type === 'step_succeeded' || type === 'step_degraded');
+  const firstUndone = events.findIndex(({ type }) => type === 'step_compensated');
+  expect(firstUndone < 0 || firstUndone > lastDone, 'a step was done after others had been undone');
+}
+
+function expect(holds: boolean, problem: string): void {
+  if (!holds) throw new Error(problem);
+}

@@ -1,0 +1,193 @@
+/**
+ * One trial: a program drawn from a seed is run where everything goes wrong that may, must come to its end, and is
+ * judged. What fails says how to repeat it, with the program and the journals.
+ */
+import { CairnError } from '../../functions/src/core/errors.ts';
+import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
+import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { startRun } from '../../functions/src/operations/start/start-run.ts';
+import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import { intercept } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { World } from '../support/world.ts';
+import { Cluster } from './chaos/cluster.ts';
+import { WatchedStage } from './chaos/stage.ts';
+import { drawTrouble, type Trouble } from './chaos/trouble.ts';
+import { Draw } from './data/draw.ts';
+import { generate, type Repertoire } from './data/generate.ts';
+import { allPrograms, type Program, type ProgramInput } from './data/program.ts';
+import { workflowOf } from './data/workflow-of.ts';
+import { judge } from './judge.ts';
+import { report } from './report.ts';
+
+export interface TrialOptions {
+  readonly seed: number;
+  readonly repertoire: Repertoire;
+  /** Breaks what the processes see of the world, to prove that it would be noticed. */
+  readonly sabotage?: (deps: EngineDeps) => EngineDeps;
+}
+
+/** More moves than any of these programs needs: one that is not at its end by then never will be. */
+const MAX_TURNS = 30_000;
+/** Longer than all waits of any of these programs one after the other. */
+const MAX_MS = 400 * 24 * 3_600_000;
+const TENANT = 't1';
+
+/** How the runs of a trial ended. @throws Error with all that is needed to look into what went wrong */
+export async function trial(options: TrialOptions): Promise<string[]> {
+  const underWay = new Trial(options);
+  try {
+    await underWay.run();
+    return underWay.judge();
+  } catch (error) {
+    throw underWay.told(error);
+  }
+}
+
+class Trial {
+  readonly #seed: number;
+  readonly #program: Program;
+  readonly #programs: ReadonlyMap<string, Program>;
+  readonly #world: World;
+  readonly #trouble: Trouble;
+  readonly #cluster: Cluster;
+  readonly #stage: WatchedStage;
+  /** How far a scan last moved the `wakeAt` of a run. */
+  readonly #movedTo = new Map<string, number>();
+
+  constructor({ seed, repertoire, sabotage = (deps) => deps }: TrialOptions) {
+    this.#seed = seed;
+    this.#program = generate(seed, repertoire);
+    this.#programs = new Map([...allPrograms(this.#program)].map((program) => [program.type, program]));
+    // Another stream than the program's, so that a change of one leaves the other as it was.
+    const draw = new Draw(seed * 7_919 + 1);
+    this.#trouble = drawTrouble(draw);
+    this.#stage = new WatchedStage(draw, () => ({
+      db: this.#world.db,
+      clock: this.#world.clock,
+      stoodStill: () => this.#cluster.stoodStill,
+    }));
+    this.#world = new World({
+      workflows: [...this.#programs.values()].map((program) => workflowOf(program, this.#stage)),
+      settings: draw.chance(0.3) ? { budgetMs: 100_000 } : {},
+      seed,
+    });
+    const { clock, queue, db, deps } = this.#world;
+    const watched = sabotage({
+      ...deps,
+      store: this.#watched(deps.store),
+      records: this.#world.records,
+    } as EngineDeps);
+    this.#cluster = new Cluster({ clock, queue, db, deps: watched }, draw, this.#trouble);
+    this.#planStart();
+    if (this.#trouble.cancels) this.#planCancel(draw);
+  }
+
+  async run(): Promise<void> {
+    const { clock } = this.#world;
+    const deadline = clock.now() + MAX_MS;
+    for (let turn = 0; !this.#isDone(); turn += 1) {
+      const goesOn = this.#cluster.turn();
+      await settle();
+      const failure = this.#cluster.failure ?? this.#stage.failure;
+      if (failure) throw failure;
+      if (!goesOn) throw new Error('stuck: nothing can ever happen again');
+      if (turn >= MAX_TURNS || clock.now() > deadline) throw new Error('stuck: it goes on and on');
+    }
+    await this.#deliverLeftovers();
+  }
+
+  judge(): string[] {
+    const { db } = this.#world;
+    return [...db.runs].map(([runId, run]) => {
+      const state = assertStored(db, runId, this.#movedTo.get(runId));
+      const program = this.#programs.get(state.type) as Program;
+      return judge({ program, run, state, mayBeCancelled: this.#mayBeCancelled(state) });
+    });
+  }
+
+  told(error: unknown): Error {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const { trail } = this.#cluster;
+    const findings = { seed: this.#seed, problem, program: this.#program, db: this.#world.db, trail };
+    return new Error(report(findings), { cause: error });
+  }
+
+  /** All runs have ended, and owe nobody anything. */
+  #isDone(): boolean {
+    const runs = [...this.#world.db.runs.values()];
+    return (
+      this.#cluster.idle &&
+      runs.length > 0 &&
+      runs.every(({ snapshot, wakeAt }) => isOver(snapshot) && wakeAt === undefined)
+    );
+  }
+
+  /** A task that comes after the end changes nothing. */
+  async #deliverLeftovers(): Promise<void> {
+    const { queue, deps, db } = this.#world;
+    const heads = () => [...db.runs.values()].map(({ events }) => events.length).join();
+    const before = heads();
+    for (let task = queue.take(); task; task = queue.take()) {
+      const end = await drive(deps, task);
+      if (end !== 'over') throw new Error(`a task after the end of its run: '${end}'`);
+    }
+    if (heads() !== before) throw new Error('a task after the end of its run has changed it');
+  }
+
+  #planStart(): void {
+    const input: ProgramInput = { path: 'root', salt: this.#seed };
+    const request = {
+      tenantId: TENANT,
+      environment: 'test',
+      input,
+      trigger: { source: 'api' },
+      source: 'api',
+      key: `api:c.trial:${this.#seed}`,
+      requestHash: 'h',
+    } as const;
+    this.#cluster.plan(this.#cluster.now, {
+      label: 'start',
+      work: (deps) => {
+        const workflow = deps.registry.newest(this.#program.type);
+        if (!workflow) throw new Error(`no workflow '${this.#program.type}'`);
+        return startRun({ ...deps, records: this.#world.records }, { ...request, workflow });
+      },
+    });
+  }
+
+  /** At some moment of the first minutes, or days. */
+  #planCancel(draw: Draw): void {
+    const at = this.#cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(3 * 24 * 3_600_000));
+    this.#cluster.plan(at, {
+      label: 'cancel',
+      work: async (deps) => {
+        const root = [...this.#world.db.runs.values()].find(({ snapshot }) => !snapshot.parent);
+        if (!root) return;
+        const request = { runId: root.snapshot.id, tenantId: TENANT, actor: 'u1', stopKind: 'user' } as const;
+        await cancelRun(deps, request).catch((error) => {
+          if (!(error instanceof CairnError) || error.code !== 'RUN_TERMINAL_STATE') throw error;
+        });
+      },
+    });
+  }
+
+  #mayBeCancelled(state: RunState): boolean {
+    if (!state.parent) return this.#trouble.cancels;
+    // What a parent leaves behind when it ends is cancelled, and so is what is left behind by that.
+    const parent = this.#world.db.runs.get(state.parent.runId);
+    return parent?.snapshot.status !== 'completed';
+  }
+
+  #watched(store: EngineDeps['store']): EngineDeps['store'] {
+    return intercept(store, ({ method, args }, proceed) => {
+      const { runId, wakeAt } =
+        method === 'touch' ? (args[0] as SnapshotTouch) : { runId: '', wakeAt: undefined };
+      if (wakeAt !== undefined) this.#movedTo.set(runId, Math.max(wakeAt, this.#movedTo.get(runId) ?? 0));
+      return proceed();
+    });
+  }
+}
