@@ -19,6 +19,10 @@ import { World } from '../../support/world.ts';
 export const HOUR_MS = 3_600_000;
 
 export interface Release {
+  /** Where the run is to be; absent: a world of its own. */
+  readonly world?: World;
+  readonly tenantId?: string;
+  readonly seed?: number;
   readonly onFailure?: OnFailure<never>;
   /** `review` can be undone, and each of the `files`. */
   readonly undo?: boolean;
@@ -64,10 +68,11 @@ export class Scene {
   }
 
   /** A run that a drive has just begun. */
-  static async begun(options: Release & { readonly seed?: number } = {}): Promise<Scene> {
+  static async begun(options: Release = {}): Promise<Scene> {
     const workflow = release(options);
-    const world = new World({ workflows: [workflow], ...(options.seed ? { seed: options.seed } : {}) });
-    const runId = await world.start('release');
+    const { tenantId = 't1', seed = 1 } = options;
+    const world = options.world ?? new World({ workflows: [workflow], seed });
+    const runId = await world.start('release', {}, { tenantId });
     world.queue.take();
     const scene = new Scene(world, workflow, runId, await journalOf(world.deps, runId));
     await scene.claim();
@@ -76,7 +81,7 @@ export class Scene {
   }
 
   /** Suspended at the gate, two steps done. */
-  static async asking(options: Release & { readonly seed?: number } = {}): Promise<Scene> {
+  static async asking(options: Release = {}): Promise<Scene> {
     const scene = await Scene.begun(options);
     await scene.done('fetch');
     await scene.done('review');

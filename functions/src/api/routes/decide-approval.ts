@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DECISIONS } from '../../core/run/events.ts';
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
+import { assertMakesSense } from '../../operations/approvals/request.ts';
 import { loadOwn } from '../../operations/outside-append.ts';
 import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -36,6 +37,7 @@ export async function decideFromApi(
 ): Promise<Response> {
   assertRole(caller, 'operator');
   const mutation = await readMutation(request, DecisionBody);
+  assertMakesSense(mutation.body);
   const { tenantId } = caller;
   // Before anything is kept: a request about a run that is not there leaves nothing behind.
   await loadOwn(deps.start, { runId, tenantId });

@@ -24,6 +24,9 @@ export interface DecideRequest {
   readonly actor: string;
 }
 
+/** What is said, without who says it about what. */
+export type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
+
 /** The first answer to the question; a repetition is told the same. */
 export interface ApprovalDecided {
   readonly runId: string;
@@ -36,12 +39,12 @@ export interface ApprovalDecided {
 }
 
 /** All that was said beside the decision, as canonical JSON. */
-export function payloadTextOf({ note, feedback, steps }: DecideRequest): string {
+export function payloadTextOf({ note, feedback, steps }: Said): string {
   return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort() });
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
-export function assertMakesSense({ decision, note, feedback, steps }: DecideRequest): void {
+export function assertMakesSense({ decision, note, feedback, steps }: Said): void {
   checkText('note', note);
   checkText('feedback', feedback);
   const sendsBack = decision === 'retry_with_feedback';

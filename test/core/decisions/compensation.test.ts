@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { compensationsDue } from '../../../functions/src/core/decisions/compensation.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import {
+  bySystem,
+  failedStep,
+  grownBy,
+  running,
+  sentBack,
+  settledStep,
+  succeeded,
+} from '../run/journal-drafts.ts';
+import { journals } from '../run/random-journal.ts';
+
+const all = () => true;
+const none = () => false;
+const undone = (stepId: string, more: { itemKey?: string } = {}) =>
+  bySystem('step_compensated', { stepId, revision: 1, ...more });
+const degraded = (stepId: string) => bySystem('step_degraded', { ...settledStep(stepId), reason: 'r' }, '1');
+const skipped = (stepId: string) => bySystem('step_skipped', { ...settledStep(stepId), reason: 'r' }, 'null');
+const error = { code: 'X', message: 'x', retryable: false };
+
+const due = (drafts: readonly EventDraft[], isCompensable: (key: string) => boolean = all) =>
+  compensationsDue(grownBy(running(), drafts), isCompensable);
+
+describe('what is still to be undone', () => {
+  test.each<[string, EventDraft[], string[]]>([
+    ['nothing of a run that did nothing', [], []],
+    ['what completed, the newest first', [succeeded('a'), succeeded('c'), succeeded('b')], ['b', 'c', 'a']],
+    ['what degraded did something too', [degraded('a')], ['a']],
+    ['not what failed or was skipped', [failedStep('a'), skipped('b')], []],
+    ['not what is under way', [bySystem('step_started', settledStep('a'))], []],
+    ['not what has been undone', [succeeded('a'), succeeded('b'), undone('b')], ['a']],
+    [
+      'not what could not be undone, for good',
+      [succeeded('a'), bySystem('compensation_failed', { stepId: 'a', revision: 1, error })],
+      [],
+    ],
+    [
+      'items by their own keys',
+      [succeeded('m', { itemKey: '0' }), succeeded('m', { itemKey: '1' }), undone('m', { itemKey: '1' })],
+      ['m[0]'],
+    ],
+    ['not what a person sent back', [succeeded('a'), succeeded('b'), sentBack('g.1', ['b'])], ['a']],
+  ])('%s', (_, drafts, expected) => {
+    expect(due(drafts)).toEqual(expected);
+  });
+
+  test('only what the definition can undo', () => {
+    expect(due([succeeded('a'), succeeded('b')], (key) => key === 'a')).toEqual(['a']);
+    expect(due([succeeded('a')], none)).toEqual([]);
+  });
+
+  test('undoing it one after the other comes to an end, whatever the run had done', () => {
+    fc.assert(
+      fc.property(journals(), ({ states }) => {
+        for (const state of states) {
+          const first = compensationsDue(state, all);
+          expect(new Set(first).size).toBe(first.length);
+          let left = state;
+          for (const [index, key] of first.entries()) {
+            const compensationLog = [
+              ...left.compensationLog,
+              { stepId: key, outcome: 'compensated', at: 0 } as const,
+            ];
+            left = { ...left, compensationLog };
+            expect(compensationsDue(left, all)).toEqual(first.slice(index + 1));
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
