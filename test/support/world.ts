@@ -1,41 +1,20 @@
-/** A whole installation in memory, whose time the test owns. */
+/** The installation of the test kit as the engine's own tests drive it: to its end, with short leases and no log. */
 
-import { makeRunId } from '../../functions/src/core/encoding/ids.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import type { RunState } from '../../functions/src/core/run/state.ts';
-import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
-import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../../functions/src/memory/memory-rendezvous-store.ts';
-import { MemoryRunStore } from '../../functions/src/memory/memory-run-store.ts';
-import { MemoryRuntimeConfigStore } from '../../functions/src/memory/memory-runtime-config-store.ts';
-import { MemoryTaskQueue } from '../../functions/src/memory/memory-task-queue.ts';
 import type { StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import type { Log } from '../../functions/src/ports/log.ts';
-import type { Randomness } from '../../functions/src/ports/randomness.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
-import { settle, VirtualClock } from './virtual-clock.ts';
+import { Installation } from '../../functions/src/testing/installation.ts';
+import { settle } from './virtual-clock.ts';
+
+export { seededRandomness } from '../../functions/src/testing/seeded-randomness.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** Numbers that look random and are the same in every run of the test. */
-export function seededRandomness(seed = 1): Randomness {
-  let state = seed;
-  const unit = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(unit() * 256));
-  return { unit, token: () => Buffer.from(bytes()).toString('hex'), runId: () => makeRunId(bytes()) };
-}
 
 export interface WorldOptions {
   readonly workflows: readonly Workflow[];
@@ -43,30 +22,9 @@ export interface WorldOptions {
   readonly seed?: number;
 }
 
-export class World {
-  readonly clock = new VirtualClock();
-  readonly db = new MemoryDatabase(this.clock);
-  readonly store = new MemoryRunStore(this.db);
-  readonly records = new MemoryIdempotencyStore(this.db);
-  readonly config = new MemoryRuntimeConfigStore(this.db);
-  readonly rendezvous = new MemoryRendezvousStore(this.db);
-  readonly queue = new MemoryTaskQueue();
-  readonly shutdown = new AbortController();
-  readonly deps: EngineDeps;
-
+export class World extends Installation {
   constructor({ workflows, settings, seed }: WorldOptions) {
-    this.deps = {
-      store: this.store,
-      queue: this.queue,
-      rendezvous: this.rendezvous,
-      runtime: new CachedRuntimeConfig(this.config, this.clock),
-      clock: this.clock,
-      random: seededRandomness(seed),
-      log: SILENT,
-      registry: new WorkflowRegistry(workflows),
-      settings: { ...LOCAL_SETTINGS, ...settings },
-      shutdown: this.shutdown.signal,
-    };
+    super({ workflows, settings: { ...LOCAL_SETTINGS, ...settings }, seed, logTo: () => SILENT });
   }
 
   async start(type: string, input: unknown = {}, more: Partial<StartRequest> = {}): Promise<string> {
@@ -109,19 +67,12 @@ export class World {
         await scan(deps);
         continue;
       }
-      const next = [this.clock.nextAt, this.queue.nextAt(), this.#nextWake()].filter(
-        (at) => at !== undefined,
-      );
+      const next = [this.clock.nextAt, this.queue.nextAt(), this.nextWake].filter((at) => at !== undefined);
       if (next.length === 0) break;
       const at = Math.min(...next);
       if (!this.clock.fireNext(at) && at > now) this.clock.jump(at - now);
     }
     await Promise.all(under);
-  }
-
-  #nextWake(): number | undefined {
-    const times = [...this.db.runs.values()].flatMap((run) => (run.wakeAt === undefined ? [] : [run.wakeAt]));
-    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** The run as its whole journal says; throws if the journal does not fold. */
