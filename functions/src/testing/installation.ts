@@ -10,9 +10,11 @@ import type { EngineSettings } from '../engine/settings.ts';
 import { MemoryDatabase } from '../memory/memory-database.ts';
 import { MemoryIdempotencyStore } from '../memory/memory-idempotency-store.ts';
 import { MemoryRendezvousStore } from '../memory/memory-rendezvous-store.ts';
+import { MemoryRunCensus } from '../memory/memory-run-census.ts';
 import { MemoryRunStore } from '../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../memory/memory-runtime-config-store.ts';
 import { MemoryTaskQueue } from '../memory/memory-task-queue.ts';
+import { otherRuns } from '../operations/other-runs.ts';
 import type { Log } from '../ports/log.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -34,6 +36,7 @@ export class Installation {
   readonly records: MemoryIdempotencyStore;
   readonly rendezvous: MemoryRendezvousStore;
   readonly config: MemoryRuntimeConfigStore;
+  readonly census: MemoryRunCensus;
   readonly queue = new MemoryTaskQueue();
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
@@ -45,7 +48,8 @@ export class Installation {
     this.records = new MemoryIdempotencyStore(this.db);
     this.rendezvous = new MemoryRendezvousStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
-    this.deps = {
+    this.census = new MemoryRunCensus(this.db);
+    const base = {
       store: this.store,
       queue: this.queue,
       rendezvous: this.rendezvous,
@@ -57,6 +61,7 @@ export class Installation {
       settings,
       shutdown: this.shutdown.signal,
     };
+    this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };
   }
 
   /** The earliest time by which somebody must have touched a run (J10), epoch ms. */

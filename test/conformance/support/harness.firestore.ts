@@ -8,6 +8,7 @@ import { lazyCommitChannel } from '../../../functions/src/platform/commit-channe
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
+import { FirestoreRunCensus } from '../../../functions/src/store/firestore-run-census.ts';
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
 import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
@@ -46,6 +47,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         clients: new FirestoreClientStore(db),
         rendezvous: new FirestoreRendezvousStore(db),
         config: new FirestoreRuntimeConfigStore(db),
+        census: new FirestoreRunCensus(db),
         passTime: (ms) => {
           time += ms;
         },

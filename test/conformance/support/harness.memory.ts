@@ -3,6 +3,7 @@ import { MemoryClientStore } from '../../../functions/src/memory/memory-client-s
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
 import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
 import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
+import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
 import type { Harness } from './harness.ts';
@@ -20,6 +21,7 @@ export function memoryHarness(): Harness {
         clients: new MemoryClientStore(db),
         rendezvous: new MemoryRendezvousStore(db),
         config: new MemoryRuntimeConfigStore(db),
+        census: new MemoryRunCensus(db),
         passTime: (ms) => {
           time += ms;
         },

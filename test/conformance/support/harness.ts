@@ -2,6 +2,7 @@
 import type { ClientRegistry } from '../../../functions/src/ports/client-store.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
+import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 
@@ -11,6 +12,7 @@ export interface Stores {
   readonly clients: ClientRegistry;
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
+  readonly census: RunCensus;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;
   /** The store's own time, epoch ms. */

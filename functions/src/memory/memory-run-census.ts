@@ -1,0 +1,42 @@
+/** Counts of runs in memory. */
+import { isTerminal } from '../core/run/status.ts';
+import type { DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+import { ascending } from './paging.ts';
+
+export class MemoryRunCensus implements RunCensus {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
+    const found = new Map<string, LiveVersion>();
+    for (const { snapshot } of this.#db.runs.values()) {
+      const { type, planVersion } = snapshot;
+      if (snapshot.tenantId !== tenantId || isTerminal(snapshot.status)) continue;
+      const name = `${type}@${planVersion}`;
+      found.set(name, { type, planVersion, runs: (found.get(name)?.runs ?? 0) + 1 });
+    }
+    const order = (a: LiveVersion, b: LiveVersion) =>
+      a.type === b.type ? a.planVersion - b.planVersion : a.type < b.type ? -1 : 1;
+    return [...found.values()].sort(order).slice(0, limit);
+  }
+
+  async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
+    const entries: DueEntry[] = [];
+    for (const [runId, { snapshot, wakeAt }] of this.#db.runs) {
+      if (wakeAt === undefined || wakeAt > until) continue;
+      if (type === undefined || snapshot.type === type) entries.push({ runId, type: snapshot.type, wakeAt });
+    }
+    return entries
+      .filter((entry) => after === undefined || byTime(entry, after) > 0)
+      .sort(byTime)
+      .slice(0, limit);
+  }
+}
+
+function byTime(a: DueEntry, b: DueEntry): number {
+  return ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId]);
+}

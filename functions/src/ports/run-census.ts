@@ -1,0 +1,35 @@
+/**
+ * Questions about many runs at once that no single run answers: which versions are still in use, and who has to be
+ * looked at soon. Reads snapshots, which may lag behind a driven run (J7); nothing is decided by the answers.
+ */
+
+/** Runs of one tenant that have not ended and are pinned to this version. */
+export interface LiveVersion {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly runs: number;
+}
+
+/** A run that somebody must have touched by `wakeAt`, epoch ms. */
+export interface DueEntry {
+  readonly runId: string;
+  readonly type: string;
+  readonly wakeAt: number;
+}
+
+export interface DueQuery {
+  /** Only runs whose `wakeAt` is not after this, epoch ms. */
+  readonly until: number;
+  /** Only runs of this workflow. */
+  readonly type?: string;
+  /** The last entry of the page before. */
+  readonly after?: DueEntry;
+  readonly limit: number;
+}
+
+export interface RunCensus {
+  /** By type and version, ascending; at most `limit` of them. */
+  liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]>;
+  /** Of all tenants, earliest first. */
+  due(query: DueQuery): Promise<readonly DueEntry[]>;
+}

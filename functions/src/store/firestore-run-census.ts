@@ -1,0 +1,73 @@
+/** Counts of runs in Firestore. Each query has its index in `firestore.indexes.json`. */
+import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { SHARD_COUNT } from '../core/encoding/ids.ts';
+import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
+import type { DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import { call } from './call.ts';
+import { Paths } from './paths.ts';
+
+const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
+/** As every scan by time: one range of growing index values bears only about 500 writes a second. */
+const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+/** Counts asked for at once. */
+const CONCURRENT_COUNTS = 8;
+
+type Version = Omit<LiveVersion, 'runs'>;
+
+export class FirestoreRunCensus implements RunCensus {
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#paths = new Paths(db, prefix);
+  }
+
+  /** One read and one count for each version: each look begins after all runs of the version found before. */
+  async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
+    const live = this.#paths.runs().where('tenantId', '==', tenantId).where('status', 'in', LIVE);
+    const versions: Version[] = [];
+    for (let last = await firstOf(live); last; last = await firstOf(live, last)) {
+      versions.push(last);
+      if (versions.length === limit) break;
+    }
+    const counted: LiveVersion[] = [];
+    for (let from = 0; from < versions.length; from += CONCURRENT_COUNTS) {
+      const some = versions.slice(from, from + CONCURRENT_COUNTS);
+      counted.push(...(await Promise.all(some.map((version) => withCount(live, version)))));
+    }
+    // The last run of a version may have ended since it was found.
+    return counted.filter(({ runs }) => runs > 0);
+  }
+
+  async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
+    const runs: Query = this.#paths.runs();
+    const ordered = (type === undefined ? runs : runs.where('type', '==', type))
+      .where('shard', 'in', SHARDS)
+      .where('wakeAt', '<=', Timestamp.fromMillis(until))
+      .orderBy('wakeAt')
+      .orderBy(FieldPath.documentId())
+      .limit(limit)
+      .select('type', 'wakeAt');
+    const page = after ? ordered.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : ordered;
+    const { docs } = await call('look for runs that are due soon', () => page.get());
+    return docs.map((found) => ({
+      runId: found.id,
+      type: found.get('type') as string,
+      wakeAt: (found.get('wakeAt') as Timestamp).toMillis(),
+    }));
+  }
+}
+
+/** The first version in use, or the first after another. */
+async function firstOf(live: Query, after?: Version): Promise<Version | undefined> {
+  const ordered = live.orderBy('type').orderBy('planVersion').limit(1).select('type', 'planVersion');
+  const next = after ? ordered.startAfter(after.type, after.planVersion) : ordered;
+  const { docs } = await call('look for versions with live runs', () => next.get());
+  const [found] = docs;
+  return found && { type: found.get('type') as string, planVersion: found.get('planVersion') as number };
+}
+
+async function withCount(live: Query, { type, planVersion }: Version): Promise<LiveVersion> {
+  const ofVersion = live.where('type', '==', type).where('planVersion', '==', planVersion);
+  const counted = await call('count of live runs', () => ofVersion.count().get());
+  return { type, planVersion, runs: counted.data().count };
+}

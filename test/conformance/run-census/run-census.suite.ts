@@ -1,0 +1,129 @@
+/** What every run census promises. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { RunIdentity } from '../../../functions/src/core/run/events.ts';
+import type { DueEntry } from '../../../functions/src/ports/run-census.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
+
+/** A run that nobody has claimed is looked at this long after its start. */
+const GRACE_MS = 60_000;
+
+export function runCensusConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    beforeEach(async () => {
+      stores = await harness.make();
+    });
+    afterAll(() => harness.close());
+
+    async function start(runId: string, identity: Partial<RunIdentity> = {}, at = T0): Promise<void> {
+      expect(await stores.runs.start(beginning(runId, { at, identity }))).toMatchObject({
+        kind: 'committed',
+      });
+    }
+
+    /** Ends a run that was started as it stands. */
+    async function end(runId: string): Promise<void> {
+      const loaded = await stores.runs.load(runId);
+      if (!loaded) throw new Error(`run ${runId} is not there`);
+      const error = { code: 'X', message: 'x', retryable: false };
+      const { commit } = move(
+        loaded.state,
+        [...claim(loaded.state, T0 + 1_000), { type: 'run_failed', data: { error }, initiator: 'system' }],
+        { snapshot: true },
+      );
+      expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
+    }
+
+    describe('versions with live runs', () => {
+      test('are counted by type and version, in that order', async () => {
+        const runs: [string, string, number][] = [
+          ['run_1', 'deploy', 2],
+          ['run_2', 'deploy', 10],
+          ['run_3', 'clean-up', 1],
+          ['run_4', 'deploy', 2],
+          ['run_5', 'deploy', 10],
+          ['run_6', 'deploy', 10],
+          ['run_7', 'deploy-all', 1],
+        ];
+        for (const [runId, type, planVersion] of runs) await start(runId, { type, planVersion });
+        const all = [
+          { type: 'clean-up', planVersion: 1, runs: 1 },
+          { type: 'deploy', planVersion: 2, runs: 2 },
+          { type: 'deploy', planVersion: 10, runs: 3 },
+          { type: 'deploy-all', planVersion: 1, runs: 1 },
+        ];
+        expect(await stores.census.liveVersions('acme', 100)).toEqual(all);
+        expect(await stores.census.liveVersions('acme', 2)).toEqual(all.slice(0, 2));
+      });
+
+      test('do not count what has ended, and count every status before that', async () => {
+        for (const runId of ['run_1', 'run_2', 'run_3']) await start(runId, { type: 'deploy' });
+        await start('run_4', { type: 'over' });
+        await end('run_2');
+        await end('run_4');
+        const loaded = await stores.runs.load('run_3');
+        if (!loaded) throw new Error('run_3 is not there');
+        const { commit } = move(loaded.state, claim(loaded.state, T0 + 1_000), { snapshot: true });
+        await stores.runs.commit(commit);
+        expect(await stores.census.liveVersions('acme', 100)).toEqual([
+          { type: 'deploy', planVersion: 1, runs: 2 },
+        ]);
+      });
+
+      test('are those of one tenant', async () => {
+        await start('run_1', { tenantId: 'other' });
+        expect(await stores.census.liveVersions('acme', 100)).toEqual([]);
+        expect(await stores.census.liveVersions('other', 100)).toHaveLength(1);
+      });
+    });
+
+    describe('runs due soon', () => {
+      test('come earliest first, of all tenants and types', async () => {
+        await start('run_b', { type: 'two', tenantId: 'other' }, T0 + 2);
+        await start('run_a', { type: 'one' }, T0 + 3);
+        await start('run_c', { type: 'one' }, T0 + 1);
+        const due = await stores.census.due({ until: T0 + GRACE_MS + 2, limit: 10 });
+        expect(due).toEqual([
+          { runId: 'run_c', type: 'one', wakeAt: T0 + GRACE_MS + 1 },
+          { runId: 'run_b', type: 'two', wakeAt: T0 + GRACE_MS + 2 },
+        ]);
+      });
+
+      test('are only those of one type, if one is named', async () => {
+        await start('run_a', { type: 'one' });
+        await start('run_b', { type: 'two' });
+        const due = await stores.census.due({ until: T0 + GRACE_MS, type: 'two', limit: 10 });
+        expect(due.map(({ runId }) => runId)).toEqual(['run_b']);
+      });
+
+      test('are no runs that have ended', async () => {
+        await start('run_a');
+        await end('run_a');
+        expect(await stores.census.due({ until: T0 + 999_999_999, limit: 10 })).toEqual([]);
+      });
+
+      test.each([undefined, 'one'])(
+        'come page by page, each once, though many are due at one moment (%s)',
+        async (type) => {
+          const runIds = Array.from({ length: 23 }, (_, i) => `run_${String((i * 7) % 23).padStart(2, '0')}`);
+          for (const [i, runId] of runIds.entries()) await start(runId, { type: 'one' }, T0 + (i % 3));
+          const found: DueEntry[] = [];
+          for (;;) {
+            const after = found.at(-1);
+            const page = await stores.census.due({
+              until: T0 + GRACE_MS + 9,
+              limit: 5,
+              ...(type === undefined ? {} : { type }),
+              ...(after ? { after } : {}),
+            });
+            found.push(...page);
+            if (page.length < 5) break;
+          }
+          expect(found.map(({ runId }) => runId).sort()).toEqual([...runIds].sort());
+          expect(found.map(({ wakeAt }) => wakeAt)).toEqual(found.map(({ wakeAt }) => wakeAt).sort());
+        },
+      );
+    });
+  });
+}
