@@ -41,7 +41,11 @@ export function accepted(
   if (past) return { next: seen, result: { kind: 'delivered', takenIn: past.takenIn } };
   const live = early.filter((other) => !hasExpired(other, now));
   const known = live.find(({ eventId }) => eventId === event.eventId);
-  if (known?.takenBy) return { next: seen, result: { kind: 'offer', event: known, to: [known.takenBy] } };
+  if (known?.takenBy) {
+    // What is passed on is for all who are listed, whoever has come and taken it meanwhile.
+    const to = [known.takenBy, ...(known.passing ? waiting : [])];
+    return { next: seen, result: { kind: 'offer', event: known, to } };
+  }
   if (known && waiting.length === 0)
     return reported(seen, address, { eventId: known.eventId, now, offered: NOBODY });
   if (known?.passing) return { next: seen, result: { kind: 'offer', event: known, to: waiting } };
@@ -138,10 +142,13 @@ function settledMeanwhile(
   seen: Rendezvous | undefined,
   { eventId, offered, now, waiting }: Report & Pick<Rendezvous, 'waiting'>,
 ): Move<Delivery> {
-  const next = seen && waiting.length < seen.waiting.length ? tidied({ ...seen, waiting }, now) : seen;
   const past = seen?.delivered.find((event) => event.eventId === eventId);
-  const takenIn = past?.takenIn ?? offered.takenIn;
-  return { next, result: takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' } };
+  const takenIn = withRuns(past?.takenIn ?? [], offered.takenIn);
+  const result: Delivery = takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' };
+  if (!seen || (waiting.length === seen.waiting.length && takenIn === past?.takenIn))
+    return { next: seen, result };
+  const delivered = seen.delivered.map((event) => (event === past ? { ...past, takenIn } : event));
+  return { next: tidied({ ...seen, waiting, delivered }, now), result };
 }
 
 function keyOf({ runId, waitId }: WaitRef): string {

@@ -1,0 +1,139 @@
+/**
+ * Runs that wait for an event, put together by hand, and what takes part in a race for one: joiners, senders, and those
+ * who end a wait otherwise.
+ */
+import { z } from 'zod';
+import type { EventDraft, Wait } from '../../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../../functions/src/engine/rendezvous/leave.ts';
+import { answersOn, eventOutput } from '../../../functions/src/engine/rendezvous/offer.ts';
+import { resumed } from '../../../functions/src/engine/waits/settle.ts';
+import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';
+import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
+import { appendFromOutside } from '../../../functions/src/operations/outside-append.ts';
+import type { Rendezvous } from '../../../functions/src/ports/rendezvous-store.ts';
+import { World } from '../../support/world.ts';
+
+export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
+
+/** Two steps may wait for the event; a build that says `strict` wants a number in it. */
+export const waits = defineWorkflow({
+  type: 'waits',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const wait = { event: PLACE.event, key: () => PLACE.key };
+    return {
+      any: step.event('any', { ...wait, timeout: '1h' }),
+      strict: step.event('strict', { ...wait, output: z.object({ build: z.number() }) }),
+    };
+  },
+});
+
+export function world(seed = 1): World {
+  return new World({ workflows: [waits], seed });
+}
+
+export function waitOn(runId: string, stepId: string, now: number): Wait {
+  return {
+    id: `${stepId}.1`,
+    kind: 'event',
+    name: PLACE.event,
+    key: PLACE.key,
+    openedAt: now,
+    dueAt: now + 3_600_000,
+    execution: { stepId, revision: 1, kind: 'event', attempt: 1, inputsHash: runId, startedAt: now },
+  };
+}
+
+/** A run whose journal says that these steps wait; nobody drives it, and the rendezvous does not know of it yet. */
+export async function waitingRun(world: World, steps: readonly string[] = ['any']): Promise<string> {
+  const { clock, deps } = world;
+  const runId = await world.start('waits');
+  world.queue.take();
+  const loaded = await deps.store.load(runId);
+  if (!loaded) throw new Error('the run is gone');
+  const owner = 'hand';
+  const journal = new RunJournal(deps, loaded, { ...deps.settings, owner });
+  const now = clock.now();
+  const system = { initiator: 'system' } as const;
+  const drafts: EventDraft[] = [
+    { ...system, type: 'run_claimed', data: { owner, epoch: 1, expiresAt: now + 1_000 } },
+    { ...system, type: 'run_started', data: {} },
+    ...steps.map(
+      (id): EventDraft => ({ ...system, type: 'wait_opened', data: { wait: waitOn(runId, id, now) } }),
+    ),
+    { ...system, type: 'run_released', data: { reason: 'budget', inFlight: [] } },
+  ];
+  await journal.append(() => drafts);
+  return runId;
+}
+
+/** What a drive does for an open wait: tells the outside of it, takes in what lies there, and lets the run rest. */
+export async function announce(deps: EngineDeps, runId: string, stepId = 'any'): Promise<void> {
+  const waitId = `${stepId}.1`;
+  const step = waits.steps.get(stepId);
+  if (!step) throw new Error(`no step '${stepId}'`);
+  const event = await joinRendezvous(deps, {
+    ...PLACE,
+    runId,
+    waitId,
+    accepts: ({ dataText }) => 'text' in eventOutput(step, dataText),
+  });
+  if (event) {
+    const { state } = await append(deps, runId, (current) => {
+      const brought = { id: event.eventId, dataText: event.dataText, initiator: 'system' } as const;
+      const open = isOver(current) ? [] : current.waits.filter(({ id }) => id === waitId);
+      return answersOn(current, { deps, brought, waits: open }).drafts;
+    });
+    await leave(deps, state, waitId);
+  }
+  await append(deps, runId, (state) =>
+    state.status === 'running' && state.waits.length > 0
+      ? [
+          {
+            type: 'run_suspended',
+            initiator: 'system',
+            data: { status: 'waiting_external', announced: true },
+          },
+        ]
+      : [],
+  );
+}
+
+/** The time of the wait has come: what a drive does then. */
+export async function expire(deps: EngineDeps, runId: string, stepId = 'any'): Promise<void> {
+  const { state } = await append(deps, runId, (current) => {
+    const wait = isOver(current) ? undefined : current.waits.find(({ id }) => id === `${stepId}.1`);
+    const step = waits.steps.get(stepId);
+    if (!wait || !step) return [];
+    return [...timeUp({ step, wait, now: deps.clock.now() }), ...resumed(current, 'its time has come')];
+  });
+  await leave(deps, state, `${stepId}.1`);
+}
+
+/** The run ends, and what it owes at its end is done. */
+export async function end(deps: EngineDeps, runId: string): Promise<void> {
+  const { state } = await append(deps, runId, (current) =>
+    isOver(current) ? [] : [{ type: 'run_cancelled', initiator: 'user', data: { stopKind: 'user' } }],
+  );
+  await leave(deps, state);
+}
+
+export async function leave(deps: EngineDeps, state: RunState, waitId?: string): Promise<void> {
+  const { id: runId, received } = state;
+  const which = waitId === undefined ? {} : { waitId };
+  await leaveRendezvous(deps, { ...PLACE, ...which, runId }, (eventId) => received.includes(eventId));
+}
+
+function append(deps: EngineDeps, runId: string, decide: (state: RunState) => readonly EventDraft[]) {
+  return appendFromOutside(deps, { runId, tenantId: PLACE.tenantId, decide });
+}
+
+/** What stands at the place; an empty one is not there. */
+export async function place({ rendezvous }: World): Promise<Rendezvous | undefined> {
+  return (await rendezvous.read(PLACE))?.rendezvous;
+}
