@@ -65,7 +65,6 @@ const RACES: readonly Race[] = [
     claim: 'one who joins and two who send',
     runs: 1,
     acts: [joins(0), sends('e1'), sends('e2')],
-    ends: ['e1 1'],
     events: ['e1', 'e2'],
     ends: ['e1 0,e2 1', 'e1 1,e2 0'],
   },
@@ -74,6 +73,7 @@ const RACES: readonly Race[] = [
     runs: 2,
     acts: [joins(0), joins(1), sends('e1')],
     events: ['e1'],
+    ends: ['e1 1'],
     ends: ['e1 1', 'e1 2'],
   },
   {
