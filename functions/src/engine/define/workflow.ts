@@ -3,6 +3,7 @@
 import { parseDuration } from '../../core/duration.ts';
 import { buildGraph } from '../../core/graph/graph.ts';
 import * as define from './step-definitions.ts';
+import { type Given, handleIds, invalid } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
 import type { Handle, StepFactory, WorkflowOptions } from './types.ts';
 
@@ -17,20 +18,21 @@ const MAX_TYPE_LENGTH = 100;
 export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow {
   const { type, planVersion } = options;
   if (!TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
-    throw define.invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
+    throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
   }
   if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
-    throw define.invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
+    throw invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
   }
   const steps: StepDefinition[] = [];
   const returned = options.steps(factoryInto(steps, type));
-  if (steps.length === 0) throw define.invalid(type, 'steps', 'a workflow needs at least one step');
+  if (steps.length === 0) throw invalid(type, 'steps', 'a workflow needs at least one step');
 
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const result = define.handleIds(returned);
-  for (const [name, id] of Object.entries(result)) {
-    if (!byId.has(id))
-      throw define.invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
+  const result: Record<string, string> = {};
+  for (const [name, id] of Object.entries(handleIds(returned))) {
+    if (id === undefined || !byId.has(id))
+      throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
+    result[name] = id;
   }
   const graph = buildGraph(
     steps.map((step) => ({
@@ -49,7 +51,9 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
     graph,
     steps: byId,
     result,
-    ...(options.timeout === undefined ? {} : { timeoutMs: parseDuration(options.timeout, 'timeout') }),
+    ...(options.timeout === undefined
+      ? {}
+      : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),
   };
 }
@@ -62,14 +66,13 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
   };
   const plain = (id: string, ...rest: readonly unknown[]) => {
     const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
-    return note(define.plainStep({ type, id }, options as define.Given, body));
+    return note(define.plainStep({ type, id }, options as Given, body));
   };
   return Object.assign(plain, {
-    map: (id: string, options: define.Given, body: unknown) =>
-      note(define.mapStep({ type, id }, options, body)),
-    approval: (id: string, options: define.Given) => note(define.approvalStep({ type, id }, options)),
-    event: (id: string, options: define.Given) => note(define.eventStep({ type, id }, options)),
-    sleep: (id: string, options: define.Given) => note(define.sleepStep({ type, id }, options)),
-    child: (id: string, options: define.Given) => note(define.childStep({ type, id }, options)),
+    map: (id: string, options: Given, body: unknown) => note(define.mapStep({ type, id }, options, body)),
+    approval: (id: string, options: Given) => note(define.approvalStep({ type, id }, options)),
+    event: (id: string, options: Given) => note(define.eventStep({ type, id }, options)),
+    sleep: (id: string, options: Given) => note(define.sleepStep({ type, id }, options)),
+    child: (id: string, options: Given) => note(define.childStep({ type, id }, options)),
   }) as unknown as StepFactory<Input>;
 }

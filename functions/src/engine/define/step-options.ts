@@ -1,0 +1,173 @@
+/**
+ * The options that several kinds of step share: checked, and completed from the defaults. What is wrong is said with
+ * the workflow and the step it is wrong in; the `field` of the error is the step, or `step.option`.
+ */
+import { type Completion, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
+import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
+import type * as steps from './steps.ts';
+import type * as types from './types.ts';
+
+/** Options as they come: the compiler has checked those of TypeScript callers, and knows no others. */
+export type Given = Readonly<Record<string, unknown>>;
+
+export interface StepName {
+  /** Of the workflow. */
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Names a body's context has of its own; a need must not hide one. */
+const RESERVED = new Set([
+  'input',
+  'runId',
+  'stepId',
+  'attempt',
+  'revision',
+  'feedback',
+  'signal',
+  'progress',
+  'heartbeat',
+  'memo',
+  'usage',
+  'log',
+  'item',
+  'index',
+  'output',
+  'perform',
+]);
+const DEFAULT_CONCURRENCY = 8;
+
+/** Name → id of the step; undefined for what is no handle. */
+export function handleIds(
+  handles: Readonly<Record<string, types.Handle<unknown> | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(handles).map(([name, handle]) => [name, handle?.id]));
+}
+
+export function invalid(type: string, field: string, message: string): CairnError {
+  return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field });
+}
+
+export function common(name: StepName, options: Given) {
+  const { needs, when, ifSkipped, idempotent, resumable, onFailure } = options as types.StepOptions<
+    unknown,
+    types.Needs,
+    unknown
+  >;
+  return {
+    id: name.id,
+    needs: needIds(name, needs),
+    ifSkipped: ifSkipped ?? ('skip' as const),
+    idempotent: idempotent ?? true,
+    resumable: resumable ?? true,
+    onFailure: failurePolicy(name, onFailure),
+    ...(when ? { when: when as (context: steps.Context) => boolean } : {}),
+  };
+}
+
+export function bodyPart(name: StepName, options: Given, body: unknown) {
+  if (typeof body !== 'function') throw stepError(name, 'has no body');
+  const given = options as types.StepOptions<unknown, types.Needs, unknown>;
+  const timeoutMs = parseDuration(given.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${name.id}.timeout`);
+  if (timeoutMs > LONGEST_STEP_MS) {
+    throw stepError(
+      name,
+      `a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_MS} ms`,
+    );
+  }
+  const { perError = [], ...policy } = given.retry ?? {};
+  const retry = retryOf(name, 'retry', policy);
+  return {
+    retry,
+    retryPerError: perError.map(({ match, ...own }, i) => ({
+      match,
+      policy: retryOf(name, `retry.perError[${i}]`, { ...retry, ...own }),
+    })),
+    timeoutMs,
+    body: body as steps.PlainStep['body'],
+    ...(given.heartbeatTimeout === undefined
+      ? {}
+      : { heartbeatTimeoutMs: parseDuration(given.heartbeatTimeout, `${name.id}.heartbeatTimeout`) }),
+    ...(given.output ? { output: given.output } : {}),
+    ...(given.policy ? { policy: given.policy as steps.AnyPolicy } : {}),
+    ...(given.compensate ? { compensate: given.compensate as (context: steps.Context) => unknown } : {}),
+  };
+}
+
+export function fanOut(name: StepName, options: Given): steps.FanOut {
+  const { concurrency = DEFAULT_CONCURRENCY, completion } = options as {
+    concurrency?: number;
+    completion?: types.Completion;
+  };
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    throw stepError(name, `'concurrency' must be a whole number from 1`);
+  }
+  return { over: required(name, options, 'over'), concurrency, completion: completionOf(name, completion) };
+}
+
+function retryOf(name: StepName, option: string, given: Partial<RetryPolicy>): RetryPolicy {
+  try {
+    return retryPolicy(given);
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    const member = error.field?.replace('retry', option) ?? option;
+    const problem = error.message.replace('retry', option);
+    throw invalid(name.type, `${name.id}.${member}`, `step '${name.id}': ${problem}`);
+  }
+}
+
+function completionOf(name: StepName, given: types.Completion | undefined): Completion {
+  if (given === undefined) return { kind: 'all' };
+  if ('atLeast' in given) return { kind: 'at_least', successes: count(name, 'atLeast', given.atLeast) };
+  if (typeof given.tolerate === 'number') {
+    return { kind: 'tolerate', failures: count(name, 'tolerate', given.tolerate) };
+  }
+  const [, share] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given.tolerate) ?? [];
+  const percent = Number(share);
+  if (share === undefined || percent > 100) {
+    throw stepError(name, `'tolerate' must be a count, or a share like '10%'`);
+  }
+  return { kind: 'share', percent };
+}
+
+function count(name: StepName, option: string, given: number): number {
+  if (Number.isSafeInteger(given) && given >= 0 && given <= MAX_ITEMS) return given;
+  throw stepError(name, `'${option}' must be a whole number from 0 to ${MAX_ITEMS}`);
+}
+
+function failurePolicy(name: StepName, given: types.OnFailure<unknown> = 'fail'): steps.FailurePolicy {
+  if (given === 'fail' || given === 'skip') return { kind: given };
+  if (typeof given !== 'object' || given === null || !('degradeTo' in given)) {
+    throw stepError(name, `'onFailure' is 'fail', 'skip' or { degradeTo: value }`);
+  }
+  return { kind: 'degrade', text: toJsonText(given.degradeTo, `${name.id}.onFailure.degradeTo`) };
+}
+
+export function timeout(name: StepName, { timeout }: Given): { timeoutMs?: number } {
+  if (timeout === undefined) return {};
+  return { timeoutMs: parseDuration(timeout as string | number, `${name.id}.timeout`) };
+}
+
+export function required<T>(name: StepName, options: Given, option: string): T {
+  if (typeof options[option] !== 'function') throw stepError(name, `needs the function '${option}'`);
+  return options[option] as T;
+}
+
+function needIds(name: StepName, given: types.Needs = {}): Record<string, string> {
+  const needs: Record<string, string> = {};
+  for (const [need, id] of Object.entries(handleIds(given))) {
+    if (RESERVED.has(need))
+      throw stepError(name, `a need cannot be called '${need}', the body has that already`);
+    if (id === undefined) throw stepError(name, `the need '${need}' is no step of this workflow`);
+    needs[need] = id;
+  }
+  return needs;
+}
+
+export function stepError({ type, id }: StepName, problem: string): CairnError {
+  return invalid(type, id, `step '${id}': ${problem}`);
+}
