@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import { READY_GRACE_MS } from '../../functions/src/core/run/wake.ts';
+import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
+import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { retryScheduled } from '../../functions/src/engine/drive/drafts.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { Scene } from './approvals/scene.ts';
+
+const cancel = ({ world, runId }: Scene, deps: Partial<EngineDeps> = {}) =>
+  cancelRun({ ...world.deps, ...deps }, { runId, tenantId: 't1', actor: 'c.ada', stopKind: 'user' });
+
+const typesOf = async (scene: Scene, count: number) => (await scene.last(count)).map(({ type }) => type);
+
+/** `review` is done and can be undone; nobody drives the run. */
+const UNLEASED: Readonly<Record<string, () => Promise<Scene>>> = {
+  'waits for a person': () => Scene.asking({ undo: true }),
+  'rests for a year before a retry': async () => {
+    const scene = await Scene.begun({ undo: true });
+    await scene.done('fetch');
+    await scene.done('review');
+    const dueAt = scene.now + 365 * 24 * 3_600_000;
+    const error = { code: 'STEP_FAILED', message: 'm', retryable: true };
+    await scene.append([
+      retryScheduled(scene.execution({ stepId: 'push' }), dueAt, error),
+      { type: 'run_released', initiator: 'system', data: { reason: 'retry', inFlight: [], dueAt } },
+    ]);
+    return scene;
+  },
+  'was interrupted': async () => {
+    const scene = await Scene.begun({ undo: true });
+    await scene.done('fetch');
+    await scene.done('review');
+    await scene.interrupt();
+    return scene;
+  },
+};
+
+describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (name) => {
+  const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
+
+  test('is asked to end, and is driven at once; nothing it rested for is waited for', async () => {
+    const scene = await situation();
+    scene.tasks();
+    expect(await cancel(scene)).toMatchObject({ status: 'cancelling', requestedAt: scene.now });
+    const { state } = scene;
+    expect(state.cancellation).toMatchObject({ stopKind: 'user', actor: 'c.ada' });
+    expect(['running', 'interrupted']).toContain(state.status);
+    expect(scene.tasks()).toBe(1);
+    // And if that task is lost, the scan finds it soon.
+    expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + READY_GRACE_MS);
+  });
+
+  test('answers the next request as the first, writes nothing, and makes up for a task that was lost', async () => {
+    const scene = await situation();
+    const first = await cancel(scene);
+    scene.tasks();
+    const { head } = scene.state;
+    expect(await cancel(scene)).toEqual(first);
+    expect(scene.state.head).toBe(head);
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('ends at once where its plan is gone: nobody here knows how to undo it', async () => {
+    const scene = await situation();
+    expect(await cancel(scene, { registry: new WorkflowRegistry([]) })).toMatchObject({
+      status: 'cancelled',
+    });
+  });
+});
+
+test('a run that has undone everything ends at once', async () => {
+  const scene = await Scene.begun({ undo: true });
+  await scene.done('review');
+  await scene.append([
+    { type: 'step_compensated', initiator: 'system', data: { stepId: 'review', revision: 1 } },
+    { type: 'run_released', initiator: 'system', data: { reason: 'shutdown', inFlight: [] } },
+  ]);
+  expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
+});
+
+test('an item that can be undone holds the end up, its map does not', async () => {
+  const released = {
+    type: 'run_released',
+    initiator: 'system',
+    data: { reason: 'shutdown', inFlight: [] },
+  } as const;
+  const item = await Scene.begun({ undo: true });
+  await item.done('files', { itemKey: '0' });
+  await item.append([released]);
+  expect(await cancel(item)).toMatchObject({ status: 'cancelling' });
+  const map = await Scene.begun({ undo: true });
+  await map.done('files');
+  await map.append([released]);
+  expect(await cancel(map)).toMatchObject({ status: 'cancelled' });
+});
+
+describe('a run whose end is owed to others', () => {
+  async function waitingForAnEvent(): Promise<Scene> {
+    const scene = await Scene.begun();
+    await scene.open('ci', { name: 'ci', key: 'k' });
+    await scene.suspend();
+    scene.tasks();
+    return scene;
+  }
+
+  test('ends at once, and a drive settles what it owes', async () => {
+    const scene = await waitingForAnEvent();
+    expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
+    expect(await typesOf(scene, 2)).toEqual(['cancel_requested', 'run_cancelled']);
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('is cancelled though the queue fails: the scan will find it', async () => {
+    const scene = await waitingForAnEvent();
+    const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
+    expect(await cancel(scene, { queue })).toMatchObject({ status: 'cancelled' });
+    expect(scene.wakeAt).toBe(scene.now + READY_GRACE_MS);
+  });
+});
