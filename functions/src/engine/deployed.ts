@@ -11,6 +11,7 @@ export function deployedFor(registry: WorkflowRegistry, { type, planVersion }: R
     available: workflow !== undefined,
     // A step the definition does not know was never declared safe to repeat.
     isIdempotent: (key) => stepOf(key)?.idempotent ?? false,
+    onDoubt: workflow?.onDoubt ?? 'fail',
     isCompensable: (key) => isCompensable(stepOf(key), key),
   };
 }

@@ -1,4 +1,6 @@
 /** What the engine needs of the world. Only `platform/` puts one together. */
+import type { Wait } from '../core/run/events.ts';
+import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -9,7 +11,26 @@ import type { TaskQueue } from '../ports/task-queue.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { EngineSettings } from './settings.ts';
 
+/** A child that a wait of its parent is for. */
+export interface ChildToStart {
+  readonly parent: RunState;
+  readonly wait: Wait;
+  /** Of the workflow. */
+  readonly type: string;
+  readonly input: unknown;
+}
+
+/** What the engine has done to other runs; carried out by `operations/`. Doing any of it again changes nothing. */
+export interface OtherRuns {
+  /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE: it cannot be started; UNAVAILABLE: not now */
+  startChild(child: ChildToStart): Promise<void>;
+  cancelChild(parent: RunState, runId: string): Promise<void>;
+  /** Does nothing for a run without a parent. */
+  tellParent(state: RunState): Promise<void>;
+}
+
 export interface EngineDeps {
+  readonly otherRuns: OtherRuns;
   readonly store: RunStore;
   readonly queue: TaskQueue;
   readonly rendezvous: RendezvousStore;

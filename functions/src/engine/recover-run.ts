@@ -1,14 +1,16 @@
 /** Carries out section 9 for one run whose drive died. Used by the scan, and by a drive that finds such a run itself. */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { recoveryVerdict } from '../core/decisions/recovery.ts';
-import type { EventDraft } from '../core/run/events.ts';
-import type { RunState } from '../core/run/state.ts';
+import type { EventDraft, RecordedError, StepExecution } from '../core/run/events.ts';
+import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
 import { PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
-import { runCancelled } from './drive/drafts.ts';
+import { runCancelled, runFailed } from './drive/drafts.ts';
+import { meetObligations } from './obligations.ts';
+import { doubtOf, opened } from './waits/open.ts';
 
 export type Recovered =
   /** It may be driven now. */
@@ -37,6 +39,7 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   const [event] = events;
   if (!event) return { kind: 'moved_on' };
   log.info('run_recovered', { runId: state.id, verdict: event.type, resumeCount: state.resumeCount });
+  if (isOver(state)) await meetObligations(deps, state.id);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
   return event.type === 'run_resumed' ? { kind: 'resumed' } : { kind: 'parked' };
@@ -54,22 +57,54 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
   const verdict = recoveryVerdict(state, deployedFor(deps.registry, state));
   switch (verdict.kind) {
     case 'fail':
-      return [{ type: 'run_failed', initiator: 'system', data: { error: verdict.error } }];
+      return [runFailed(verdict.error)];
     case 'park': {
       const { status, reason } = verdict;
-      return [
-        { type: 'run_suspended', initiator: 'system', data: { status, reason, until: now + PARKED_MS } },
-      ];
+      const data = reason === undefined ? {} : { reason, until: now + PARKED_MS };
+      return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':
       return [runCancelled(state)];
     case 'resume':
-      return [
-        {
-          type: 'run_resumed',
-          initiator: 'system',
-          data: { reason: 'orphan recovered from its last checkpoint' },
-        },
-      ];
+      return [goesOn('orphan recovered from its last checkpoint')];
+    case 'undo':
+      return [goesOn('what it did is to be undone'), undoing(verdict)];
+    case 'ask':
+      return asking(state, verdict.steps, now);
   }
+}
+
+function goesOn(reason: string): EventDraft {
+  return { type: 'run_resumed', initiator: 'system', data: { reason } };
+}
+
+/** From here on the run is failing, for this reason. A drive undoes the steps. */
+export function undoing({ error, steps }: { error: RecordedError; steps: readonly string[] }): EventDraft {
+  return { type: 'compensation_started', initiator: 'system', data: { steps, error } };
+}
+
+/** Opens a question about each step in doubt, and lets the run wait for the answers. */
+export function asking(state: RunState, steps: readonly string[], now: number): EventDraft[] {
+  return [
+    ...steps.map((key) => opened(doubtOf(interruptedExecution(state, key), now))),
+    { type: 'run_suspended', initiator: 'system', data: { status: 'awaiting_approval' } },
+  ];
+}
+
+/** What the journal's fold still knows of an attempt that was cut off. Its inputs are not part of that. */
+function interruptedExecution({ steps }: RunState, key: string): StepExecution {
+  const step = steps.get(key);
+  if (step?.phase !== 'running') throw new Error(`step '${key}' is not under way`);
+  const { attempt, revision, startedAt } = step;
+  const stepId = stepIdOf(key);
+  const item = key === stepId ? {} : { itemKey: key.slice(stepId.length + 1, -1) };
+  return {
+    stepId,
+    ...item,
+    revision,
+    attempt,
+    startedAt,
+    kind: item.itemKey === undefined ? 'step' : 'map',
+    inputsHash: '',
+  };
 }

@@ -7,7 +7,7 @@
  */
 import type { RunEvent } from '../core/run/events.ts';
 import { reduce } from '../core/run/reduce/index.ts';
-import type { RunState } from '../core/run/state.ts';
+import type { Progress, RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
@@ -27,6 +27,8 @@ export interface JournalOptions {
   readonly leaseMs: number;
   /** Shortest time between two coalesced snapshot writes, ms. */
   readonly flushMs: number;
+  /** What the bodies under way say of themselves, if that is news; it goes with the next snapshot. */
+  readonly progress?: () => readonly Progress[] | undefined;
   /** How long to fight for an answer (unknown outcomes, foreign appends) before giving up, ms. */
   readonly patienceMs: number;
 }
@@ -63,6 +65,7 @@ export class RunJournal {
   #snapshotHead: number;
   #lastSnapshotAt: number;
   #lastCommitAt: number;
+  #foreignEvents = 0;
   #holding = false;
   #working = false;
   #failure: Error | undefined;
@@ -87,6 +90,11 @@ export class RunJournal {
   }
   get lastCommitAt(): number {
     return this.#lastCommitAt;
+  }
+
+  /** How many events of others were folded; a change says that the state has moved by itself. */
+  get foreignEvents(): number {
+    return this.#foreignEvents;
   }
 
   /** True while the snapshot document is behind the journal. */
@@ -226,6 +234,7 @@ export class RunJournal {
   async #reload(): Promise<void> {
     const loaded = await this.#deps.store.load(this.#state.id);
     if (!loaded) throw new LeaseLost(`run ${this.#state.id} is gone`);
+    if (loaded.state.head > this.#state.head) this.#foreignEvents += 1;
     if (loaded.state.head >= this.#state.head) this.#state = loaded.state;
     this.#snapshotVersion = loaded.snapshotVersion;
     this.#snapshotHead = loaded.snapshotHead;
@@ -235,7 +244,11 @@ export class RunJournal {
     const tail: RunEvent[] = [];
     for (;;) {
       const page = await this.#deps.store.readEvents(this.#state.id, this.#state.head, TAIL_PAGE);
-      for (const event of page) this.#state = reduce(this.#state, event);
+      for (const event of page) {
+        this.#state = reduce(this.#state, event);
+        if (event.writer === undefined || event.writer.owner !== this.#options.owner)
+          this.#foreignEvents += 1;
+      }
       tail.push(...page);
       if (page.length < TAIL_PAGE) return tail;
     }
@@ -280,7 +293,9 @@ export class RunJournal {
 
   #soft(state: RunState): { soft?: SoftUpdate } {
     if (!this.#isHolder(state)) return {};
-    return { soft: { heartbeat: true, leaseExtendedTo: this.#deps.clock.now() + this.#options.leaseMs } };
+    const inFlight = this.#options.progress?.();
+    const leaseExtendedTo = this.#deps.clock.now() + this.#options.leaseMs;
+    return { soft: { heartbeat: true, leaseExtendedTo, ...(inFlight === undefined ? {} : { inFlight }) } };
   }
 
   #noteSnapshot(head: number, version: Version | undefined): void {

@@ -20,7 +20,7 @@ import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Version } from '../ports/run-store.ts';
 import { refusedKey } from './refused-key.ts';
-import { type SendDeps, sendUntilKnown } from './send-until-known.ts';
+import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 
 /** How often records that change under its eyes are looked at before the caller is asked to come back. */
 const MAX_LOOKS = 8;

@@ -10,7 +10,7 @@ import type { Decide } from '../journal/batch.ts';
 import { type Appended, type JournalDeps, RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
-import { sendUntilKnown } from './send-until-known.ts';
+import { sendUntilKnown } from '../journal/send-until-known.ts';
 
 /** How long to fight with a busy drive before the caller is asked to come back (DESIGN section 4). */
 export const OUTSIDE_PATIENCE_MS = 10_000;

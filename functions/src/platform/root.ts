@@ -7,11 +7,13 @@ import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import { otherRuns } from '../operations/other-runs.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
+import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
@@ -58,6 +60,7 @@ function build(settings: Settings): Root {
   const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
   const engine: EngineDeps = {
     ...start,
+    otherRuns: otherRuns({ ...start, registry }),
     rendezvous: new FirestoreRendezvousStore(db, collectionPrefix),
     runtime: new CachedRuntimeConfig(config, systemClock),
     registry,
@@ -72,5 +75,6 @@ function build(settings: Settings): Root {
     tenantOf: () => githubTenant,
   };
   const clients = new FirestoreClientStore(db, collectionPrefix);
-  return { engine, github, api: { start, registry, environment, clients, version } };
+  const census = new FirestoreRunCensus(db, collectionPrefix);
+  return { engine, github, api: { start, registry, environment, clients, config, census, version } };
 }

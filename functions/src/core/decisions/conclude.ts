@@ -16,12 +16,12 @@ export interface DriveFacts {
   readonly awaited: number;
   /** When the earliest retry or sleep is due, awaited or not; epoch ms. */
   readonly earliestDueAt: number | undefined;
-  /** Some step waits for its time to come, rather than for another attempt. */
-  readonly asleep: boolean;
-  /** A step failed for good. */
+  /** Open waits: for a time, a person, an event, a child. */
+  readonly waits: number;
+  /** A step failed for good, or the time of the run is over. */
   readonly failed: boolean;
-  /** Why nothing new may be started. */
-  readonly stop: 'cancel' | 'budget' | 'shutdown' | undefined;
+  /** Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. */
+  readonly stop: 'cancel' | 'budget' | 'shutdown' | 'renewal' | undefined;
 }
 
 export type Conclusion =
@@ -29,8 +29,13 @@ export type Conclusion =
   | { readonly kind: 'complete' }
   | { readonly kind: 'fail' }
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'suspend'; readonly until: number }
-  | { readonly kind: 'release'; readonly reason: 'budget' | 'shutdown' | 'retry'; readonly dueAt?: number };
+  /** `until` absent: nothing will happen by itself. */
+  | { readonly kind: 'suspend'; readonly until?: number }
+  | {
+      readonly kind: 'release';
+      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal';
+      readonly dueAt?: number;
+    };
 
 export function conclude(facts: DriveFacts): Conclusion {
   if (facts.active > 0) return { kind: 'wait' };
@@ -41,8 +46,7 @@ export function conclude(facts: DriveFacts): Conclusion {
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
-  if (dueAt !== undefined) {
-    return facts.asleep ? { kind: 'suspend', until: dueAt } : { kind: 'release', reason: 'retry', dueAt };
-  }
+  if (facts.waits > 0) return { kind: 'suspend', ...(dueAt === undefined ? {} : { until: dueAt }) };
+  if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };
   throw new Error(`${facts.unsettled} steps have not ended, and nothing can make them`);
 }

@@ -4,6 +4,7 @@
  */
 import type { RecordedError } from '../run/events.ts';
 import { type RunState, stepsInFlight } from '../run/state.ts';
+import { compensationsDue } from './compensation.ts';
 
 /** So many interruptions without a checkpoint between them mean that the run kills its workers. */
 export const MAX_INTERRUPTIONS = 5;
@@ -16,35 +17,46 @@ export interface Deployed {
   isIdempotent(stepKey: string): boolean;
   /** Whether it says how to undo what has this key; of a plan that is not deployed nothing can be undone. */
   isCompensable(stepKey: string): boolean;
+  /** What becomes of a step that must not run twice and was caught mid-flight. */
+  readonly onDoubt: 'fail' | 'ask';
 }
 
 export type RecoveryVerdict =
   | {
       readonly kind: 'park';
       readonly status: 'waiting_external' | 'awaiting_approval';
-      readonly reason: string;
+      /** Absent: for its own open waits. */
+      readonly reason?: string;
     }
   | { readonly kind: 'fail'; readonly error: RecordedError }
+  /** It is to fail, and a drive must undo first what it did. */
+  | { readonly kind: 'undo'; readonly error: RecordedError; readonly steps: readonly string[] }
+  /** A person must say what becomes of these steps. */
+  | { readonly kind: 'ask'; readonly steps: readonly string[] }
   | { readonly kind: 'resume' }
   /** Its drive did not live to end it, as somebody had asked. */
   | { readonly kind: 'cancel' };
 
 /** The verdict over an `interrupted` run. */
 export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVerdict {
+  const toUndo = compensationsDue(state, deployed.isCompensable);
   // Before everything else: a cancel that was acknowledged must not wait for a deployment, nor end as a failure.
-  if (state.cancellation) return { kind: 'cancel' };
+  if (state.cancellation) return { kind: toUndo.length > 0 && !isPoison(state) ? 'resume' : 'cancel' };
   if (!deployed.available) {
     return { kind: 'park', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' };
   }
-  if (state.interruptions >= MAX_INTERRUPTIONS) {
+  if (isPoison(state)) {
     const message = `the run lost its worker ${state.interruptions} times without getting any further`;
-    return { kind: 'fail', error: { code: 'RUN_RESUME_FAILED', message, retryable: false, ...at(state) } };
+    const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...at(state) };
+    // If it was its compensations that killed the worker, they are not begun again.
+    return state.compensating ? { kind: 'fail', error } : failing(error, toUndo);
   }
-  if (state.waits.some((wait) => wait.kind === 'approval')) {
-    return { kind: 'park', status: 'awaiting_approval', reason: 'approval undecided' };
-  }
-  const doubt = stepInDoubt(state, deployed);
-  if (doubt) return { kind: 'fail', error: doubt };
+  // It was failing already: all that is left is to undo, and to end.
+  if (state.error) return { kind: 'resume' };
+  if (state.waits.some((wait) => wait.kind === 'approval'))
+    return { kind: 'park', status: 'awaiting_approval' };
+  const steps = stepsInDoubt(state, deployed);
+  if (steps.length > 0) return doubtVerdict(state, deployed, steps);
   if (state.checkpointHead === 0) {
     const message = 'the run lost its worker before it left any checkpoint';
     return { kind: 'fail', error: { code: 'RUN_ORPHANED', message, retryable: true } };
@@ -52,15 +64,33 @@ export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVe
   return { kind: 'resume' };
 }
 
-/**
- * The error of a run in which a step that must not run twice was caught mid-flight (DESIGN 2.9); undefined if every
- * step in flight may run again.
- */
-export function stepInDoubt(state: RunState, deployed: Deployed): RecordedError | undefined {
-  const stepId = stepsInFlight(state).find((key) => !deployed.isIdempotent(key));
-  if (stepId === undefined) return undefined;
+/** Steps that must not run twice and were caught mid-flight (DESIGN 2.9), by their keys. */
+export function stepsInDoubt(state: RunState, { isIdempotent }: Pick<Deployed, 'isIdempotent'>): string[] {
+  return stepsInFlight(state).filter((key) => !isIdempotent(key));
+}
+
+/** What becomes of a run with steps in doubt. */
+export function doubtVerdict(
+  state: RunState,
+  { onDoubt, isCompensable }: Pick<Deployed, 'onDoubt' | 'isCompensable'>,
+  steps: readonly string[],
+): Extract<RecoveryVerdict, { kind: 'fail' | 'undo' | 'ask' }> {
+  if (onDoubt === 'ask') return { kind: 'ask', steps };
+  const [stepId = ''] = steps;
   const message = `step '${stepId}' was under way when its worker died, and is not idempotent: it may have acted`;
-  return { code: 'RUN_ORPHANED', message, stepId, retryable: false };
+  const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
+  return failing(error, compensationsDue(state, isCompensable));
+}
+
+function failing(
+  error: RecordedError,
+  toUndo: readonly string[],
+): Extract<RecoveryVerdict, { kind: 'fail' | 'undo' }> {
+  return toUndo.length === 0 ? { kind: 'fail', error } : { kind: 'undo', error, steps: toUndo };
+}
+
+function isPoison({ interruptions }: RunState): boolean {
+  return interruptions >= MAX_INTERRUPTIONS;
 }
 
 function at(state: RunState): { stepId?: string } {

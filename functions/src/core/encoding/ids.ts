@@ -25,6 +25,12 @@ export function makeRunId(random: Uint8Array): string {
   return `run_${base32(random)}`;
 }
 
+/** The id of a child: the same for every attempt to start it, so that it is started once. */
+export function childRunId(parentRunId: string, waitId: string): string {
+  const digest = Buffer.from(sha256Hex(`${parentRunId}/${waitId}`), 'hex');
+  return makeRunId(digest.subarray(0, ID_BYTES));
+}
+
 /** Whether the text has the form of a run id. */
 export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);

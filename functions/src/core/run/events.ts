@@ -173,8 +173,11 @@ export interface EventData {
   };
   run_suspended: {
     readonly status: 'awaiting_approval' | 'waiting_external';
+    /** Why, where not for the open waits of the run. */
     readonly reason?: string;
     readonly until?: number;
+    /** The outside has been told of every open wait. */
+    readonly announced?: true;
   };
   run_resumed: { readonly reason: string };
   run_released: {

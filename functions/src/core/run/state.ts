@@ -54,6 +54,7 @@ export interface InboxSignal {
 
 /** How the newest approval of a step ended; kept so that a repeated answer is known from a different one. */
 export interface Decided {
+  /** Key of the step. */
   readonly stepId: string;
   readonly waitId: string;
   readonly decision: Decision | 'expired';
@@ -73,7 +74,12 @@ export interface Feedback {
 /** What the run has set up outside, to be undone when it ends: a place at a rendezvous, a child under way. */
 export type Tie =
   | { readonly kind: 'event'; readonly waitId: string; readonly name: string; readonly key: string }
-  | { readonly kind: 'child'; readonly waitId: string; readonly runId: string };
+  | {
+      readonly kind: 'child';
+      readonly waitId: string;
+      readonly runId: string;
+      readonly onParentEnd: 'cancel' | 'abandon';
+    };
 
 export interface CompensationEntry {
   readonly stepId: string;

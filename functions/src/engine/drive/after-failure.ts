@@ -1,13 +1,14 @@
 /** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
-import { nextRetry, type RetryDecision } from '../../core/decisions/retry.ts';
+import { nextRetry, type RetryDecision, type RetryPolicy } from '../../core/decisions/retry.ts';
 import type { StepExecution } from '../../core/run/events.ts';
-import type { PlainStep } from '../define/steps.ts';
+import type { BodyStep } from '../define/steps.ts';
+import type { ErrorRetry } from '../define/types.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { AttemptResult } from './attempt.ts';
 
 export interface FailedAttempt {
   readonly runId: string;
-  readonly step: PlainStep;
+  readonly step: BodyStep;
   readonly execution: StepExecution;
   /** Epoch ms. */
   readonly now: number;
@@ -19,8 +20,35 @@ export function afterFailure(
   { cause, error }: Extract<AttemptResult, { kind: 'failed' }>,
 ): RetryDecision {
   const { attempt } = execution;
-  const next = nextRetry({ policy: step.retry, attempt, random: random.unit(), now, error: cause });
+  const next = nextRetry({
+    policy: policyFor(step, cause),
+    attempt,
+    random: random.unit(),
+    now,
+    error: cause,
+  });
   const { code, message } = error;
   log.warn('step_attempt_failed', { runId, stepId: step.id, attempt, code, message, next: next.kind });
   return next;
+}
+
+/** The policy of the first class of errors that this one is of; otherwise the step's own. */
+export function policyFor(
+  { retry, retryPerError }: Pick<BodyStep, 'retry' | 'retryPerError'>,
+  cause: unknown,
+): RetryPolicy {
+  return retryPerError.find(({ match }) => matches(match, cause))?.policy ?? retry;
+}
+
+function matches(match: ErrorRetry['match'], cause: unknown): boolean {
+  if (typeof match === 'string') {
+    const { name, code } = Object(cause) as { name?: unknown; code?: unknown };
+    return name === match || code === match;
+  }
+  if (isErrorClass(match)) return cause instanceof match;
+  return (match as (error: unknown) => boolean)(cause) === true;
+}
+
+function isErrorClass(match: unknown): match is abstract new (...args: never[]) => Error {
+  return match === Error || (match as { prototype?: unknown }).prototype instanceof Error;
 }

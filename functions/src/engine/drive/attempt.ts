@@ -1,19 +1,22 @@
 /** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
 
+import type { ZodType } from 'zod';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
 import type { RecordedError } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits } from '../../core/run/values.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { PlainStep } from '../define/steps.ts';
+import { isDegraded } from '../define/degraded.ts';
+import type { BodyStep, Context } from '../define/steps.ts';
 import type { Output } from './outputs.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted';
-  readonly why: 'timeout' | 'cancel' | 'budget' | 'shutdown' | 'lease_lost';
+  readonly why: 'timeout' | 'cancel' | 'budget' | 'shutdown' | 'lease_lost' | 'superseded';
   constructor(why: StepAborted['why']) {
     super(`the step was asked to stop: ${why}`);
     this.why = why;
@@ -21,53 +24,84 @@ export class StepAborted extends Error {
 }
 
 export type AttemptResult =
-  | { readonly kind: 'succeeded'; readonly output: Output }
+  | {
+      readonly kind: 'succeeded';
+      readonly output: Output;
+      /** Why it is worth less than what was asked for, if it is. */
+      readonly degraded?: string;
+    }
   /** `cause` is what was thrown: it decides about a retry. */
   | { readonly kind: 'failed'; readonly cause: unknown; readonly error: RecordedError }
   /** It was asked to stop and did not end with a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
 
+/** What of a step an attempt needs; `body` may also be the step's compensation. */
+export type Attempted = Pick<
+  BodyStep,
+  'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent'
+>;
+
 export interface AttemptParams {
-  readonly step: PlainStep;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly step: Attempted;
+  readonly context: Context;
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
   readonly clock: Clock;
+  /** Has `beat` called at each sign of life of the body. */
+  readonly onBeat?: (beat: () => void) => void;
 }
 
 /** Never rejects. A body that ignores its timeout is left behind; nothing it still does is recorded. */
-export async function runAttempt({ step, context, abort, clock }: AttemptParams): Promise<AttemptResult> {
+export async function runAttempt(params: AttemptParams): Promise<AttemptResult> {
+  const { step, context, abort, clock } = params;
+  const { timeoutMs, heartbeatTimeoutMs } = step;
   const timeout = Promise.withResolvers<AttemptResult>();
-  const cancelTimer = clock.timer(step.timeoutMs, () => {
+  const stop = (message: string) => () => {
     if (abort.signal.aborted) return;
     abort.abort(new StepAborted('timeout'));
-    timeout.resolve(timedOut(step));
-  });
+    timeout.resolve(timedOut(step, message));
+  };
+  const cancelTimer = clock.timer(timeoutMs, stop(`did not end within ${timeoutMs} ms`));
+  let cancelBeat = () => {};
+  if (heartbeatTimeoutMs !== undefined) {
+    const beat = () => {
+      cancelBeat();
+      const silent = stop(`gave no sign of life for ${heartbeatTimeoutMs} ms`);
+      cancelBeat = clock.timer(heartbeatTimeoutMs, silent);
+    };
+    beat();
+    params.onBeat?.(beat);
+  }
   try {
     return await Promise.race([callBody(step, context, abort.signal), timeout.promise]);
   } finally {
     cancelTimer();
+    cancelBeat();
   }
 }
 
-async function callBody(
-  step: PlainStep,
-  context: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<AttemptResult> {
+async function callBody(step: Attempted, context: Context, signal: AbortSignal): Promise<AttemptResult> {
   try {
-    const value = await step.body(context);
-    const text = toJsonText(checked(step, value), `output of step '${step.id}'`);
-    assertFits(text, `output of step '${step.id}'`);
-    return { kind: 'succeeded', output: { text, hash: sha256Hex(text) } };
+    const returned = await step.body(context);
+    const reason = isDegraded(returned) ? returned.reason : undefined;
+    const value = isDegraded(returned) ? returned.value : returned;
+    const output = outputOf(checked(step, value), `output of step '${step.id}'`);
+    return { kind: 'succeeded', output, ...(reason === undefined ? {} : { degraded: reason }) };
   } catch (cause) {
     if (signal.aborted) return { kind: 'unfinished' };
     return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause) };
   }
 }
 
+/** A value as it is kept. @throws CairnError INVALID_INPUT for what JSON would change, PAYLOAD_TOO_LARGE */
+export function outputOf(value: unknown, what: string): Output {
+  const text = toJsonText(value, what);
+  assertFits(text, what, MAX_PAYLOAD_BYTES);
+  return { text, hash: sha256Hex(text) };
+}
+
 /** What the schema of the step makes of a value; a value it refuses would be refused again, so that is final. */
-function checked(step: PlainStep, value: unknown): unknown {
+export function checked(step: { readonly id: string; readonly output?: ZodType }, value: unknown): unknown {
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -78,13 +112,13 @@ function checked(step: PlainStep, value: unknown): unknown {
   );
 }
 
-/** Errors of ours about the output are as final as `Fatal`: the same body would return the same again. */
+/** Errors of ours about a value are as final as `Fatal`: the same body would return the same again. */
 function permanent(cause: unknown): unknown {
-  return cause instanceof CairnError ? new Fatal(cause.message, { cause }) : cause;
+  return cause instanceof CairnError && cause.httpStatus < 500 ? new Fatal(cause.message, { cause }) : cause;
 }
 
-function timedOut(step: PlainStep): AttemptResult {
-  const message = `step '${step.id}' did not end within ${step.timeoutMs} ms`;
+function timedOut(step: Attempted, what: string): AttemptResult {
+  const message = `step '${step.id}' ${what}`;
   // Nobody knows what a body that was left behind has done or will do: only an idempotent one may be tried again.
   const cause = step.idempotent ? new Error(message) : new Fatal(message);
   return {

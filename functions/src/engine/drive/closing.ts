@@ -1,30 +1,63 @@
 /** The last event of a drive, from what was concluded. Pure. */
 import type { Conclusion } from '../../core/decisions/conclude.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { assertFits } from '../../core/run/values.ts';
 import type { Workflow } from '../define/steps.ts';
 import * as drafts from './drafts.ts';
-import type { Output } from './outputs.ts';
+import type { Output, Outputs } from './outputs.ts';
 
 export type Closing = Exclude<Conclusion, { kind: 'wait' }>;
 
 export interface ClosingFacts {
-  readonly workflow: Workflow;
+  /** Of a run that is complete. */
+  readonly result: Output;
   readonly failure: RecordedError | undefined;
   /** Executions that were left behind. */
   readonly inFlight: readonly StepRef[];
-  readonly outputOf: (id: string) => Output | undefined;
 }
 
-/** Decided on the newest state: a cancel that came in between beats every other end. */
+const UNEXPLAINED: RecordedError = { code: 'INTERNAL', message: 'the run failed', retryable: false };
+
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
-  if (closing.kind === 'cancel' || state.cancellation) return drafts.runCancelled(state);
-  if (closing.kind === 'release') {
-    const { reason, dueAt } = closing;
-    const due = dueAt === undefined ? {} : { dueAt };
-    return { type: 'run_released', initiator: 'system', data: { reason, inFlight: facts.inFlight, ...due } };
+  switch (closing.kind) {
+    case 'cancel':
+      return drafts.runCancelled(state);
+    case 'fail':
+      return drafts.runFailed(state.error ?? facts.failure ?? UNEXPLAINED);
+    case 'complete':
+      return drafts.completed(state, facts.result);
+    case 'suspend':
+      return drafts.suspended(state, closing.until);
+    case 'release': {
+      const { reason, dueAt } = closing;
+      const due = dueAt === undefined ? {} : { dueAt };
+      return {
+        type: 'run_released',
+        initiator: 'system',
+        data: { reason, inFlight: facts.inFlight, ...due },
+      };
+    }
   }
-  if (closing.kind === 'suspend') return drafts.suspended(closing.until);
-  if (closing.kind === 'fail' && facts.failure) return drafts.runFailed(facts.failure);
-  return drafts.completed(state, facts.workflow.result, facts.outputOf);
+}
+
+/**
+ * The result of a run that did all it had to: the outputs of the steps its workflow returned, by name. Outputs that each
+ * fit but are too large together fail the run.
+ */
+export function resultOf({ result }: Workflow, outputs: Outputs): Output | RecordedError {
+  const members = Object.keys(result)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${(outputs.get(result[name] ?? '') ?? drafts.NO_OUTPUT).text}`);
+  const text = `{${members.join(',')}}`;
+  try {
+    assertFits(text, 'the result of the run', MAX_PAYLOAD_BYTES);
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    return { code: error.code, message: error.message, retryable: false };
+  }
+  return { text, hash: sha256Hex(text) };
 }

@@ -1,12 +1,13 @@
 /** The events a drive writes. Pure: everything they say is handed in. */
 
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import { CairnError } from '../../core/errors.ts';
-import type { EventDraft, RecordedError, StepExecution, StepSettled, Wait } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { assertFits, storedValue } from '../../core/run/values.ts';
+import { storedValue } from '../../core/run/values.ts';
 import type { StepDefinition } from '../define/steps.ts';
+import type { Used } from './body-context.ts';
+import type { Outcome } from './fan-out-set.ts';
 import type { Output } from './outputs.ts';
 
 /** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
@@ -28,11 +29,11 @@ export function started(execution: StepExecution): EventDraft {
   return { type: 'step_started', initiator: 'system', data: execution };
 }
 
-export function succeeded(ending: Ending, output: Output): EventDraft {
+export function succeeded(ending: Ending, output: Output, used: Used = {}): EventDraft {
   return {
     type: 'step_succeeded',
     initiator: 'system',
-    data: { ...settled(ending, output), outputsSummary: cut(output.text, SUMMARY_CHARS) },
+    data: { ...settled(ending, output), ...used, outputsSummary: cut(output.text, SUMMARY_CHARS) },
     ...carried(output),
   };
 }
@@ -54,12 +55,13 @@ export function failed(ending: Ending, error: RecordedError): EventDraft {
   };
 }
 
-export function degraded(ending: Ending, output: Output, reason: string): EventDraft {
+export function degraded(ending: Ending, output: Output, reason: string, used: Used = {}): EventDraft {
   return {
     type: 'step_degraded',
     initiator: 'system',
     data: {
       ...settled(ending, output),
+      ...used,
       outputsSummary: cut(output.text, SUMMARY_CHARS),
       reason: cut(reason, TRACE_CHARS),
     },
@@ -77,52 +79,30 @@ export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft
   return degraded(ending, { text: onFailure.text, hash: sha256Hex(onFailure.text) }, reason);
 }
 
-/** The wait of a sleep that begins at `now` and is due at `dueAt`, epoch ms. */
-export function sleepOpened(execution: StepExecution, dueAt: number, now: number): EventDraft {
-  const { stepId, revision } = execution;
-  const wait: Wait = { id: `${stepId}.${revision}`, kind: 'timer', execution, openedAt: now, dueAt };
-  return { type: 'wait_opened', initiator: 'system', data: { wait } };
-}
-
-/** A sleep is over: its wait is resolved and the step has succeeded, in one commit. */
-export function sleepEnded(ending: Ending, waitId: string): EventDraft[] {
-  return [{ type: 'wait_resolved', initiator: 'timeout', data: { waitId } }, succeeded(ending, NO_OUTPUT)];
-}
-
-/** The run has nothing to do before `until`, epoch ms. */
-export function suspended(until: number): EventDraft {
-  return { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external', until } };
+/** Nothing will happen before somebody answers, or a time comes. The outside knows what is waited for. */
+export function suspended(state: RunState, until: number | undefined): EventDraft {
+  const asks = state.waits.some((wait) => wait.kind === 'approval');
+  return {
+    type: 'run_suspended',
+    initiator: 'system',
+    data: {
+      status: asks ? 'awaiting_approval' : 'waiting_external',
+      announced: true,
+      ...(until === undefined ? {} : { until }),
+    },
+  };
 }
 
 export function retryScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
   return { type: 'step_retry_scheduled', initiator: 'system', data: { ...execution, retryAt, error } };
 }
 
-/**
- * The end of a run that did all it had to: its result, from the outputs of the steps the workflow returned. Outputs
- * that each fit but are too large together fail the run.
- */
-export function completed(
-  state: RunState,
-  result: Readonly<Record<string, string>>,
-  outputOf: (id: string) => Output | undefined,
-): EventDraft {
-  const names = Object.keys(result).sort();
-  const members = names.map(
-    (name) => `${JSON.stringify(name)}:${(outputOf(result[name] ?? '') ?? NO_OUTPUT).text}`,
-  );
-  const text = `{${members.join(',')}}`;
-  try {
-    assertFits(text, 'the result of the run');
-  } catch (error) {
-    if (!(error instanceof CairnError)) throw error;
-    return runFailed({ code: error.code, message: error.message, retryable: false });
-  }
+export function completed(state: RunState, result: Output): EventDraft {
   return {
     type: 'run_completed',
     initiator: 'system',
-    data: { result: storedValue(text, state.head + 1) },
-    outputText: text,
+    data: { result: storedValue(result.text, state.head + 1) },
+    ...carried(result),
   };
 }
 
@@ -146,6 +126,23 @@ export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cance
 /** The output as its checkpoint carries it: in full, or as a reference to where it was put. */
 function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 'outputRef'> {
   return ref === undefined ? { outputText: text } : { outputRef: ref };
+}
+
+/** How an execution ended by these events; undefined if they end none. Only for outputs that are carried in full. */
+export function outcomeOf(facts: readonly EventDraft[]): Outcome | undefined {
+  for (const fact of facts) {
+    switch (fact.type) {
+      case 'step_succeeded':
+      case 'step_degraded':
+        return { kind: 'done', output: { text: fact.outputText ?? 'null', hash: fact.data.outputHash } };
+      case 'step_skipped':
+        return { kind: 'skipped' };
+      case 'step_failed':
+        return { kind: 'failed', error: fact.data.error };
+      default:
+    }
+  }
+  return undefined;
 }
 
 function settled({ step, execution, now }: Ending, output: Output): Omit<StepSettled, 'outputsSummary'> {

@@ -3,24 +3,31 @@
  * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
  */
 import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
-import { stepInDoubt } from '../../core/decisions/recovery.ts';
+import { doubtVerdict, stepsInDoubt } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
+import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { recoverRun } from '../recover-run.ts';
+import { mayDrive, postpone } from '../gate.ts';
+import { meetObligations } from '../obligations.ts';
+import { asking, recoverRun, undoing } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
+import { Beats } from './beats.ts';
+import { runFailed } from './drafts.ts';
 import { DriveSession } from './session.ts';
 
 /** How a dispatch ended; for logs and tests. */
 export type DriveEnd =
   | 'missing'
+  /** Operators have paused it. */
+  | 'held'
   | 'over'
   | 'leased'
   | 'early'
@@ -48,7 +55,8 @@ export async function drive(deps: EngineDeps, task: { readonly runId: string }):
       deps.log.warn('drive_without_run', { runId: task.runId });
       return 'missing';
     }
-    const end = await act(deps, loaded);
+    // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
+    const end = await act({ ...deps, clock: setTo(deps.clock, loaded.readAt) }, loaded);
     if (end !== 'look_again') return end;
   }
   await deps.queue.enqueue({ runId: task.runId, reason: 'continue' });
@@ -61,6 +69,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
   const runId = loaded.state.id;
   switch (verdict.kind) {
     case 'over':
+      await meetObligations(deps, runId);
       return 'over';
     case 'leased': {
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
@@ -92,7 +101,8 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   const { clock, random, settings, registry, log } = deps;
   const budgetEndsAt = clock.now() + settings.budgetMs;
   const owner = random.token();
-  const journal = new RunJournal(deps, loaded, { ...settings, owner });
+  const beats = new Beats(loaded.soft.inFlight);
+  const journal = new RunJournal(deps, loaded, { ...settings, owner, progress: () => beats.takeNews() });
   const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
   if (events.length === 0) return 'look_again';
   log.debug('run_transition', {
@@ -101,17 +111,25 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
     to: state.status,
     initiator: 'system',
   });
-  if (state.lease?.owner !== owner) return isOver(state) ? 'closed' : 'waiting';
+  if (state.lease?.owner !== owner) {
+    if (!isOver(state)) return 'waiting';
+    await meetObligations(deps, state.id);
+    return 'closed';
+  }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
   const input = await runInput(deps.store, state);
-  const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt }).run();
+  const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt, beats }).run();
   // Also where it wanted to let go, and a cancel that came in between made that the end (closing.ts).
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(deps, journal.state);
+    await meetObligations(deps, journal.state.id);
     return 'closed';
   }
-  if (end.kind === 'released' || end.kind === 'suspended') await goOnLater(deps, journal.state, end.dueAt);
+  const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;
+  if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
+    await goOnLater(deps, journal.state, end.dueAt);
+  }
   return end.kind;
 }
 
@@ -132,7 +150,11 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
     });
   const claim = { owner, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
-  if (state.status === 'pending') drafts.push({ type: 'run_started', initiator: 'system', data: {} });
+  if (state.status === 'pending') {
+    const timeoutMs = registry.pinned(state.type, state.planVersion)?.timeoutMs;
+    const data = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
+    drafts.push({ type: 'run_started', initiator: 'system', data });
+  }
   if (!deployed.available) {
     const data = {
       status: 'waiting_external' as const,
@@ -141,8 +163,17 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
     };
     return [...drafts, { type: 'run_suspended', initiator: 'system', data }];
   }
-  const error = stepInDoubt(state, deployed);
-  return error ? [...drafts, { type: 'run_failed', initiator: 'system', data: { error } }] : drafts;
+  const inDoubt = stepsInDoubt(state, deployed);
+  if (inDoubt.length === 0 || state.error || state.cancellation) return drafts;
+  const verdict = doubtVerdict(state, deployed, inDoubt);
+  switch (verdict.kind) {
+    case 'ask':
+      return [...drafts, ...asking(state, verdict.steps, now)];
+    case 'undo':
+      return [...drafts, undoing(verdict)];
+    case 'fail':
+      return [...drafts, runFailed(verdict.error)];
+  }
 }
 
 function isWaiting({ status }: RunState): boolean {

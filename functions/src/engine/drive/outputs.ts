@@ -4,8 +4,10 @@
  */
 import type { PayloadRef } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { needsPayload } from '../../core/run/values.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
+import { checkpointText } from '../stored-text.ts';
 
 export interface Output {
   readonly text: string;
@@ -37,20 +39,20 @@ export class Outputs {
       const step = state.steps.get(id);
       if (step?.phase === 'done' && step.outcome !== 'failed') missing.push({ id, seq: step.seq });
     }
-    for (let i = 0; i < missing.length; i += READ_CHUNK) {
-      const chunk = missing.slice(i, i + READ_CHUNK);
-      const checkpoints = await store.readCheckpoints(
-        state.id,
-        chunk.map(({ seq }) => seq),
-      );
-      chunk.forEach(({ id, seq }, j) => {
-        const found = checkpoints[j];
-        if (found?.outputText === undefined || found.outputHash === undefined) {
-          throw new Error(`run ${state.id}: checkpoint ${seq} of step '${id}' carries no output`);
-        }
-        this.#outputs.set(id, { text: found.outputText, hash: found.outputHash });
-      });
-    }
+    const outputs = await loadOutputs(
+      store,
+      state.id,
+      missing.map(({ seq }) => seq),
+    );
+    missing.forEach(({ id }, i) => {
+      const output = outputs[i];
+      if (output) this.#outputs.set(id, output);
+    });
+  }
+
+  /** Whether a step that has not ended, or the result of the run, needs the output. */
+  wants(id: string): boolean {
+    return this.#wanted.has(id);
   }
 
   put(id: string, output: Output): void {
@@ -84,6 +86,31 @@ export class Outputs {
   #want(id: string): void {
     this.#wanted.set(id, (this.#wanted.get(id) ?? 0) + 1);
   }
+}
+
+/** The outputs in these checkpoints of a run, in the order asked for. */
+export async function loadOutputs(
+  store: RunStore,
+  runId: string,
+  seqs: readonly number[],
+): Promise<Output[]> {
+  const outputs: Output[] = [];
+  for (let i = 0; i < seqs.length; i += READ_CHUNK) {
+    const checkpoints = await store.readCheckpoints(runId, seqs.slice(i, i + READ_CHUNK));
+    for (const checkpoint of checkpoints) {
+      const { seq, outputHash: hash, outputRef: ref } = checkpoint;
+      if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} is not of a step`);
+      const text = await checkpointText(store, runId, checkpoint);
+      outputs.push({ text, hash, ...(ref === undefined ? {} : { ref }) });
+    }
+  }
+  return outputs;
+}
+
+/** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
+export async function kept(store: RunStore, runId: string, output: Output): Promise<Output> {
+  if (output.ref !== undefined || !needsPayload(output.text)) return output;
+  return { ...output, ref: await store.writePayload(runId, output.text) };
 }
 
 /** Parses canonical text into a value nobody can change, since several readers share it. */

@@ -43,6 +43,17 @@ export class Resting {
     this.#timers.set(id, cancel);
   }
 
+  has(id: string): boolean {
+    return this.#due.has(id);
+  }
+
+  /** Its time does not matter any more. */
+  remove(id: string): void {
+    this.#due.delete(id);
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+  }
+
   /** Steps that are waited for in process. */
   get watched(): number {
     return this.#timers.size;

@@ -2,30 +2,47 @@
  * Moves one claimed run as far as it goes: starts what is ready, records how it ends, and closes the run or lets go of
  * it. Works on the folded state and the graph only; history is never read again, so the cost of a step does not
  * depend on how many came before.
+ *
+ * Must not: know how a body is run (bodies.ts), how a wait is opened or adopted (held-waits.ts), or how steps are undone
+ * (compensate.ts).
  */
 import { conclude } from '../../core/decisions/conclude.ts';
-import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
-import type { EventDraft, RecordedError, StepExecution } from '../../core/run/events.ts';
-import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import { ReadyTracker } from '../../core/graph/ready.ts';
+import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';
+import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
+import { needsPayload } from '../../core/run/values.ts';
+import type { Decide } from '../../journal/batch.ts';
+import { type Appended, LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { PlainStep, SleepStep, StepDefinition, Workflow } from '../define/steps.ts';
+import type { BodyStep, ChildStep, Context, StepDefinition, WaitStep, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
+import { mayGoOn } from '../gate.ts';
+import { askPolicy } from '../policy.ts';
+import { opened, waitOf } from '../waits/open.ts';
+import { answered } from '../waits/settle.ts';
+import { timeUp } from '../waits/time-up.ts';
 import { afterFailure } from './after-failure.ts';
-import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
-import { type Closing, type ClosingFacts, closingDraft } from './closing.ts';
+import { recorded, StepAborted } from './attempt.ts';
+import type { Beats } from './beats.ts';
+import { Bodies, type BodyUnit, type Ended } from './bodies.ts';
+import { type Closing, closingDraft, resultOf } from './closing.ts';
+import { compensate } from './compensate.ts';
 import * as drafts from './drafts.ts';
 import { NO_OUTPUT } from './drafts.ts';
-import { type Output, Outputs } from './outputs.ts';
-import { nodeState, waitOf } from './progress.ts';
+import { FanOutSet, itemsOf, type Outcome, type SetStep } from './fan-out-set.ts';
+import { HeldWaits, signalFor } from './held-waits.ts';
+import { kept, loadOutputs, type Output, Outputs } from './outputs.ts';
+import { nodeState } from './progress.ts';
 import { Resting } from './resting.ts';
-import { bodyContext, dueTime, mayEnter, nextExecution, refOf } from './step-inputs.ts';
+import { isSet, keyOf, mayEnter, nextExecution, seenBy, type Unit } from './step-inputs.ts';
 import { keepVitalSigns } from './vital-signs.ts';
 
 export type SessionEnd =
   | { readonly kind: 'closed' }
   /** `dueAt` (epoch ms) is when the next drive has something to do; absent: at once. */
   | { readonly kind: 'released'; readonly dueAt?: number }
-  | { readonly kind: 'suspended'; readonly dueAt: number }
+  /** `dueAt` absent: somebody has to answer. */
+  | { readonly kind: 'suspended'; readonly dueAt?: number }
   | { readonly kind: 'lease_lost' };
 
 export interface SessionParams {
@@ -36,50 +53,69 @@ export interface SessionParams {
   readonly input: unknown;
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
+  readonly beats: Beats;
 }
 
-/** `left`: it was told to stop and did not end in time, or ended without a result. */
-interface Running {
-  readonly execution: StepExecution;
-  readonly abort: AbortController;
-  left: boolean;
-}
+/** A policy that could not be asked is asked again after this. */
+const POLICY_RETRY_MS = 30_000;
+
+type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal';
 
 export class DriveSession {
   readonly #deps: EngineDeps;
   readonly #params: SessionParams;
   readonly #tracker: ReadyTracker;
   readonly #outputs: Outputs;
-  readonly #running = new Map<string, Running>();
+  readonly #bodies: Bodies;
+  readonly #waits: HeldWaits;
   readonly #resting: Resting;
+  readonly #sets = new Map<string, FanOutSet>();
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
+  /** Aborts the compensations under way. */
+  readonly #letGo = new AbortController();
   #unsettled: number;
-  /** Facts on their way into the journal, counted until what follows from them can start. */
+  /** Facts on their way into the journal, and news on its way out, counted until what follows from them can start. */
   #unacknowledged = 0;
-  #stop: 'cancel' | 'budget' | 'shutdown' | undefined;
+  #stop: Stop | undefined;
   #failure: RecordedError | undefined;
   #startedAny = false;
   #over = false;
+  /** How much of what others appended has been taken into account. */
+  #adopted: number;
+  #feedbackSeq: number;
+  #gateAskedAt: number;
 
   constructor(params: SessionParams) {
     this.#params = params;
     this.#deps = params.deps;
-    const { graph, steps } = params.workflow;
-    const { state } = params.journal;
-    this.#tracker = new ReadyTracker(graph, (id) => nodeState(state, id));
-    const unsettled = graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
+    const { deps, journal, workflow, beats } = params;
+    const { state } = journal;
+    this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
+    const unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
     this.#unsettled = unsettled.length;
-    this.#outputs = new Outputs(params.workflow, unsettled);
+    this.#outputs = new Outputs(workflow, unsettled);
     this.#failure = state.error;
-    const { clock, settings } = params.deps;
-    this.#resting = new Resting({ clock, soonMs: settings.shortRetryMs, onDue: (id) => this.#onDue(id) });
-    for (const id of steps.keys()) {
-      const step = state.steps.get(id);
-      if (step?.phase === 'retrying') this.#resting.add(id, step.retryAt);
-      const due = step?.phase === 'waiting' ? waitOf(state, id)?.dueAt : undefined;
-      if (due !== undefined) this.#resting.add(id, due);
-    }
+    this.#adopted = journal.foreignEvents;
+    this.#feedbackSeq = newestFeedback(state);
+    this.#gateAskedAt = deps.clock.now();
+    const soonMs = deps.settings.shortRetryMs;
+    this.#resting = new Resting({ clock: deps.clock, soonMs, onDue: (key) => this.#onDue(key) });
+    this.#bodies = new Bodies({
+      deps,
+      journal,
+      beats,
+      seenBy: (unit) => this.#seenBy(unit),
+      onEnd: (ended) => this.#bodyEnded(ended),
+      onLeft: () => this.#concludeIfDone(),
+    });
+    this.#waits = new HeldWaits({
+      deps,
+      journal,
+      stepOf: (id) => this.#step(id),
+      childInput: (wait) => this.#childInput(wait),
+      end: (wait, facts) => this.#endWait(wait, facts),
+    });
   }
 
   /** Resolves when this drive has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
@@ -90,18 +126,20 @@ export class DriveSession {
       journal,
       clock,
       settings,
-      busy: () => this.#running.size > 0,
-      onNews: () => this.#advance(),
+      busy: () => this.#bodies.size > 0,
+      onNews: () => this.#onNews(),
       onFailure: (error) => this.#fail(error),
     });
     const onShutdown = () => this.#halt('shutdown');
     shutdown.addEventListener('abort', onShutdown, { once: true });
     try {
       await this.#outputs.load(store, journal.state);
-      this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
-      for (const id of this.#resting.ids()) this.#resting.watch(id);
+      this.#watchTime(budgetEndsAt);
       if (shutdown.aborted) this.#halt('shutdown');
-      this.#advance();
+      if (await this.#isAllowed()) {
+        this.#resume(journal.state);
+        this.#advance();
+      }
       return await this.#end.promise;
     } finally {
       this.#over = true;
@@ -112,108 +150,307 @@ export class DriveSession {
     }
   }
 
+  #watchTime(budgetEndsAt: number): void {
+    const { clock } = this.#deps;
+    const { deadlineAt } = this.#params.journal.state;
+    this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
+    if (deadlineAt !== undefined && deadlineAt <= budgetEndsAt) {
+      this.#after(Math.max(0, deadlineAt - clock.now()), () => this.#timeOut(deadlineAt));
+    }
+  }
+
+  /** Asks the policy of the workflow, where the run has begun to move since it was last asked. */
+  async #isAllowed(): Promise<boolean> {
+    const { journal, workflow, input } = this.#params;
+    const { state } = journal;
+    if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return true;
+    const at = state.policySnapshotId === undefined ? 'start' : 'resume';
+    const answer = await askPolicy(this.#deps, workflow.policy, { state, input, at });
+    if (answer) {
+      await journal.append(() => answer.drafts);
+      return true;
+    }
+    this.#over = true;
+    await this.#carryOut({
+      kind: 'release',
+      reason: 'retry',
+      dueAt: this.#deps.clock.now() + POLICY_RETRY_MS,
+    });
+    return false;
+  }
+
+  /** Takes up what an earlier drive left waiting. Items are taken up with their set. */
+  #resume(state: RunState): void {
+    for (const id of this.#params.workflow.graph.order) {
+      const step = state.steps.get(id);
+      if (step?.phase === 'retrying') this.#rest(id, step.retryAt);
+    }
+    for (const wait of state.waits) if (wait.execution.itemKey === undefined) this.#hold(wait);
+  }
+
   /** Starts what may start, and ends the drive if nothing is left to wait for. */
   #advance(): void {
     if (this.#over) return;
+    this.#adopt();
     if (this.#params.journal.state.cancellation) this.#halt('cancel');
     if (!this.#stop && !this.#failure) {
       this.#skipDependents();
-      const room = this.#deps.settings.concurrentSteps - this.#running.size;
-      for (const id of this.#tracker.ready(room)) {
+      for (const id of this.#tracker.ready(this.#room)) {
         // A step can fail before its body begins: then the others are not started any more.
         if (this.#failure) break;
-        if (this.#fitsBudget(id)) this.#start(id);
+        this.#start(id);
       }
+      for (const set of this.#sets.values()) this.#pump(set);
     }
     this.#concludeIfDone();
+  }
+
+  get #room(): number {
+    return this.#deps.settings.concurrentSteps - this.#bodies.size;
   }
 
   #start(id: string): void {
     const step = this.#step(id);
-    if (step.kind === 'sleep') this.#guard(this.#fallAsleep(step));
-    else if (step.kind === 'step') this.#startBody(step);
-    else throw new Error(`no drive knows how to begin a step of kind '${step.kind}'`);
+    if (isSet(step)) this.#openSet(step as SetStep);
+    else if ('body' in step) this.#startBody({ step });
+    else this.#guard(this.#openWait({ step }, step));
   }
 
-  #startBody(step: PlainStep): void {
-    const { id } = step;
-    const { state } = this.#params.journal;
-    const execution = nextExecution(state, step, this.#outputs, this.#deps.clock.now());
-    const running: Running = { execution, abort: new AbortController(), left: false };
+  #startBody(unit: BodyUnit): void {
+    if (!this.#fitsBudget(unit.step)) return;
+    const execution = this.#nextExecution(unit);
+    this.#begin(unit);
+    this.#guard(this.#bodies.run(unit, execution));
+  }
+
+  /** Works out the items of a set and says in the journal that it has begun. */
+  #openSet(step: SetStep): void {
+    const { journal } = this.#params;
+    const { state } = journal;
+    const unit = { step };
+    const execution = this.#nextExecution(unit);
+    const seen = this.#seenBy(unit);
+    const entry = mayEnter(step, seen);
+    if (entry.kind !== 'run') return this.#guard(this.#notEntered(unit, execution, entry));
+    let set: FanOutSet;
+    try {
+      set = new FanOutSet(step, execution, itemsOf(step, seen, state), state);
+    } catch (cause) {
+      return this.#guard(this.#notEntered(unit, execution, { kind: 'failed', cause }));
+    }
+    this.#begin(unit);
+    this.#sets.set(step.id, set);
+    if (state.steps.get(step.id)?.phase !== 'running')
+      this.#guard(this.#append([drafts.started(execution)], execution));
+    this.#guard(this.#pending(this.#takeUpItems(set, state)));
+  }
+
+  /** Results of items that ended in an earlier drive, and those that wait since then. */
+  async #takeUpItems(set: FanOutSet, state: RunState): Promise<void> {
+    const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
+    const done: { readonly index: number; readonly seq: number }[] = [];
+    for (let index = 0; index < set.size; index += 1) {
+      const key = keyOf(set.unit(index));
+      const item = state.steps.get(key);
+      const wait = waits.get(key);
+      if (wait) this.#hold(wait);
+      else if (item?.phase === 'retrying') this.#rest(key, item.retryAt);
+      else if (item?.phase === 'done' && item.outcome !== 'failed') done.push({ index, seq: item.seq });
+    }
+    if (done.length === 0) return;
+    set.loading = true;
+    const outputs = await loadOutputs(
+      this.#deps.store,
+      state.id,
+      done.map(({ seq }) => seq),
+    );
+    done.forEach(({ index }, i) => {
+      const output = outputs[i];
+      if (output) set.settle(index, { kind: 'done', output });
+    });
+    set.loading = false;
+  }
+
+  /** Begins as many items as may be under way, and ends the set once its outcome is decided. */
+  #pump(set: FanOutSet): void {
+    for (let index = set.next(); index !== undefined && this.#room > 0; index = set.next()) {
+      const unit = set.unit(index);
+      const { step } = unit;
+      if ('body' in step) {
+        if (!this.#fitsBudget(step)) break;
+        this.#startBody({ ...unit, step });
+      } else {
+        this.#guard(this.#openWait(unit, step as WaitStep));
+      }
+      if (this.#failure) return;
+    }
+    if (set.verdict !== 'open') this.#letRest(set);
+    if (set.finished && !set.closed && !set.loading) this.#closeSet(set);
+  }
+
+  /** Items that rest between two attempts are not needed any more. */
+  #letRest(set: FanOutSet): void {
+    for (let index = 0; index < set.size; index += 1) {
+      const key = keyOf(set.unit(index));
+      if (set.stateOf(index) !== 'open' || this.#waits.of(key) || !this.#resting.has(key)) continue;
+      this.#resting.remove(key);
+      set.mark(index, 'idle');
+    }
+  }
+
+  #closeSet(set: FanOutSet): void {
+    const { step, execution } = set;
+    set.closed = true;
+    const outcome = set.outcome();
+    const ending = { step, execution, now: this.#deps.clock.now() };
+    if (outcome.kind === 'failed') {
+      const fact = drafts.failedByPolicy(ending, outcome.error);
+      return this.#guard(this.#settle({ step }, execution, [fact]));
+    }
+    const output = outcome.kind === 'done' ? outcome.output : NO_OUTPUT;
+    this.#guard(
+      needsPayload(output.text)
+        ? this.#pending(this.#keptThen(output, (kept) => this.#succeed({ step }, ending, kept)))
+        : this.#succeed({ step }, ending, output),
+    );
+  }
+
+  #succeed(unit: Unit, ending: drafts.Ending, output: Output): Promise<void> {
+    return this.#settle(unit, ending.execution, [drafts.succeeded(ending, output)], { kind: 'done', output });
+  }
+
+  async #keptThen(output: Output, then: (kept: Output) => Promise<void>): Promise<void> {
+    await then(await kept(this.#deps.store, this.#runId, output));
+  }
+
+  /** Opens the wait of a step in the journal, then tells the outside of it. A signal that came before answers it at once. */
+  async #openWait(unit: Unit, step: WaitStep): Promise<void> {
+    const now = this.#deps.clock.now();
+    const execution = this.#nextExecution(unit);
+    const seen = this.#seenBy(unit);
+    const entry = unit.item ? { kind: 'run' as const } : mayEnter(step, seen);
+    if (entry.kind !== 'run') return this.#notEntered(unit, execution, entry);
+    let wait: Wait;
+    try {
+      wait = waitOf(step, { runId: this.#runId, execution, seen, now });
+    } catch (cause) {
+      return this.#notEntered(unit, execution, { kind: 'failed', cause });
+    }
+    this.#begin(unit);
+    let answer: Outcome | undefined;
+    await this.#pending(
+      this.#append((state) => {
+        const found = step.kind === 'event' ? signalFor(state, step, wait) : undefined;
+        if (!found) return [opened(wait)];
+        answer = { kind: 'done', output: found.output };
+        const { signalId } = found.signal;
+        return [
+          opened(wait),
+          ...answered({ step, wait, now }, { initiator: 'system', signalId }, found.output),
+        ];
+      }, execution),
+    );
+    if (answer) return this.#settle(unit, execution, [], answer);
+    this.#hold(wait);
+    this.#advance();
+  }
+
+  /** A step whose condition was false, or whose own functions threw before there was anything to record. */
+  #notEntered(
+    unit: Unit,
+    execution: StepExecution,
+    entry: { readonly kind: 'skip' } | { readonly kind: 'failed'; readonly cause: unknown },
+  ): Promise<void> {
+    this.#begin(unit);
+    const ending = { step: unit.step, execution, now: this.#deps.clock.now() };
+    const fact =
+      entry.kind === 'skip'
+        ? drafts.skipped(ending, 'its condition was false')
+        : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause));
+    return this.#settle(unit, execution, [fact]);
+  }
+
+  #begin({ step, item }: Unit): void {
     this.#startedAny = true;
-    this.#running.set(id, running);
-    this.#tracker.settle(id, 'open');
-    this.#guard(this.#execute(step, running));
+    if (item) this.#sets.get(step.id)?.mark(item.index, 'open');
+    else this.#tracker.settle(step.id, 'open');
   }
 
-  async #execute(step: PlainStep, running: Running): Promise<void> {
-    const { execution, abort } = running;
-    const context = this.#contextOf(step, execution, abort.signal);
-    const entry = mayEnter(step, context);
-    if (entry.kind === 'skip') return this.#settle(step, running, { kind: 'skipped' });
-    if (entry.kind === 'failed') {
-      const { cause } = entry;
-      return this.#settle(step, running, { kind: 'failed', cause, error: recorded(step.id, cause) });
+  #hold(wait: Wait): void {
+    this.#waits.add(wait);
+    if (wait.dueAt !== undefined) this.#rest(stepKey(wait.execution), wait.dueAt);
+    this.#guard(this.#pending(this.#waits.announce(wait)).then(() => this.#concludeIfDone()));
+  }
+
+  #rest(key: string, at: number): void {
+    this.#resting.add(key, at);
+    this.#resting.watch(key);
+  }
+
+  async #bodyEnded({ unit, execution, result, used }: Ended): Promise<void> {
+    if (this.#over) return;
+    const { step } = unit;
+    const ending = { step, execution, now: this.#deps.clock.now() };
+    switch (result.kind) {
+      case 'skipped':
+        return this.#settle(unit, execution, [drafts.skipped(ending, 'its condition was false')]);
+      case 'succeeded': {
+        const record = (output: Output) => {
+          const { degraded } = result;
+          const fact =
+            degraded === undefined
+              ? drafts.succeeded(ending, output, used)
+              : drafts.degraded(ending, output, degraded, used);
+          return this.#settle(unit, execution, [fact], { kind: 'done', output });
+        };
+        if (!needsPayload(result.output.text)) return record(result.output);
+        return this.#pending(this.#keptThen(result.output, record));
+      }
+      case 'failed': {
+        const next = afterFailure(this.#deps, { runId: this.#runId, ...ending, step }, result);
+        if (next.kind === 'give_up') {
+          return this.#settle(unit, execution, [drafts.failedByPolicy(ending, result.error)]);
+        }
+        await this.#pending(
+          this.#append([drafts.retryScheduled(execution, next.at, result.error)], execution),
+        );
+        this.#rest(keyOf(unit), next.at);
+        return this.#advance();
+      }
     }
-    // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
-    if (!step.idempotent) await this.#append(drafts.started(execution));
-    await this.#settle(step, running, await runAttempt({ step, context, abort, clock: this.#deps.clock }));
   }
 
-  /** Records how an attempt ended. What ends after the drive has let go is dropped; the next drive will see to it. */
+  /**
+   * An execution has ended: appends what says so, and goes on. If it was the last one, the end of the run is queued
+   * behind it and shares its commit.
+   */
   async #settle(
-    step: PlainStep,
-    running: Running,
-    result: AttemptResult | { kind: 'skipped' },
+    { step, item }: Unit,
+    execution: StepExecution,
+    facts: readonly EventDraft[],
+    known?: Outcome,
   ): Promise<void> {
-    if (this.#over || running.left) return;
-    if (result.kind === 'unfinished') {
-      running.left = true;
-      return this.#concludeIfDone();
-    }
-    this.#running.delete(step.id);
-    const ending = { step, execution: running.execution, now: this.#deps.clock.now() };
-    if (result.kind === 'succeeded') {
-      await this.#record(step, drafts.succeeded(ending, result.output), 'done', result.output);
-    } else if (result.kind === 'skipped') {
-      await this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', NO_OUTPUT);
-    } else {
-      await this.#settleFailure(ending, result);
-    }
-  }
-
-  async #settleFailure(
-    ending: drafts.Ending & { readonly step: PlainStep },
-    failed: Extract<AttemptResult, { kind: 'failed' }>,
-  ): Promise<void> {
-    const { step, execution } = ending;
-    const next = afterFailure(this.#deps, { runId: this.#runId, ...ending }, failed);
-    if (next.kind === 'give_up') return this.#recordFailure(ending, failed.error);
-    await this.#rest(step.id, next.at, drafts.retryScheduled(execution, next.at, failed.error));
-  }
-
-  #recordFailure(ending: drafts.Ending, error: RecordedError): Promise<void> {
-    this.#failure ??= error;
-    return this.#record(ending.step, drafts.failed(ending, error), 'failed', NO_OUTPUT);
-  }
-
-  /** Appends the fact. If it was the last one, the end of the run is queued behind it and shares its commit. */
-  async #record(
-    step: StepDefinition,
-    fact: EventDraft | readonly EventDraft[],
-    state: NodeState,
-    output: Output,
-  ): Promise<void> {
-    this.#outputs.put(step.id, output);
-    this.#outputs.release(step);
-    this.#unsettled -= 1;
+    const outcome = known ?? drafts.outcomeOf(facts);
+    if (!outcome) throw new Error(`nothing says how step '${step.id}' ended`);
     this.#unacknowledged += 1;
-    const durable = this.#append(fact);
+    const durable = facts.length === 0 ? undefined : this.#append(facts, execution);
+    const set = item && this.#sets.get(step.id);
+    if (item) set?.settle(item.index, outcome);
+    else this.#settleStep(step, outcome);
+    if (set?.finished && !this.#stop && !this.#failure) this.#pump(set);
     this.#concludeIfDone();
     await durable;
-    this.#tracker.settle(step.id, state);
+    if (!item) this.#tracker.settle(step.id, outcome.kind);
     this.#unacknowledged -= 1;
     this.#advance();
+  }
+
+  #settleStep(step: StepDefinition, outcome: Outcome): void {
+    if (outcome.kind === 'failed') this.#failure ??= outcome.error;
+    this.#outputs.put(step.id, outcome.kind === 'done' ? outcome.output : NO_OUTPUT);
+    this.#outputs.release(step);
+    this.#sets.delete(step.id);
+    this.#unsettled -= 1;
   }
 
   /** What needs a skipped step is skipped too. That follows from what is durable, so nothing waits for its commit. */
@@ -221,86 +458,153 @@ export class DriveSession {
     for (let wave = this.#tracker.skippable(); wave.length > 0; wave = this.#tracker.skippable()) {
       for (const id of wave) {
         const step = this.#step(id);
-        const now = this.#deps.clock.now();
-        const execution = nextExecution(this.#params.journal.state, step, this.#outputs, now);
-        const fact = drafts.skipped({ step, execution, now }, 'a step it needs was skipped');
+        const execution = this.#nextExecution({ step });
+        const fact = drafts.skipped(
+          { step, execution, now: this.#deps.clock.now() },
+          'a step it needs was skipped',
+        );
         this.#tracker.settle(id, 'skipped');
-        this.#guard(this.#record(step, fact, 'skipped', NO_OUTPUT));
+        this.#guard(this.#settle({ step }, execution, [fact]));
       }
     }
   }
 
-  /** Opens the wait of a sleep. Nothing of this run's instance is needed until it is due. */
-  async #fallAsleep(step: SleepStep): Promise<void> {
-    const now = this.#deps.clock.now();
-    const execution = nextExecution(this.#params.journal.state, step, this.#outputs, now);
-    const ending = { step, execution, now };
-    this.#startedAny = true;
-    this.#tracker.settle(step.id, 'open');
-    const context = this.#contextOf(step, execution, new AbortController().signal);
-    const entry = mayEnter(step, context);
-    if (entry.kind === 'skip') {
-      return this.#record(step, drafts.skipped(ending, 'its condition was false'), 'skipped', NO_OUTPUT);
-    }
-    const due = entry.kind === 'failed' ? entry : dueTime(step, context, now);
-    if (due.kind === 'failed') return this.#recordFailure(ending, recorded(step.id, due.cause));
-    await this.#rest(step.id, due.at, drafts.sleepOpened(execution, due.at, now));
-  }
-
-  /** The time of a sleep has come: its wait and the step end in one commit. */
-  async #wake(step: SleepStep): Promise<void> {
-    const { state } = this.#params.journal;
-    const wait = waitOf(state, step.id);
-    if (!wait) throw new Error(`run ${state.id}: step '${step.id}' sleeps without a wait`);
-    const now = this.#deps.clock.now();
-    const execution = { ...nextExecution(state, step, this.#outputs, now), startedAt: wait.openedAt };
-    const facts = drafts.sleepEnded({ step, execution, now }, wait.id);
-    await this.#record(step, facts, 'done', NO_OUTPUT);
-  }
-
-  /** A step has to wait for its time: says so in the journal, then waits in process if that is soon. */
-  async #rest(id: string, at: number, fact: EventDraft): Promise<void> {
-    this.#resting.add(id, at);
-    this.#unacknowledged += 1;
-    await this.#append(fact);
-    this.#resting.watch(id);
-    this.#unacknowledged -= 1;
+  #onDue(key: string): void {
+    if (this.#over || this.#stop || this.#failure) return this.#concludeIfDone();
+    const wait = this.#waits.of(key);
+    if (wait) return this.#guard(this.#timeUp(wait));
+    const unit = this.#unitOf(key);
+    if (unit.item) this.#sets.get(unit.step.id)?.mark(unit.item.index, 'idle');
+    else this.#tracker.settle(key, 'pending');
     this.#advance();
   }
 
-  #onDue(id: string): void {
-    const step = this.#step(id);
-    if (this.#over || this.#stop || this.#failure) {
-      this.#concludeIfDone();
-    } else if (step.kind === 'sleep') {
-      this.#guard(this.#wake(step));
-    } else {
-      this.#tracker.settle(id, 'pending');
-      this.#advance();
+  async #timeUp(wait: Wait): Promise<void> {
+    const step = this.#step(wait.execution.stepId);
+    await this.#endWait(wait, timeUp({ step, wait, now: this.#deps.clock.now() }));
+    // The tie to a child stays until it has told its parent, so that the end of the run would cancel it as well.
+    if (wait.child)
+      await this.#pending(this.#deps.otherRuns.cancelChild(this.#params.journal.state, wait.child.runId));
+  }
+
+  /** Ends a wait, if nobody else has. */
+  async #endWait(wait: Wait, facts: readonly EventDraft[]): Promise<void> {
+    this.#waits.drop(wait);
+    this.#resting.remove(stepKey(wait.execution));
+    const isOpen = (state: RunState) => state.waits.some(({ id }) => id === wait.id);
+    const { events } = await this.#pending(
+      this.#params.journal.append((state) => (isOpen(state) ? facts : [])),
+    );
+    const outcome = drafts.outcomeOf(facts);
+    if (events.length === 0) this.#closedByOthers(wait);
+    else if (outcome) return this.#settle(this.#unitOf(stepKey(wait.execution)), wait.execution, [], outcome);
+    this.#advance();
+  }
+
+  /** Takes into account what others appended: answers to waits, and steps that were sent back. */
+  #adopt(): void {
+    const { journal } = this.#params;
+    if (journal.foreignEvents === this.#adopted) return;
+    this.#adopted = journal.foreignEvents;
+    const { state } = journal;
+    if (newestFeedback(state) > this.#feedbackSeq) this.#renew(state);
+    for (const wait of this.#waits.takeClosed(state)) {
+      this.#resting.remove(stepKey(wait.execution));
+      this.#closedByOthers(wait);
     }
   }
 
+  /** Steps were sent back: bodies of theirs are given up, the others end, and the next drive begins from there. */
+  #renew(state: RunState): void {
+    const back = new Set(
+      state.feedback.filter(({ seq }) => seq > this.#feedbackSeq).flatMap(({ steps }) => steps),
+    );
+    this.#feedbackSeq = newestFeedback(state);
+    this.#bodies.abort('superseded', (stepId) => back.has(stepId));
+    this.#stop ??= 'renewal';
+  }
+
+  #closedByOthers(wait: Wait): void {
+    const { state } = this.#params.journal;
+    const key = stepKey(wait.execution);
+    const step = state.steps.get(key);
+    if (step?.phase === 'retrying') this.#rest(key, step.retryAt);
+    else if (step?.phase === 'done') this.#guard(this.#pending(this.#adoptOutcome(key, wait.execution)));
+  }
+
+  async #adoptOutcome(key: string, execution: StepExecution): Promise<void> {
+    const { state } = this.#params.journal;
+    const unit = this.#unitOf(key);
+    const step = state.steps.get(key);
+    if (step?.phase !== 'done') return;
+    if (step.outcome === 'skipped') return this.#settle(unit, execution, [], { kind: 'skipped' });
+    if (step.outcome === 'failed') {
+      const error = await this.#errorAt(step.seq);
+      return this.#settle(unit, execution, [], { kind: 'failed', error });
+    }
+    const isWanted = unit.item !== undefined || this.#outputs.wants(unit.step.id);
+    const [output] = isWanted ? await loadOutputs(this.#deps.store, state.id, [step.seq]) : [NO_OUTPUT];
+    await this.#settle(unit, execution, [], { kind: 'done', output: output ?? NO_OUTPUT });
+  }
+
+  async #errorAt(seq: number): Promise<RecordedError> {
+    const [event] = await this.#deps.store.readEvents(this.#runId, seq - 1, 1);
+    if (event?.type !== 'step_failed') throw new Error(`run ${this.#runId}: event ${seq} is no failure`);
+    return event.data.error;
+  }
+
+  #onNews(): void {
+    const { clock, settings } = this.#deps;
+    const now = clock.now();
+    if (now - this.#gateAskedAt >= settings.heartbeatMs) {
+      this.#gateAskedAt = now;
+      this.#guard(
+        mayGoOn(this.#deps, this.#params.journal.state).then((may) => {
+          if (!may) this.#halt('budget');
+        }),
+      );
+    }
+    this.#advance();
+  }
+
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
-  #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
+  #halt(why: Exclude<Stop, 'renewal'>): void {
+    if (why !== 'cancel') this.#letGo.abort(new StepAborted(why));
     if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
-    for (const { abort } of this.#running.values()) abort.abort(new StepAborted(why));
+    this.#stopBodies(why);
+    this.#concludeIfDone();
+  }
+
+  /** The time of the whole run is over: it fails, whatever is under way. */
+  #timeOut(deadlineAt: number): void {
+    if (this.#over || this.#failure) return;
+    const { createdAt, startedAt = createdAt } = this.#params.journal.state;
+    const message = `the run did not end within ${deadlineAt - startedAt} ms`;
+    this.#failure = { code: 'RUN_TIMEOUT', message, retryable: false };
+    this.#stopBodies('timeout');
+    this.#concludeIfDone();
+  }
+
+  #stopBodies(why: StepAborted['why']): void {
+    this.#bodies.abort(why);
     this.#after(this.#deps.settings.graceMs, () => {
-      for (const running of this.#running.values()) running.left = true;
+      this.#bodies.leave();
       this.#concludeIfDone();
     });
-    this.#concludeIfDone();
   }
 
   #concludeIfDone(): void {
     if (this.#over) return;
+    const canStart =
+      this.#tracker.ready(1).length > 0 || [...this.#sets.values()].some((set) => set.next() !== undefined);
     const conclusion = conclude({
-      active: [...this.#running.values()].filter((running) => !running.left).length,
+      active: this.#bodies.active,
       unacknowledged: this.#unacknowledged,
       unsettled: this.#unsettled,
-      held: this.#tracker.ready(1).length,
+      held: canStart ? 1 : 0,
       awaited: this.#resting.watched,
-      asleep: this.#resting.ids().some((id) => this.#step(id).kind === 'sleep'),
+      waits: this.#waits.size,
       earliestDueAt: this.#resting.earliest,
       failed: this.#failure !== undefined,
       stop: this.#stop,
@@ -310,29 +614,57 @@ export class DriveSession {
     this.#guard(this.#carryOut(conclusion));
   }
 
-  async #carryOut(closing: Closing): Promise<void> {
-    const { journal, workflow } = this.#params;
-    const facts: ClosingFacts = {
-      workflow,
-      failure: this.#failure,
-      inFlight: [...this.#running.values()].map(({ execution }) => refOf(execution)),
-      outputOf: (id) => this.#outputs.get(id),
-    };
-    await journal.append((state) => [closingDraft(closing, state, facts)]);
-    this.#end.resolve(endOf(closing));
+  /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */
+  async #carryOut(conclusion: Closing): Promise<void> {
+    const { journal, workflow, input } = this.#params;
+    let closing = conclusion;
+    const undoes = closing.kind === 'fail' || closing.kind === 'cancel';
+    if (undoes && canCompensate(workflow)) {
+      const error = closing.kind === 'fail' ? this.#failure : undefined;
+      const undoing = { deps: this.#deps, journal, workflow, input, error, stop: this.#letGo.signal };
+      if ((await compensate(undoing)) === 'stopped') closing = { kind: 'release', reason: 'shutdown' };
+    }
+    let result = closing.kind === 'complete' ? resultOf(workflow, this.#outputs) : NO_OUTPUT;
+    if ('code' in result) {
+      this.#failure = result;
+      return this.#carryOut({ kind: 'fail' });
+    }
+    if (needsPayload(result.text)) result = await kept(this.#deps.store, this.#runId, result);
+    const facts = { result, failure: this.#failure, inFlight: this.#bodies.inFlight() };
+    const { events } = await journal.append((state) =>
+      journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
+    );
+    if (events.length > 0) return this.#end.resolve(endOf(closing));
+    this.#over = false;
+    this.#advance();
   }
 
-  async #append(fact: EventDraft | readonly EventDraft[]): Promise<void> {
-    await this.#params.journal.append(() => [fact].flat());
+  /** A fact about an execution stays one on every newer state, but for one whose step was sent back meanwhile. */
+  #append(facts: readonly EventDraft[] | Decide, { stepId, revision }: StepExecution): Promise<Appended> {
+    return this.#params.journal.append((state) => {
+      if ((state.steps.get(stepId)?.revision ?? revision) > revision) return [];
+      return typeof facts === 'function' ? facts(state) : facts;
+    });
   }
 
-  #guard(work: Promise<void>): void {
+  /** Counts the work, so that the drive does not conclude before it. */
+  async #pending<T>(work: Promise<T>): Promise<T> {
+    this.#unacknowledged += 1;
+    try {
+      return await work;
+    } finally {
+      this.#unacknowledged -= 1;
+    }
+  }
+
+  #guard(work: Promise<unknown>): void {
     work.catch((error) => this.#fail(error));
   }
 
   #fail(error: unknown): void {
     this.#over = true;
-    for (const { abort } of this.#running.values()) abort.abort(new StepAborted('lease_lost'));
+    this.#bodies.abort('lease_lost');
+    this.#letGo.abort(new StepAborted('lease_lost'));
     if (error instanceof LeaseLost) this.#end.resolve({ kind: 'lease_lost' });
     else this.#end.reject(error);
   }
@@ -346,10 +678,8 @@ export class DriveSession {
   }
 
   /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
-  #fitsBudget(id: string): boolean {
-    const step = this.#step(id);
-    if (!this.#startedAny || !('body' in step)) return true;
-    return this.#deps.clock.now() + step.timeoutMs <= this.#params.budgetEndsAt;
+  #fitsBudget({ timeoutMs }: BodyStep): boolean {
+    return !this.#startedAny || this.#deps.clock.now() + timeoutMs <= this.#params.budgetEndsAt;
   }
 
   #step(id: string): StepDefinition {
@@ -358,10 +688,25 @@ export class DriveSession {
     return step;
   }
 
-  #contextOf(step: StepDefinition, execution: StepExecution, signal: AbortSignal) {
-    const { input } = this.#params;
-    const outputs = this.#outputs;
-    return bodyContext({ deps: this.#deps, runId: this.#runId, step, execution, input, outputs, signal });
+  #unitOf(key: string): Unit {
+    const step = this.#step(stepIdOf(key));
+    if (key === step.id) return { step };
+    const unit = this.#sets.get(step.id)?.unit(Number(key.slice(step.id.length + 1, -1)));
+    if (!unit) throw new Error(`run ${this.#runId}: '${key}' is no item of a set under way`);
+    return unit;
+  }
+
+  #nextExecution(unit: Unit): StepExecution {
+    return nextExecution(this.#params.journal.state, unit, this.#outputs, this.#deps.clock.now());
+  }
+
+  #seenBy(unit: Unit): Context {
+    return seenBy(unit, this.#params.input, this.#outputs);
+  }
+
+  #childInput({ execution }: Wait): unknown {
+    const unit = this.#unitOf(stepKey(execution));
+    return (unit.step as ChildStep).input(this.#seenBy(unit));
   }
 
   get #runId(): string {
@@ -369,8 +714,21 @@ export class DriveSession {
   }
 }
 
+function newestFeedback({ feedback }: RunState): number {
+  return feedback.reduce((newest, { seq }) => Math.max(newest, seq), 0);
+}
+
+function canCompensate({ steps }: Workflow): boolean {
+  return [...steps.values()].some((step) => 'compensate' in step && step.compensate !== undefined);
+}
+
 function endOf(closing: Closing): SessionEnd {
-  if (closing.kind === 'suspend') return { kind: 'suspended', dueAt: closing.until };
-  if (closing.kind !== 'release') return { kind: 'closed' };
-  return closing.dueAt === undefined ? { kind: 'released' } : { kind: 'released', dueAt: closing.dueAt };
+  switch (closing.kind) {
+    case 'suspend':
+      return { kind: 'suspended', ...(closing.until === undefined ? {} : { dueAt: closing.until }) };
+    case 'release':
+      return { kind: 'released', ...(closing.dueAt === undefined ? {} : { dueAt: closing.dueAt }) };
+    default:
+      return { kind: 'closed' };
+  }
 }

@@ -1,62 +1,58 @@
-/** What a step is called with: its place in the run, and the values its body sees. */
+/** What a step is called with: its place in the run, and the values its functions see. */
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
-import type { RunState } from '../../core/run/state.ts';
-import type { LogFields } from '../../ports/log.ts';
-import type { SleepStep, StepDefinition } from '../define/steps.ts';
-import type { EngineDeps } from '../deps.ts';
+import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
+import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from './drafts.ts';
 import type { Outputs } from './outputs.ts';
 
-/** The next execution of a step: attempts and first start are carried over from what the journal holds. */
-export function nextExecution(
-  state: RunState,
-  step: StepDefinition,
-  outputs: Outputs,
-  now: number,
-): StepExecution {
-  const before = state.steps.get(step.id);
+/** One execution to be: a step, or one item of a set of like executions. */
+export interface Unit {
+  readonly step: StepDefinition;
+  readonly item?: { readonly key: string; readonly index: number; readonly value: unknown };
+}
+
+export function keyOf({ step, item }: Unit): string {
+  return stepKey({ stepId: step.id, ...(item ? { itemKey: item.key } : {}) });
+}
+
+/** The next execution of a unit: attempts and first start are carried over from what the journal holds. */
+export function nextExecution(state: RunState, unit: Unit, outputs: Outputs, now: number): StepExecution {
+  const { step, item } = unit;
+  const before = state.steps.get(keyOf(unit));
   const begun = before && (before.phase === 'running' || before.phase === 'retrying') ? before : undefined;
-  const revision = before?.revision ?? 1;
+  const revision = state.steps.get(step.id)?.revision ?? 1;
   const needs = Object.fromEntries(
     Object.entries(step.needs).map(([name, id]) => [name, (outputs.get(id) ?? NO_OUTPUT).hash]),
   );
-  const { type, planVersion, inputHash } = state;
+  const { type, planVersion, inputHash: input } = state;
+  const feedback = feedbackFor(state, step.id);
+  const itemKey = item?.key;
   return {
     stepId: step.id,
+    ...(itemKey === undefined ? {} : { itemKey }),
     revision,
     kind: step.kind,
-    attempt: (begun?.attempt ?? 0) + 1,
-    inputsHash: inputsHash({ type, planVersion, stepId: step.id, revision, input: inputHash, needs }),
+    // What says of a set that it began is no attempt of its own.
+    attempt: isSet(step) && !item ? 1 : (begun?.attempt ?? 0) + 1,
+    inputsHash: inputsHash({ type, planVersion, stepId: step.id, itemKey, revision, feedback, input, needs }),
     startedAt: begun?.startedAt ?? now,
   };
 }
 
-export interface ContextParams {
-  readonly deps: EngineDeps;
-  readonly runId: string;
-  readonly step: StepDefinition;
-  readonly execution: StepExecution;
-  readonly input: unknown;
-  readonly outputs: Outputs;
-  readonly signal: AbortSignal;
+/** A step that stands for several executions. */
+export function isSet(step: StepDefinition): boolean {
+  return 'fanOut' in step && step.fanOut !== undefined;
 }
 
-/** The one argument of a body (`StepContext` and the outputs it needs). */
-export function bodyContext(params: ContextParams): Readonly<Record<string, unknown>> {
-  const { deps, runId, step, execution, input, outputs, signal } = params;
-  const { attempt, revision } = execution;
+/** What conditions, questions and keys are computed from: the input, and the outputs needed by their names. */
+export function seenBy(unit: Unit, input: unknown, outputs: Outputs): Context {
+  const { step, item } = unit;
   return {
     ...Object.fromEntries(Object.entries(step.needs).map(([name, id]) => [name, outputs.value(id)])),
     input,
-    runId,
-    stepId: step.id,
-    attempt,
-    revision,
-    signal,
-    log: (message: string, fields?: LogFields) =>
-      deps.log.info('step_log', { ...fields, message, runId, stepId: step.id, attempt }),
+    ...(item ? { item: item.value, index: item.index } : {}),
   };
 }
 
@@ -66,10 +62,10 @@ export type Entry =
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** Whether the step's own condition lets it run. A condition that throws fails the step like its body would. */
-export function mayEnter(step: StepDefinition, context: Readonly<Record<string, unknown>>): Entry {
+export function mayEnter(step: StepDefinition, seen: Context): Entry {
   if (!step.when) return { kind: 'run' };
   try {
-    return step.when(context) ? { kind: 'run' } : { kind: 'skip' };
+    return step.when(seen) ? { kind: 'run' } : { kind: 'skip' };
   } catch (cause) {
     return { kind: 'failed', cause };
   }
@@ -77,17 +73,4 @@ export function mayEnter(step: StepDefinition, context: Readonly<Record<string, 
 
 export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
   return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
-}
-
-/** When a sleep ends. A function of the author's that throws fails the step. */
-export function dueTime(
-  step: SleepStep,
-  context: Readonly<Record<string, unknown>>,
-  now: number,
-): { readonly kind: 'due'; readonly at: number } | { readonly kind: 'failed'; readonly cause: unknown } {
-  try {
-    return { kind: 'due', at: step.dueAt(context, now) };
-  } catch (cause) {
-    return { kind: 'failed', cause };
-  }
 }

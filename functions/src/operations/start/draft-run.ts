@@ -29,7 +29,7 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
   const { workflow, trigger, tenantId, environment } = request;
   const text = toJsonText(validated(workflow, request.input), 'input');
   assertFits(text, 'input', MAX_PAYLOAD_BYTES);
-  const runId = random.runId();
+  const runId = request.runId ?? random.runId();
   const now = clock.now();
   const threadId = request.threadId ?? runId;
   const input = storedValue(text, 1);
@@ -50,6 +50,7 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     ...optional('prUrl', request.prUrl),
     ...optional('idempotencyKey', request.key),
     ...optional('a2aCorrelationId', request.a2aCorrelationId),
+    ...optional('parent', request.parent),
   };
   const initiator = trigger.source === 'webhook' ? 'webhook' : trigger.userId ? 'user' : 'system';
   const event = seal(

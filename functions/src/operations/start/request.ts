@@ -1,7 +1,7 @@
 /** What a start is asked with, needs and answers. Types only. */
 
 import type { EventSource } from '../../core/decisions/idempotency.ts';
-import type { Trigger } from '../../core/run/events.ts';
+import type { RunIdentity, Trigger } from '../../core/run/events.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
@@ -23,6 +23,9 @@ export interface StartDeps {
 }
 
 export interface StartRequest {
+  /** Given to a child by its parent; drawn otherwise. */
+  readonly runId?: string | undefined;
+  readonly parent?: RunIdentity['parent'] | undefined;
   readonly tenantId: string;
   readonly environment: string;
   readonly workflow: Workflow;

@@ -49,8 +49,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     lease: ABSENT,
     dueAt: event.data.until ?? ABSENT,
     parked: event.data.reason ?? ABSENT,
-    // A drive that suspends its run has told the outside of the waits; whoever parks one, for a reason, has not.
-    waits: event.writer && event.data.reason === undefined ? state.waits.map(announced) : state.waits,
+    waits: event.data.announced ? state.waits.map(announced) : state.waits,
     checkpointHead: event.seq,
     interruptions: 0,
   }),
@@ -75,6 +74,8 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     policyDue: data.stepId === undefined ? false : state.policyDue,
   }),
   cancel_requested: (state, event) => ({
+    // A run that rests has to end now: nothing waits for the attempt that was due.
+    dueAt: ABSENT,
     cancellation: state.cancellation ?? {
       stopKind: event.data.stopKind,
       requestedAt: event.at,
@@ -121,6 +122,7 @@ function ended(
     status: moveTo(state, to),
     lease: ABSENT,
     dueAt: ABSENT,
+    parked: ABSENT,
     currentStep: ABSENT,
     inFlight: [],
     checkpointHead: event.seq,

@@ -1,0 +1,117 @@
+/**
+ * The one argument of a body: what it sees and what it may do. Owns the memos, signs of life and usage of one attempt.
+ *
+ * Must not: decide what becomes of the attempt.
+ */
+import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { StepExecution } from '../../core/run/events.ts';
+import { CHECKPOINT_VALUE_BYTES } from '../../core/run/limits.ts';
+import { stepKey } from '../../core/run/state.ts';
+import type { LogFields } from '../../ports/log.ts';
+import type { Context } from '../define/steps.ts';
+import type { Usage } from '../define/types.ts';
+import type { EngineDeps } from '../deps.ts';
+import { parseFrozen } from './outputs.ts';
+
+/** What a sign of life may carry: it stands in the snapshot. */
+const MAX_PROGRESS_BYTES = 1_024;
+const MAX_MEMO_NAME = 200;
+
+export interface BodyParams {
+  readonly deps: EngineDeps;
+  readonly runId: string;
+  readonly execution: StepExecution;
+  readonly seen: Context;
+  readonly feedback: string | undefined;
+  readonly signal: AbortSignal;
+  /** What an earlier attempt last said of itself; canonical JSON. */
+  readonly progressText: string | undefined;
+  /** An earlier attempt may have left memos. */
+  readonly mayHaveMemos: boolean;
+  readonly onHeartbeat: (detailsText: string | undefined) => void;
+}
+
+/** What an attempt reports beside its result. */
+export interface Used {
+  readonly agent?: string;
+  readonly tokensUsed?: { readonly input: number; readonly output: number };
+}
+
+export class BodyContext {
+  readonly #params: BodyParams;
+  readonly context: Context;
+  #memos: Promise<Map<string, string>> | undefined;
+  #used: Used = {};
+
+  constructor(params: BodyParams) {
+    this.#params = params;
+    const { deps, runId, execution, seen, feedback, signal, progressText } = params;
+    const { stepId, itemKey, attempt, revision } = execution;
+    const item = itemKey === undefined ? {} : { itemKey };
+    this.context = {
+      ...seen,
+      runId,
+      stepId,
+      attempt,
+      revision,
+      feedback,
+      signal,
+      progress: progressText === undefined ? undefined : parseFrozen(progressText),
+      heartbeat: (details?: Json) => this.#heartbeat(details),
+      memo: (name: string, fn: () => unknown) => this.#memo(name, fn),
+      usage: (used: Usage) => this.#use(used),
+      log: (message: string, fields?: LogFields) =>
+        deps.log.info('step_log', { ...fields, message, runId, stepId, ...item, attempt }),
+    };
+  }
+
+  get used(): Used {
+    return this.#used;
+  }
+
+  #heartbeat(details: Json | undefined): void {
+    if (details === undefined) return this.#params.onHeartbeat(undefined);
+    const text = canonicalJson(details);
+    if (Buffer.byteLength(text) > MAX_PROGRESS_BYTES) {
+      throw new CairnError('PAYLOAD_TOO_LARGE', `heartbeat details may have ${MAX_PROGRESS_BYTES} bytes`);
+    }
+    this.#params.onHeartbeat(text);
+  }
+
+  async #memo(name: string, fn: () => unknown): Promise<unknown> {
+    if (typeof name !== 'string' || name === '' || name.length > MAX_MEMO_NAME) {
+      throw new CairnError('INVALID_INPUT', `a memo has a name of 1 to ${MAX_MEMO_NAME} characters`);
+    }
+    const { deps, runId, execution } = this.#params;
+    const { revision } = execution;
+    const step = stepKey(execution);
+    this.#memos ??= this.#params.mayHaveMemos
+      ? deps.store.readMemos(runId, step, revision).then((found) => new Map(found))
+      : Promise.resolve(new Map());
+    const memos = await this.#memos;
+    const known = memos.get(name);
+    if (known !== undefined) return parseFrozen(known);
+    const text = toJsonText(await fn(), `memo '${name}'`);
+    if (Buffer.byteLength(text) > CHECKPOINT_VALUE_BYTES) {
+      throw new CairnError(
+        'PAYLOAD_TOO_LARGE',
+        `memo '${name}' has more than ${CHECKPOINT_VALUE_BYTES} bytes`,
+      );
+    }
+    const recorded = await deps.store.createMemo(runId, { step, revision, name, text });
+    memos.set(name, recorded);
+    return parseFrozen(recorded);
+  }
+
+  #use({ agent, tokens }: Usage): void {
+    const before = this.#used.tokensUsed ?? { input: 0, output: 0 };
+    this.#used = {
+      ...this.#used,
+      ...(agent === undefined ? {} : { agent }),
+      ...(tokens === undefined
+        ? {}
+        : { tokensUsed: { input: before.input + tokens.input, output: before.output + tokens.output } }),
+    };
+  }
+}

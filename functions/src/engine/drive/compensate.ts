@@ -1,0 +1,156 @@
+/**
+ * Undoes what a run did, once it is clear that it ends badly: compensations of completed steps in reverse order of
+ * completion, each recorded; one that fails does not keep the others from running (DESIGN 5.10).
+ *
+ * Must not: decide that a run ends badly, or end it.
+ */
+import { compensationsDue } from '../../core/decisions/compensation.ts';
+import { nextRetry } from '../../core/decisions/retry.ts';
+import type { RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
+import { type RunState, stepIdOf } from '../../core/run/state.ts';
+import type { RunJournal } from '../../journal/run-journal.ts';
+import { pause } from '../../ports/clock.ts';
+import type { BodyStep, Context, Workflow } from '../define/steps.ts';
+import { deployedFor } from '../deployed.ts';
+import type { EngineDeps } from '../deps.ts';
+import { policyFor } from './after-failure.ts';
+import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
+import { BodyContext } from './body-context.ts';
+import { itemsOf } from './fan-out-set.ts';
+import { loadOutputs, type Output, Outputs } from './outputs.ts';
+import { refOf, seenBy, type Unit } from './step-inputs.ts';
+
+export interface Compensating {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  /** Why the run ends, where no step of it failed. */
+  readonly error: RecordedError | undefined;
+  /** Aborted when the drive must let go. */
+  readonly stop: AbortSignal;
+}
+
+/** `stopped`: the next drive goes on with the rest. */
+export async function compensate(params: Compensating): Promise<'done' | 'stopped'> {
+  const { deps, journal, error, stop } = params;
+  const { isCompensable } = deployedFor(deps.registry, journal.state);
+  const due = (state: RunState) => compensationsDue(state, isCompensable);
+  const { state } = await journal.append((current) => {
+    const steps = due(current);
+    if (steps.length === 0 || current.compensating) return [];
+    const why = error === undefined ? {} : { error };
+    return [{ type: 'compensation_started', initiator: 'system', data: { steps, ...why } }];
+  });
+  for (const key of due(state)) {
+    if (stop.aborted || (await undo(params, key)) === 'stopped') return 'stopped';
+  }
+  return 'done';
+}
+
+async function undo(params: Compensating, key: string): Promise<'done' | 'stopped'> {
+  const { deps, journal, stop } = params;
+  const { state } = journal;
+  const { unit, seen, execution } = await undoable(params, key);
+  const step = unit.step as BodyStep;
+  const ref = refOf(execution);
+  for (let attempt = 1; ; attempt += 1) {
+    const abort = new AbortController();
+    const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
+    stop.addEventListener('abort', onStop, { once: true });
+    const body = new BodyContext({
+      deps,
+      runId: state.id,
+      execution: { ...execution, attempt },
+      seen,
+      feedback: undefined,
+      signal: abort.signal,
+      progressText: undefined,
+      mayHaveMemos: false,
+      onHeartbeat: () => {},
+    });
+    const { id, timeoutMs, idempotent, compensate: undoing } = step;
+    const attempted = {
+      id,
+      timeoutMs,
+      idempotent,
+      // What it returns is of no interest.
+      body: async (context: Context) => {
+        await undoing?.(context);
+        return null;
+      },
+    };
+    const result: AttemptResult = await runAttempt({
+      step: attempted,
+      context: body.context,
+      abort,
+      clock: deps.clock,
+    });
+    stop.removeEventListener('abort', onStop);
+    if (result.kind === 'unfinished') return 'stopped';
+    if (result.kind === 'succeeded') {
+      await journal.append(() => [{ type: 'step_compensated', initiator: 'system', data: ref }]);
+      return 'done';
+    }
+    const { error, cause } = result;
+    const now = deps.clock.now();
+    const next = nextRetry({
+      policy: policyFor(step, cause),
+      attempt,
+      random: deps.random.unit(),
+      now,
+      error: cause,
+    });
+    deps.log.warn('compensation_failed', {
+      runId: state.id,
+      step: key,
+      attempt,
+      message: error.message,
+      next: next.kind,
+    });
+    if (next.kind === 'give_up') return giveUp(journal, ref, error);
+    // The other compensations wait for this one, and they for nobody: short pauses only.
+    await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
+    if (stop.aborted) return 'stopped';
+  }
+}
+
+async function giveUp(journal: RunJournal, ref: StepRef, error: RecordedError): Promise<'done'> {
+  await journal.append(() => [{ type: 'compensation_failed', initiator: 'system', data: { ...ref, error } }]);
+  return 'done';
+}
+
+/** What the compensation of a step sees: what its body saw, and what it returned. */
+async function undoable(params: Compensating, key: string) {
+  const { deps, journal, workflow, input } = params;
+  const { state } = journal;
+  const step = workflow.steps.get(stepIdOf(key)) as BodyStep;
+  const outputs = new Outputs(workflow, [step.id]);
+  await outputs.load(deps.store, state);
+  const done = state.steps.get(key);
+  const [output] = await loadOutputs(deps.store, state.id, [done?.seq ?? 0]);
+  const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };
+  const seen = { ...seenBy(unit, input, outputs), output: valueOf(output) };
+  const revision = done?.revision ?? 1;
+  const execution: StepExecution = {
+    stepId: step.id,
+    ...(unit.item ? { itemKey: unit.item.key } : {}),
+    revision,
+    kind: step.kind,
+    attempt: 1,
+    inputsHash: '',
+    startedAt: deps.clock.now(),
+  };
+  return { unit, seen, execution };
+
+  function itemOf() {
+    const itemKey = key.slice(step.id.length + 1, -1);
+    const index = Number(itemKey);
+    const items = step.kind === 'map' ? itemsOf(step, seenBy({ step }, input, outputs), state) : [];
+    return { key: itemKey, index, value: items[index] };
+  }
+}
+
+function valueOf(output: Output | undefined): unknown {
+  return output === undefined ? undefined : JSON.parse(output.text);
+}

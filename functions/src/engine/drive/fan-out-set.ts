@@ -1,0 +1,146 @@
+/**
+ * A step that stands for several executions, while a drive works on it: its items, how they got on, and in the end
+ * what they come to. Results stand in the order of the items.
+ *
+ * Must not: start anything.
+ */
+import {
+  FanOutProgress,
+  type FanOutVerdict,
+  type ItemState,
+  MAX_ITEMS,
+} from '../../core/decisions/fan-out.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { CairnError, Fatal } from '../../core/errors.ts';
+import { MAX_STEPS } from '../../core/graph/graph.ts';
+import type { RecordedError, StepExecution } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { assertFits } from '../../core/run/values.ts';
+import type { ChildStep, Context, FanOut, MapStep } from '../define/steps.ts';
+import type { Output } from './outputs.ts';
+import { keyOf, type Unit } from './step-inputs.ts';
+
+export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
+
+/** How an execution ended, as those who depend on it need to know. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly output: Output }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'failed'; readonly error: RecordedError };
+
+/** @throws Fatal for what is no list, or too long a one */
+export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState): readonly unknown[] {
+  const items = fanOut.over(seen);
+  if (!Array.isArray(items)) throw new Fatal(`'over' of step '${id}' must return an array`);
+  if (items.length > MAX_ITEMS) {
+    const advice = `split the list over child runs (step.child), each with at most ${MAX_ITEMS}`;
+    throw new Fatal(`step '${id}' has ${items.length} items; the most is ${MAX_ITEMS}: ${advice}`);
+  }
+  if (state.steps.size + items.length > MAX_STEPS) {
+    throw new Fatal(
+      `with the ${items.length} items of step '${id}' the run has more than ${MAX_STEPS} steps`,
+    );
+  }
+  return items;
+}
+
+export class FanOutSet {
+  readonly step: SetStep;
+  readonly execution: StepExecution;
+  readonly #items: readonly unknown[];
+  readonly #progress: FanOutProgress;
+  readonly #outputs: (Output | undefined)[];
+  #firstError: RecordedError | undefined;
+  /** Its outcome is on its way into the journal. */
+  closed = false;
+  /** Results of an earlier drive are being read. */
+  loading = false;
+
+  constructor(step: SetStep, execution: StepExecution, items: readonly unknown[], state: RunState) {
+    this.step = step;
+    this.execution = execution;
+    this.#items = items;
+    this.#outputs = new Array(items.length);
+    const states = items.map((_, index) => itemState(state, keyOf(this.unit(index))));
+    this.#progress = new FanOutProgress(states, step.fanOut.completion, step.fanOut.concurrency);
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  get verdict(): FanOutVerdict {
+    return this.#progress.verdict;
+  }
+
+  /** Decided, and nothing of it under way any more. */
+  get finished(): boolean {
+    return this.verdict !== 'open' && this.#progress.open === 0;
+  }
+
+  unit(index: number): Unit {
+    return { step: this.step, item: { key: String(index), index, value: this.#items[index] } };
+  }
+
+  stateOf(index: number): ItemState | undefined {
+    return this.#progress.stateOf(index);
+  }
+
+  next(): number | undefined {
+    return this.closed ? undefined : this.#progress.next();
+  }
+
+  /** An item was begun, or (`idle`) let go before it ended. */
+  mark(index: number, state: 'open' | 'idle'): void {
+    this.#progress.settle(index, state);
+  }
+
+  settle(index: number, outcome: Outcome): void {
+    if (outcome.kind === 'failed') {
+      this.#firstError ??= outcome.error;
+      this.#progress.settle(index, 'failed');
+    } else {
+      if (outcome.kind === 'done') this.#outputs[index] = outcome.output;
+      this.#progress.settle(index, 'succeeded');
+    }
+  }
+
+  /** What the whole comes to. Items that failed, or were not needed any more, count as null. */
+  outcome(): Outcome {
+    if (this.verdict === 'failed') return { kind: 'failed', error: this.#error() };
+    const text = `[${Array.from(this.#outputs, (output) => output?.text ?? 'null').join(',')}]`;
+    try {
+      assertFits(text, `output of step '${this.step.id}'`, MAX_PAYLOAD_BYTES);
+      return { kind: 'done', output: { text, hash: sha256Hex(text) } };
+    } catch (error) {
+      if (!(error instanceof CairnError)) throw error;
+      const { code, message } = error;
+      return { kind: 'failed', error: { code, message, stepId: this.step.id, retryable: false } };
+    }
+  }
+
+  #error(): RecordedError {
+    const { id } = this.step;
+    const failed = this.#items.filter((_, index) => this.stateOf(index) === 'failed').length;
+    const first = this.#firstError ? `; the first: ${this.#firstError.message}` : '';
+    const message = `${failed} of the ${this.size} items of step '${id}' failed${first}`;
+    return { code: 'ITEMS_FAILED', message, stepId: id, retryable: false };
+  }
+}
+
+/** Where an item stands for a drive that takes over: what a crash cut off begins again. */
+function itemState(state: RunState, key: string): ItemState {
+  const step = state.steps.get(key);
+  switch (step?.phase) {
+    case undefined:
+    case 'again':
+    case 'running':
+      return 'idle';
+    case 'retrying':
+    case 'waiting':
+      return 'open';
+    case 'done':
+      return step.outcome === 'failed' ? 'failed' : 'succeeded';
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The open waits of a run while a drive holds it: tells the outside of them, and notices when others have settled one.
+ * A wait is in the journal before the outside hears of it, and the run is not suspended before the outside has.
+ *
+ * Must not: decide what the answer to a wait means for the run.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { type InboxSignal, type RunState, stepKey } from '../../core/run/state.ts';
+import type { RunJournal } from '../../journal/run-journal.ts';
+import type { ChildStep, EventStep, StepDefinition } from '../define/steps.ts';
+import type { EngineDeps } from '../deps.ts';
+import { joinRendezvous } from '../rendezvous/join.ts';
+import { leaveRendezvous } from '../rendezvous/leave.ts';
+import { answered, refused } from '../waits/settle.ts';
+import { checked, outputOf, recorded } from './attempt.ts';
+import type { Output } from './outputs.ts';
+
+export interface HeldWaitsParams {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly stepOf: (id: string) => StepDefinition;
+  /** What a child is started with. Throws what the author's function throws. */
+  readonly childInput: (wait: Wait) => unknown;
+  /** Ends a wait that is still open, and goes on from there. */
+  readonly end: (wait: Wait, facts: readonly EventDraft[]) => Promise<void>;
+}
+
+export class HeldWaits {
+  readonly #params: HeldWaitsParams;
+  readonly #held = new Map<string, Wait>();
+
+  constructor(params: HeldWaitsParams) {
+    this.#params = params;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  add(wait: Wait): void {
+    this.#held.set(stepKey(wait.execution), wait);
+  }
+
+  of(key: string): Wait | undefined {
+    return this.#held.get(key);
+  }
+
+  drop(wait: Wait): void {
+    this.#held.delete(stepKey(wait.execution));
+  }
+
+  /** Takes out and returns those that are not open any more. */
+  takeClosed({ waits }: RunState): Wait[] {
+    const open = new Set(waits.map(({ id }) => id));
+    const closed = [...this.#held.values()].filter(({ id }) => !open.has(id));
+    for (const wait of closed) this.drop(wait);
+    return closed;
+  }
+
+  /** Lets the outside know, as often as it takes: doing it again changes nothing. */
+  async announce(wait: Wait): Promise<void> {
+    if (wait.announced) return;
+    if (wait.kind === 'event') await this.#join(wait);
+    if (wait.kind === 'child') await this.#startChild(wait);
+  }
+
+  async #join(wait: Wait): Promise<void> {
+    const { deps, journal, end } = this.#params;
+    const step = this.#params.stepOf(wait.execution.stepId) as EventStep;
+    const { id: runId, tenantId } = journal.state;
+    const address = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId };
+    const early = await joinRendezvous(deps, { ...address, waitId: wait.id });
+    if (!early) return;
+    const output = acceptable(step, early.dataText);
+    if (!output) {
+      deps.log.warn('event_refused', { runId, stepId: step.id, eventId: early.eventId });
+      await leaveRendezvous(deps, address, () => true);
+      // What else of this run waited there was struck from the list as well.
+      const again = [...this.#held.values()].filter(
+        ({ name, key }) => name === wait.name && key === wait.key,
+      );
+      for (const one of again) await this.#join(one);
+      return;
+    }
+    const now = deps.clock.now();
+    await end(wait, answered({ step, wait, now }, { initiator: 'webhook', signalId: early.eventId }, output));
+    // Taken in, or, if the wait was over by then, given back to whoever asks next.
+    await leaveRendezvous(deps, address, (eventId) => journal.state.received.includes(eventId));
+  }
+
+  async #startChild(wait: Wait): Promise<void> {
+    const { deps, journal, childInput, end } = this.#params;
+    const step = this.#params.stepOf(wait.execution.stepId) as ChildStep;
+    try {
+      await deps.otherRuns.startChild({
+        parent: journal.state,
+        wait,
+        type: step.workflow,
+        input: childInput(wait),
+      });
+    } catch (error) {
+      // What the store could not do now is tried again by another drive; what cannot be a child fails the step.
+      if (error instanceof CairnError && error.httpStatus >= 500) throw error;
+      const now = deps.clock.now();
+      await end(wait, refused({ step, wait, now }, { initiator: 'system' }, recorded(step.id, error)));
+    }
+  }
+}
+
+/** The oldest signal that came before anything waited for it and that this wait takes. */
+export function signalFor(
+  { inbox }: RunState,
+  step: EventStep,
+  wait: Wait,
+): { readonly signal: InboxSignal; readonly output: Output } | undefined {
+  for (const signal of inbox) {
+    if (signal.name !== wait.name || (signal.key !== undefined && signal.key !== wait.key)) continue;
+    const output = acceptable(step, signal.payloadText);
+    if (output) return { signal, output };
+  }
+  return undefined;
+}
+
+/** What the step makes of what was sent; undefined if its schema refuses it. */
+function acceptable(step: EventStep, dataText: string): Output | undefined {
+  try {
+    return outputOf(checked(step, JSON.parse(dataText)), `event of step '${step.id}'`);
+  } catch {
+    return undefined;
+  }
+}

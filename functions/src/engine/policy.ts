@@ -1,0 +1,56 @@
+/** Asks a policy of the author's, and says in the journal what it decided and by which rules. */
+import type { EventDraft } from '../core/run/events.ts';
+import type { RunState } from '../core/run/state.ts';
+import { pause } from '../ports/clock.ts';
+import type { AnyPolicy } from './define/steps.ts';
+import type { PolicyQuestion } from './define/types.ts';
+import type { EngineDeps } from './deps.ts';
+
+/** How often a policy that throws is asked before the run is put off. */
+const MAX_ASKED = 3;
+const ASK_AGAIN_MS = 500;
+
+export interface Asked {
+  readonly state: RunState;
+  readonly input: unknown;
+  readonly at: PolicyQuestion<unknown>['at'];
+  readonly stepId?: string;
+}
+
+export interface PolicyAnswer {
+  readonly allowed: boolean;
+  readonly drafts: readonly EventDraft[];
+}
+
+/** Undefined if the policy could not be asked: nothing may run unasked. */
+export async function askPolicy(
+  { clock, log }: EngineDeps,
+  policy: AnyPolicy,
+  { state, input, at, stepId }: Asked,
+): Promise<PolicyAnswer | undefined> {
+  const { id: runId, tenantId, type } = state;
+  const step = stepId === undefined ? {} : { stepId };
+  for (let asked = 1; asked <= MAX_ASKED; asked += 1) {
+    try {
+      const verdict = await policy({ input, runId, tenantId, type, at, ...step });
+      const { allowed, policySnapshotId, reason } = verdict;
+      const why = reason === undefined ? {} : { reason };
+      const evaluated: EventDraft = {
+        type: 'policy_evaluated',
+        initiator: 'policy',
+        data: { allowed, policySnapshotId, ...why, ...step },
+      };
+      if (allowed) return { allowed, drafts: [evaluated] };
+      const refused: EventDraft = {
+        type: 'cancel_requested',
+        initiator: 'policy',
+        data: { stopKind: 'policy', ...why },
+      };
+      return { allowed, drafts: [evaluated, refused] };
+    } catch (error) {
+      log.warn('policy_failed', { runId, ...step, asked, error: String(error) });
+      if (asked < MAX_ASKED) await pause(clock, ASK_AGAIN_MS);
+    }
+  }
+  return undefined;
+}

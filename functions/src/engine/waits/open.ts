@@ -1,0 +1,77 @@
+/**
+ * What a step that waits asks of the outside, from its definition and what it sees. Pure but for the author's own
+ * functions: what those throw is theirs, and fails the step.
+ */
+import { childRunId } from '../../core/encoding/ids.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
+import { stepKey } from '../../core/run/state.ts';
+import type { ApprovalStep, Context, WaitStep } from '../define/steps.ts';
+
+/** A question stands in the snapshot, and in front of a person. */
+const MAX_QUESTION_BYTES = 16 * 1024;
+/** A correlation key is something like a commit hash or an order number. */
+const MAX_KEY_CHARS = 500;
+
+export interface Opening {
+  readonly runId: string;
+  readonly execution: StepExecution;
+  readonly seen: Context;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** @throws what the author's function throws, and CairnError for a key or question that cannot be one */
+export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening): Wait {
+  const id = `${stepKey(execution)}.${execution.revision}`;
+  const wait = { id, execution, openedAt: now };
+  if (step.kind === 'sleep') return { ...wait, kind: 'timer', dueAt: step.dueAt(seen, now) };
+  const due = step.timeoutMs === undefined ? {} : { dueAt: now + step.timeoutMs };
+  switch (step.kind) {
+    case 'approval':
+      return { ...wait, ...due, kind: 'approval', detailText: detailOf(step, seen, now) };
+    case 'event':
+      return { ...wait, ...due, kind: 'event', name: step.event, key: keyOf(step.id, step.key(seen)) };
+    case 'child': {
+      const child = { runId: childRunId(runId, id), onParentEnd: step.onParentEnd };
+      return { ...wait, ...due, kind: 'child', child };
+    }
+  }
+}
+
+export function opened(wait: Wait): EventDraft {
+  return { type: 'wait_opened', initiator: 'system', data: { wait } };
+}
+
+/** The question about an attempt that a crash cut off and that must not be repeated unasked (DESIGN 2.9). */
+export function doubtOf(execution: StepExecution, now: number): Wait {
+  const key = stepKey(execution);
+  const question = `Step '${key}' was under way when its worker died, and is not idempotent: it may have acted. Run it again (approve), take it as done (approve_with_waiver) or fail it (reject)?`;
+  return {
+    id: `${key}.${execution.revision}.doubt`,
+    kind: 'approval',
+    purpose: 'doubt',
+    execution,
+    openedAt: now,
+    detailText: toJsonText({ question }, 'question'),
+  };
+}
+
+function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: number): string {
+  const asked = ask(seen);
+  const detail = typeof asked === 'string' ? { question: asked } : Object(asked);
+  const escalation = escalate && { escalation: { at: now + escalate.afterMs, text: escalate.text } };
+  const text = toJsonText({ ...detail, ...escalation }, `question of step '${id}'`);
+  if (Buffer.byteLength(text) <= MAX_QUESTION_BYTES) return text;
+  throw new CairnError(
+    'PAYLOAD_TOO_LARGE',
+    `the question of step '${id}' has more than ${MAX_QUESTION_BYTES} bytes`,
+  );
+}
+
+function keyOf(stepId: string, key: unknown): string {
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_CHARS && key.isWellFormed()) return key;
+  const what = `the key of step '${stepId}' must be text of 1 to ${MAX_KEY_CHARS} characters`;
+  throw new CairnError('INVALID_INPUT', what, { stepId });
+}

@@ -1,0 +1,41 @@
+/** What it means that the time of a wait has come, in the words of the journal. Pure. */
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { canonicalJson } from '../../core/encoding/json.ts';
+import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import { stepKey } from '../../core/run/state.ts';
+import { NO_OUTPUT } from '../drive/drafts.ts';
+import { answered, type EndOfWait, expired } from './settle.ts';
+
+const UNATTENDED = canonicalJson({ decision: 'approve' });
+
+export function timeUp(end: EndOfWait): EventDraft[] {
+  const { step, wait } = end;
+  if (wait.kind === 'timer') return answered(end, { initiator: 'timeout' }, NO_OUTPUT);
+  if (step.kind !== 'approval') return expired(end, tooLate(end, 'STEP_TIMEOUT'));
+  switch (step.onExpiry) {
+    case 'fail':
+      return expired(end, tooLate(end, 'APPROVAL_EXPIRED'));
+    case 'approve':
+      return expired(end, { text: UNATTENDED, hash: sha256Hex(UNATTENDED) });
+    case 'halt': {
+      const reason = tooLate(end, 'APPROVAL_EXPIRED').message;
+      return [
+        { type: 'wait_expired', initiator: 'timeout', data: { waitId: wait.id } },
+        { type: 'cancel_requested', initiator: 'timeout', data: { stopKind: 'halt', reason } },
+      ];
+    }
+  }
+}
+
+const MISSING = {
+  approval: 'nobody decided',
+  event: 'no event came',
+  child: 'the child run did not end',
+  timer: '',
+} as const;
+
+function tooLate({ wait }: EndOfWait, code: string): RecordedError {
+  const stepId = stepKey(wait.execution);
+  const waited = (wait.dueAt ?? wait.openedAt) - wait.openedAt;
+  return { code, message: `${MISSING[wait.kind]} within ${waited} ms`, stepId, retryable: false };
+}

@@ -1,0 +1,124 @@
+/**
+ * What a drive has others do to other runs: starts and cancels its children, and tells its parent how it ended. Each may
+ * be done any number of times: a child has the id its parent gave it, and a parent's wait is answered once.
+ *
+ * Must not: decide when any of it is due; that is the engine's business.
+ */
+
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { CairnError } from '../core/errors.ts';
+import type { RecordedError, Wait } from '../core/run/events.ts';
+import type { RunState } from '../core/run/state.ts';
+import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
+import { kept, type Output } from '../engine/drive/outputs.ts';
+import { storedText } from '../engine/stored-text.ts';
+import { answered, refused, resumed } from '../engine/waits/settle.ts';
+import { cancelRun } from './cancel-run.ts';
+import { driveAfter } from './drive-after.ts';
+import { appendFromOutside } from './outside-append.ts';
+import { optional } from './start/optional.ts';
+import type { StartDeps } from './start/request.ts';
+import { startRun } from './start/start-run.ts';
+
+export type OtherRunsDeps = StartDeps & { readonly registry: WorkflowRegistry };
+
+export function otherRuns(deps: OtherRunsDeps): OtherRuns {
+  return {
+    startChild: (child) => startChild(deps, child),
+    cancelChild: (parent, runId) => cancelChild(deps, parent, runId),
+    tellParent: (state) => tellParent(deps, state),
+  };
+}
+
+async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
+  const workflow = deps.registry.newest(type);
+  const runId = wait.child?.runId;
+  if (!workflow)
+    throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
+  if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is for no child`);
+  const { tenantId, environment, trigger, threadId, traceId, repoId, prId, prUrl, a2aCorrelationId } = parent;
+  // The outcome of a start that found the run is the same: it is there.
+  await startRun(deps, {
+    runId,
+    parent: { runId: parent.id, stepId: wait.id },
+    tenantId,
+    environment,
+    workflow,
+    input,
+    trigger,
+    source: 'api',
+    key: undefined,
+    requestHash: sha256Hex(runId),
+    threadId,
+    traceId,
+    ...optional('repoId', repoId),
+    ...optional('prId', prId),
+    ...optional('prUrl', prUrl),
+    ...optional('a2aCorrelationId', a2aCorrelationId),
+  });
+}
+
+/** A child that has ended, or was never started, needs nothing. */
+async function cancelChild(deps: OtherRunsDeps, { id, tenantId }: RunState, runId: string): Promise<void> {
+  try {
+    await cancelRun(deps, {
+      runId,
+      tenantId,
+      stopKind: 'system',
+      reason: `its parent ${id} does not need it any more`,
+    });
+  } catch (error) {
+    if (!isOneOf(error, 'RUN_TERMINAL_STATE', 'RUN_NOT_FOUND')) throw error;
+  }
+}
+
+/** The outcome of a child becomes the outcome of the step that waits for it. */
+async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
+  const { parent, tenantId, result } = child;
+  if (!parent) return;
+  let output: Output | undefined;
+  if (child.status === 'completed' && result !== undefined) {
+    const text = await storedText(deps.store, child.id, result);
+    output = await kept(deps.store, parent.runId, { text, hash: sha256Hex(text) });
+  }
+  const decide = (state: RunState) => {
+    const wait = state.waits.find((open) => open.child?.runId === child.id);
+    if (!wait) return [];
+    const end = { step: stepOf(deps.registry, state, wait), wait, now: deps.clock.now() };
+    const answer = { initiator: 'system' as const };
+    const facts = output ? answered(end, answer, output) : refused(end, answer, errorOf(child, wait));
+    return [...facts, ...resumed(state, `child ${child.id} has ended`)];
+  };
+  try {
+    await driveAfter(deps, await appendFromOutside(deps, { runId: parent.runId, tenantId, decide }));
+  } catch (error) {
+    // A parent that was deleted cannot be told.
+    if (!isOneOf(error, 'RUN_NOT_FOUND')) throw error;
+    deps.log.warn('parent_gone', { runId: child.id, parent: parent.runId });
+  }
+}
+
+function stepOf(registry: WorkflowRegistry, { type, planVersion }: RunState, { execution }: Wait) {
+  const step = registry.pinned(type, planVersion)?.steps.get(execution.stepId);
+  if (step) return step;
+  throw new CairnError(
+    'PLAN_VERSION_UNAVAILABLE',
+    `version ${planVersion} of workflow '${type}' is not deployed`,
+  );
+}
+
+function errorOf({ id, status, error }: RunState, { execution }: Wait): RecordedError {
+  const why = error ? `${error.code}: ${error.message}` : status;
+  const code = status === 'cancelled' ? 'CHILD_CANCELLED' : 'CHILD_FAILED';
+  return {
+    code,
+    message: `child run ${id} ended as ${status} (${why})`,
+    stepId: execution.stepId,
+    retryable: false,
+  };
+}
+
+function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof CairnError && codes.includes(error.code);
+}

@@ -1,0 +1,46 @@
+/** Changes the runtime configuration: read, decide, write under the version that was read, again if another was faster. */
+import { CairnError } from '../../core/errors.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RunCensus } from '../../ports/run-census.ts';
+import { NOTHING_SET, type RuntimeConfig, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
+import type { TaskQueue } from '../../ports/task-queue.ts';
+
+export interface RuntimeDeps extends SendDeps {
+  readonly config: RuntimeConfigStore;
+  readonly census: RunCensus;
+  readonly queue: TaskQueue;
+  readonly registry: WorkflowRegistry;
+  readonly log: Log;
+}
+
+/** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
+const MAX_LOOKS = 8;
+
+/** What is set. @throws CairnError UNAVAILABLE */
+export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): Promise<RuntimeConfig> {
+  return (await sendUntilKnown(deps, () => deps.config.read()))?.config ?? NOTHING_SET;
+}
+
+/**
+ * The configuration after the change. `decide` is called anew on each newer one, and answers undefined on one that
+ * holds its change already: after a lost answer it meets its own.
+ *
+ * @throws CairnError UNAVAILABLE (send the same again), or what `decide` throws
+ */
+export async function changeConfig(
+  deps: SendDeps & Pick<RuntimeDeps, 'config'>,
+  decide: (current: RuntimeConfig) => RuntimeConfig | undefined,
+): Promise<RuntimeConfig> {
+  const { config } = deps;
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const stored = await sendUntilKnown(deps, () => config.read());
+    const current = stored?.config ?? NOTHING_SET;
+    const next = decide(current);
+    if (!next) return current;
+    const written = await sendUntilKnown(deps, () => config.write(next, stored?.version));
+    if (written.kind === 'written') return next;
+  }
+  throw new CairnError('UNAVAILABLE', 'too many changes of the runtime configuration at once');
+}

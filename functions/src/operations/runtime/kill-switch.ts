@@ -1,0 +1,24 @@
+/** The kill switch: stops all driving at once, of all workflows and tenants, and lets it go on. */
+import { changeConfig, type RuntimeDeps } from './change-config.ts';
+import { wakeHeld } from './wake-held.ts';
+
+export interface KillSwitchRequest {
+  readonly on: boolean;
+  readonly actor: string;
+}
+
+/**
+ * How many runs were enqueued at once: those of workflows that are not paused, if it is off now.
+ *
+ * @throws CairnError UNAVAILABLE (send the same again)
+ */
+export async function setKillSwitch(
+  deps: RuntimeDeps,
+  { on, actor }: KillSwitchRequest,
+): Promise<{ readonly woken: number }> {
+  const after = await changeConfig(deps, (current) =>
+    current.killSwitch === on ? undefined : { ...current, killSwitch: on },
+  );
+  deps.log.warn('kill_switch_set', { on, by: actor });
+  return { woken: on ? 0 : await wakeHeld(deps, after) };
+}

@@ -1,0 +1,65 @@
+/**
+ * Pauses a workflow and lets it go on: its runs are started and decided upon as ever, and driven again once it is not
+ * paused any more. Holds for the runs of all tenants.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { PauseMark } from '../../ports/runtime-config.ts';
+import { optional } from '../start/optional.ts';
+import { changeConfig, type RuntimeDeps } from './change-config.ts';
+import { wakeHeld } from './wake-held.ts';
+
+export interface PauseRequest {
+  readonly type: string;
+  readonly actor: string;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * The mark that stands: that of the first who paused it, whoever asks again.
+ *
+ * @throws CairnError NOT_FOUND (no such workflow is deployed), UNAVAILABLE (send the same again)
+ */
+export async function pauseWorkflow(
+  deps: RuntimeDeps,
+  { type, actor, reason }: PauseRequest,
+): Promise<PauseMark> {
+  if (!deps.registry.newest(type)) throw noSuchWorkflow();
+  const mark: PauseMark = { since: deps.clock.now(), by: actor, ...optional('reason', reason) };
+  const { paused } = await changeConfig(deps, (current) =>
+    current.paused.has(type) ? undefined : { ...current, paused: new Map([...current.paused, [type, mark]]) },
+  );
+  deps.log.warn('workflow_paused', { type, by: actor, reason });
+  return paused.get(type) ?? mark;
+}
+
+/**
+ * How many runs were enqueued at once. Asking again enqueues those still held: what a caller does that died in between.
+ * A type that is not deployed any more can be unpaused too.
+ *
+ * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE (send the same again)
+ */
+export async function unpauseWorkflow(
+  deps: RuntimeDeps,
+  { type, actor, reason }: PauseRequest,
+): Promise<{ readonly woken: number }> {
+  let wasPaused = false;
+  const after = await changeConfig(deps, (current) => {
+    if (current.paused.has(type)) {
+      wasPaused = true;
+      return { ...current, paused: new Map([...current.paused].filter(([one]) => one !== type)) };
+    }
+    // Not paused any more may be our own doing, of which we did not hear.
+    if (!wasPaused && !deps.registry.newest(type)) throw noSuchWorkflow();
+    return undefined;
+  });
+  deps.log.info('workflow_unpaused', { type, by: actor, reason });
+  // Under the kill switch they would only be put aside again.
+  return { woken: after.killSwitch ? 0 : await wakeHeld(deps, after, type) };
+}
+
+function noSuchWorkflow(): CairnError {
+  return new CairnError('NOT_FOUND', 'there is no workflow of this type', {
+    field: 'type',
+    help: 'GET /v1/workflows lists the types.',
+  });
+}

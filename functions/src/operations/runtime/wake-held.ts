@@ -1,0 +1,47 @@
+/**
+ * Enqueues the runs that were held back, once they need not be any more. A kindness, not a duty: whatever it leaves out
+ * the scan finds by `wakeAt`, at most five minutes later.
+ *
+ * Must not: look whether a run was really held: a drive that finds nothing to do costs a read.
+ */
+import { HELD_MS } from '../../engine/gate.ts';
+import type { DueEntry } from '../../ports/run-census.ts';
+import type { RuntimeConfig } from '../../ports/runtime-config.ts';
+import type { RuntimeDeps } from './change-config.ts';
+
+const PAGE = 250;
+/** Runs enqueued by one call: what fits well into the time a caller waits for its answer. */
+export const MAX_WOKEN = 5_000;
+/** Tasks created at once. */
+const CONCURRENT_TASKS = 25;
+
+type WakeDeps = Pick<RuntimeDeps, 'census' | 'queue' | 'clock' | 'log'>;
+
+/** How many were enqueued. Never throws: the change that was asked for is made. */
+export async function wakeHeld(deps: WakeDeps, { paused }: RuntimeConfig, type?: string): Promise<number> {
+  // A held run has its time within this; so have a few that were not held.
+  const until = deps.clock.now() + HELD_MS;
+  let woken = 0;
+  let after: DueEntry | undefined;
+  try {
+    while (woken < MAX_WOKEN) {
+      const page = await deps.census.due({
+        until,
+        limit: PAGE,
+        ...(type === undefined ? {} : { type }),
+        ...(after ? { after } : {}),
+      });
+      const free = page.filter((entry) => !paused.has(entry.type));
+      for (let from = 0; from < free.length; from += CONCURRENT_TASKS) {
+        const some = free.slice(from, from + CONCURRENT_TASKS);
+        await Promise.all(some.map(({ runId }) => deps.queue.enqueue({ runId, reason: 'continue' })));
+        woken += some.length;
+      }
+      after = page.at(-1);
+      if (page.length < PAGE) break;
+    }
+  } catch (error) {
+    deps.log.warn('held_runs_left_to_scan', { woken, error });
+  }
+  return woken;
+}
