@@ -60,7 +60,13 @@ const RACES: readonly Race[] = [
     events: ['e1'],
     ends: ['e1 1'],
   },
-  { claim: 'one who joins and one who sends', runs: 1, acts: [joins(0), sends('e1')], events: ['e1'] },
+  {
+    claim: 'one who joins and one who sends',
+    runs: 1,
+    acts: [joins(0), sends('e1')],
+    events: ['e1'],
+    ends: ['e1 1'],
+  },
   {
     claim: 'one who joins and two who send',
     runs: 1,
@@ -73,7 +79,6 @@ const RACES: readonly Race[] = [
     runs: 2,
     acts: [joins(0), joins(1), sends('e1')],
     events: ['e1'],
-    ends: ['e1 1'],
     ends: ['e1 1', 'e1 2'],
   },
   {
