@@ -7,8 +7,8 @@ import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
 import { githubWebhookSecret, region } from './platform/params.ts';
 
-/** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. */
-export const api = onRequest({ region, invoker: 'public', memory: '512MiB' }, async (request, response) => {
+/** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. Memory for one start with 32 MiB at a time. */
+export const api = onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
   const { answerApi } = await import('./platform/doors.ts');
   await answerApi(request, response);
 });

@@ -95,3 +95,35 @@ describe('the output of a checkpoint', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
+
+test('of many large starts at once some are asked to come again, and none is lost or made twice', async () => {
+  const large = '1'.repeat(2 * 1024 * 1024);
+  const starts = Array.from({ length: 6 }, (_, i) =>
+    installation.post(key, { type: 'echo', input: { text: large } }, { 'idempotency-key': `k${i % 3}` }),
+  );
+  const answers = await Promise.all(starts);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.every(({ headers }) => headers.has('retry-after'))).toBe(true);
+  for (let i = 0; i < 3; i += 1) {
+    const again = await installation.post(
+      key,
+      { type: 'echo', input: { text: large } },
+      { 'idempotency-key': `k${i}` },
+    );
+    expect([200, 201]).toContain(again.status);
+  }
+  // That of every test of this file, and these three.
+  expect(installation.world.db.runs.size).toBe(4);
+});
+
+test('many reads of a large value at once are all answered', async () => {
+  const large = '1'.repeat(2 * 1024 * 1024);
+  const started = await installation.post(key, { type: 'echo', input: { text: large } });
+  const { runId: of } = (await started.json()) as { runId: string };
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => installation.get(`/v1/runs/${of}/checkpoints/1/output`, key)),
+  );
+  const lengths = await Promise.all(answers.map(async (answer) => (await answer.text()).length));
+  expect(new Set(lengths)).toEqual(new Set([`{"text":"${large}"}`.length]));
+});

@@ -7,15 +7,25 @@ import { checkpointText } from '../../engine/stored-text.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readQuery } from '../query.ts';
+import type { Turnstile } from '../turnstile.ts';
 import { ownRun, type RunAddress } from './read-runs.ts';
 
 /** At most ten digits, as journals have. */
 const SEQ = /^[1-9]\d{0,9}$/;
 
+/** A larger one waits for its turn. */
+const LARGE_BYTES = 1024 * 1024;
+
+export interface OutputAddress extends RunAddress {
+  readonly seq: string;
+  /** Of this instance: where reads of large values wait for each other. */
+  readonly large: Turnstile;
+}
+
 export async function readOutput(
   { start }: ApiDeps,
   caller: Caller,
-  { runId, url, seq }: RunAddress & { readonly seq: string },
+  { runId, url, seq, large }: OutputAddress,
 ): Promise<Response> {
   readQuery(url, []);
   await ownRun(start.store, caller, runId);
@@ -24,7 +34,11 @@ export async function readOutput(
   if (checkpoint.outputText === undefined && checkpoint.outputRef === undefined) {
     throw new CairnError('NOT_FOUND', 'the checkpoint carries no output');
   }
-  // It is canonical JSON already.
-  const text = await checkpointText(start.store, runId, checkpoint);
-  return new Response(text, { headers: { 'content-type': 'application/json' } });
+  const { outputRef } = checkpoint;
+  const read = async () => {
+    // It is canonical JSON already.
+    const text = await checkpointText(start.store, runId, checkpoint);
+    return new Response(text, { headers: { 'content-type': 'application/json' } });
+  };
+  return outputRef && outputRef.bytes > LARGE_BYTES ? large.pass(read) : read();
 }

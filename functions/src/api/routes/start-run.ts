@@ -14,21 +14,46 @@ import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight, principalOf } from '../mutation.ts';
 import { readQuery } from '../query.ts';
+import type { Turnstile } from '../turnstile.ts';
 
 /** What one request can carry to a function, and the largest input of a run: nobody can send one that is refused later. */
 const MAX_BODY_BYTES = MAX_PAYLOAD_BYTES;
+/** A larger body waits for its turn: while it is handled it takes about ten times its size. */
+const LARGE_BODY_BYTES = 1024 * 1024;
 const MEMBERS: ReadonlySet<string> = new Set(['type', 'input', 'threadId']);
 /** Visible ASCII: it stands in queries, logs and other systems. */
 const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
 
-export async function startFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
+export interface StartCall {
+  readonly request: Request;
+  /** Of this instance: where large requests wait for each other. */
+  readonly large: Turnstile;
+}
+
+export async function startFromApi(
+  deps: ApiDeps,
+  caller: Caller,
+  { request, large }: StartCall,
+): Promise<Response> {
   assertRole(caller, 'submitter');
   readQuery(request.url, []);
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
   }
-  const body = parseObject(decode(await readBytes(request, MAX_BODY_BYTES)));
+  const bytes = await readBytes(request, MAX_BODY_BYTES);
+  const start = () => startOf(deps, caller, { bytes, key, headers: request.headers });
+  return bytes.length > LARGE_BODY_BYTES ? large.pass(start) : start();
+}
+
+interface Sent {
+  readonly bytes: Buffer;
+  readonly key: string | undefined;
+  readonly headers: Headers;
+}
+
+async function startOf(deps: ApiDeps, caller: Caller, { bytes, key, headers }: Sent): Promise<Response> {
+  const body = parseObject(decode(bytes));
   const { workflow, threadId } = readBody(deps, body);
   const outcome = await startRun(deps.start, {
     tenantId: caller.tenantId,
@@ -40,7 +65,7 @@ export async function startFromApi(deps: ApiDeps, caller: Caller, request: Reque
     key: key === undefined ? undefined : apiKey(principalOf(caller), key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
-    traceId: traceIdOf(request.headers),
+    traceId: traceIdOf(headers),
   });
   return answerFor(outcome);
 }
