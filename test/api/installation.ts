@@ -40,7 +40,16 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    this.apiDeps = { start, registry, clients: this.clients, environment: 'test', version: '1.2.3' };
+    const { config, census } = this.world;
+    this.apiDeps = {
+      start,
+      registry,
+      clients: this.clients,
+      config,
+      census,
+      environment: 'test',
+      version: '1.2.3',
+    };
     this.api = createApi(this.apiDeps);
     this.github = {
       start,

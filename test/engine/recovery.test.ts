@@ -207,7 +207,7 @@ describe('the scan', () => {
     for (let i = 0; i < 5; i += 1) runIds.push(await world.start('hanging'));
     while (world.queue.take());
     world.clock.jump(60_001);
-    expect(await scan(world.deps)).toEqual({ found: 5, enqueued: 5, recovered: 0, failed: 0 });
+    expect(await scan(world.deps)).toMatchObject({ found: 5, enqueued: 5, recovered: 0, failed: 0 });
     expect(await scan(world.deps)).toMatchObject({ found: 0 });
     await world.run();
     for (const runId of runIds) expect(assertStored(world.db, runId).status).toBe('completed');

@@ -63,11 +63,11 @@ export class World extends Installation {
         }
         continue;
       }
-      if ((await this.store.dueRuns(now, 100)).length > 0) {
-        await scan(deps);
-        continue;
-      }
-      const next = [this.clock.nextAt, this.queue.nextAt(), this.nextWake].filter((at) => at !== undefined);
+      const anyDue = (await this.store.dueRuns(now, 100)).length > 0;
+      if (anyDue && !(await scan(deps)).off) continue;
+      // Under the kill switch runs stay due for as long as it is on.
+      const wake = anyDue ? undefined : this.nextWake;
+      const next = [this.clock.nextAt, this.queue.nextAt(), wake].filter((at) => at !== undefined);
       if (next.length === 0) break;
       const at = Math.min(...next);
       if (!this.clock.fireNext(at) && at > now) this.clock.jump(at - now);

@@ -7,8 +7,10 @@ import { taskName } from '../core/encoding/task-name.ts';
 import { PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { closedBy, postpone } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
+import type { RuntimeConfig } from '../ports/runtime-config.ts';
 
 /** Runs looked at in one tick: what a tick can carry out well inside a minute; the next tick goes on with the rest. */
 export const SCAN_LIMIT = 200;
@@ -19,18 +21,29 @@ export interface ScanReport {
   readonly found: number;
   readonly enqueued: number;
   readonly recovered: number;
+  /** Runs of paused workflows, put aside. */
+  readonly held: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
+  /** The kill switch is on: nothing was looked at. */
+  readonly off: boolean;
 }
 
-type Handled = 'enqueued' | 'recovered' | 'skipped' | 'failed';
+type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
 
+/** @throws what reading the runtime configuration throws: then nobody knows whether anything may be moved */
 export async function scan(deps: EngineDeps): Promise<ScanReport> {
+  const config = await deps.runtime.current(0);
+  if (config.killSwitch) {
+    deps.log.warn('recovery_scan_off', { why: 'kill_switch' });
+    return { found: 0, enqueued: 0, recovered: 0, held: 0, failed: 0, off: true };
+  }
   const due = await deps.store.dueRuns(deps.clock.now(), SCAN_LIMIT);
   const handled: Handled[] = [];
   const waiting = [...due];
   const workers = Array.from({ length: SCAN_CONCURRENCY }, async () => {
-    for (let run = waiting.shift(); run; run = waiting.shift()) handled.push(await handleSafely(deps, run));
+    for (let run = waiting.shift(); run; run = waiting.shift())
+      handled.push(await handleSafely(deps, run, config));
   });
   await Promise.all(workers);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
@@ -38,14 +51,16 @@ export async function scan(deps: EngineDeps): Promise<ScanReport> {
     found: due.length,
     enqueued: count('enqueued'),
     recovered: count('recovered'),
+    held: count('held'),
     failed: count('failed'),
+    off: false,
   };
 }
 
 /** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
-async function handleSafely(deps: EngineDeps, run: DueRun): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, run: DueRun, config: RuntimeConfig): Promise<Handled> {
   try {
-    return await handle(deps, run);
+    return await handle(deps, run, config);
   } catch (error) {
     deps.log.error('scan_failed', {
       runId: run.runId,
@@ -56,12 +71,19 @@ async function handleSafely(deps: EngineDeps, run: DueRun): Promise<Handled> {
 }
 
 /** First out of the window, then the work: a run that kills its handler comes back later instead of at once. */
-async function handle(deps: EngineDeps, { runId, snapshotVersion }: DueRun): Promise<Handled> {
+async function handle(
+  deps: EngineDeps,
+  { runId, snapshotVersion }: DueRun,
+  config: RuntimeConfig,
+): Promise<Handled> {
   const { store, clock } = deps;
   const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: clock.now() + READY_GRACE_MS });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
-  return loaded ? act(deps, loaded) : 'skipped';
+  if (!loaded) return 'skipped';
+  if (!closedBy(config, loaded.state)) return act(deps, loaded);
+  await postpone(deps, loaded);
+  return 'held';
 }
 
 async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {

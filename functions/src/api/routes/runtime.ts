@@ -1,0 +1,36 @@
+/**
+ * `GET|PUT /v1/runtime`: the kill switch, and what is paused by whom. Both hold for every tenant of the installation,
+ * and who set them may be of any; therefore it takes an admin to read as well.
+ */
+import { z } from 'zod';
+import { readConfig } from '../../operations/runtime/change-config.ts';
+import { setKillSwitch } from '../../operations/runtime/kill-switch.ts';
+import { assertRole, type Caller } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { answerOnce, principalOf, readMutation } from '../mutation.ts';
+import { readQuery } from '../query.ts';
+import { pauseView } from '../views/workflow.ts';
+import { runtimeDeps } from './workflows.ts';
+
+const RuntimeBody = z.strictObject({ killSwitch: z.boolean() });
+
+export async function readRuntime(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {
+  assertRole(caller, 'admin');
+  readQuery(url, []);
+  const { killSwitch, paused } = await readConfig({ ...deps.start, config: deps.config });
+  const marks = [...paused]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([type, mark]) => [type, pauseView(mark)]);
+  return Response.json({ killSwitch, paused: Object.fromEntries(marks) });
+}
+
+/** `woken`: runs enqueued at once when it is switched off. */
+export async function putRuntime(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
+  assertRole(caller, 'admin');
+  const mutation = await readMutation(request, RuntimeBody);
+  return answerOnce(deps, caller, mutation, async () => {
+    const { killSwitch } = mutation.body;
+    const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, actor: principalOf(caller) });
+    return { status: 200, body: { killSwitch, woken } };
+  });
+}

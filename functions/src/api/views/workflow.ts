@@ -1,0 +1,62 @@
+/** A workflow as callers see it: its versions, what each is made of, and how many runs are on it. */
+import type { Json } from '../../core/encoding/json.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import type { LiveVersion } from '../../ports/run-census.ts';
+import type { PauseMark } from '../../ports/runtime-config.ts';
+import type { View } from './run.ts';
+import { iso } from './values.ts';
+
+export interface WorkflowFacts {
+  readonly type: string;
+  /** Newest first; none, if only runs of it are left. */
+  readonly deployed: readonly Workflow[];
+  readonly live: readonly LiveVersion[];
+  readonly paused: PauseMark | undefined;
+}
+
+export function workflowView({ type, deployed, live, paused }: WorkflowFacts): View {
+  const liveRuns = new Map(live.map(({ planVersion, runs }) => [planVersion, runs]));
+  const here = deployed.map((workflow) => ({
+    ...outline(workflow),
+    deployed: true,
+    liveRuns: liveRuns.get(workflow.planVersion) ?? 0,
+  }));
+  const known = new Set(deployed.map(({ planVersion }) => planVersion));
+  const gone = [...liveRuns]
+    .filter(([planVersion]) => !known.has(planVersion))
+    .map(([planVersion, runs]) => ({ planVersion, deployed: false, liveRuns: runs }));
+  const versions = [...here, ...gone].sort((a, b) => b.planVersion - a.planVersion);
+  // Who paused it may be of another tenant, so that is not told here.
+  const mark = paused && { since: iso(paused.since), ...reasonOf(paused) };
+  return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };
+}
+
+/** A pause for those who may set one. */
+export function pauseView(mark: PauseMark): { readonly [name: string]: Json } {
+  return { since: iso(mark.since), by: mark.by, ...reasonOf(mark) };
+}
+
+function reasonOf({ reason }: PauseMark): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason };
+}
+
+interface Outline {
+  readonly planVersion: number;
+  readonly steps: { readonly id: string; readonly kind: string; readonly needs: string[] }[];
+  readonly on: { readonly github: { readonly event: string; readonly actions?: string[] }[] };
+}
+
+/** Steps in the order in which they could run; `needs` holds ids. */
+function outline({ planVersion, graph, steps, github }: Workflow): Outline {
+  return {
+    planVersion,
+    steps: graph.order.map((id) => ({
+      id,
+      kind: steps.get(id)?.kind ?? '',
+      needs: [...graph.node(id).needs],
+    })),
+    on: {
+      github: github.map(({ event, actions }) => ({ event, ...(actions ? { actions: [...actions] } : {}) })),
+    },
+  };
+}
