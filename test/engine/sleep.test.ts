@@ -33,7 +33,9 @@ describe('a sleep', () => {
     await asleep(world);
     const state = await world.folded(runId);
     expect(state.lease).toBeUndefined();
-    expect(state.waits).toMatchObject([{ kind: 'timer', stepId: 'pause', dueAt: began + 24 * HOUR }]);
+    expect(state.waits).toMatchObject([
+      { kind: 'timer', execution: { stepId: 'pause' }, dueAt: began + 24 * HOUR },
+    ]);
     const { items } = await world.store.listSteps(runId, { limit: 10 });
     expect(items.find(({ id }) => id === 'pause')).toMatchObject({ kind: 'sleep', status: 'waiting' });
     await world.run();

@@ -10,18 +10,18 @@ import type { RunJournal } from '../../journal/run-journal.ts';
 import type { BodyStep, Context } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { askPolicy } from '../policy.ts';
-import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
+import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
 import { BodyContext, type Used } from './body-context.ts';
 import * as drafts from './drafts.ts';
-import { keyOf, mayEnter, refOf, type Unit } from './step-inputs.ts';
+import { keyOf, refOf, type Unit } from './step-inputs.ts';
 
 export type BodyUnit = Unit & { readonly step: BodyStep };
 
 export interface Ended {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
-  readonly result: Exclude<AttemptResult, { kind: 'unfinished' }> | { readonly kind: 'skipped' };
+  readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
   readonly used: Used;
 }
 
@@ -101,17 +101,10 @@ export class Bodies {
   async #attempt(
     running: Running,
     { context }: BodyContext,
-  ): Promise<AttemptResult | { kind: 'skipped' } | undefined> {
+  ): Promise<AttemptResult | undefined> {
     const { deps, journal } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
-    // Of a set the condition was asked once, before its items.
-    const entry = unit.item ? { kind: 'run' as const } : mayEnter(step, context);
-    if (entry.kind === 'skip') return { kind: 'skipped' };
-    if (entry.kind === 'failed') {
-      const { cause } = entry;
-      return { kind: 'failed', cause, error: recorded(step.id, cause) };
-    }
     if (step.policy && !(await this.#isAllowed(step, context))) return undefined;
     if (abort.signal.aborted) return undefined;
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).

@@ -219,6 +219,9 @@ export class DriveSession {
   #startBody(unit: BodyUnit): void {
     if (!this.#fitsBudget(unit.step)) return;
     const execution = this.#nextExecution(unit);
+    // Of a set the condition was asked once, before its items.
+    const entry = unit.item ? { kind: 'run' as const } : mayEnter(unit.step, this.#seenBy(unit));
+    if (entry.kind !== 'run') return this.#guard(this.#notEntered(unit, execution, entry));
     this.#begin(unit);
     this.#guard(this.#bodies.run(unit, execution));
   }
@@ -392,8 +395,6 @@ export class DriveSession {
     const { step } = unit;
     const ending = { step, execution, now: this.#deps.clock.now() };
     switch (result.kind) {
-      case 'skipped':
-        return this.#settle(unit, execution, [drafts.skipped(ending, 'its condition was false')]);
       case 'succeeded': {
         const record = (output: Output) => {
           const { degraded } = result;
