@@ -2,38 +2,57 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type Deployed,
+  doubtVerdict,
   MAX_INTERRUPTIONS,
   recoveryVerdict,
-  stepInDoubt,
+  stepsInDoubt,
 } from '../../../functions/src/core/decisions/recovery.ts';
-import type { Wait } from '../../../functions/src/core/run/events.ts';
 import type { RunState } from '../../../functions/src/core/run/state.ts';
-import { claimed, created, grownBy, settledStep, T0, waitOf } from '../run/journal-drafts.ts';
+import {
+  bySystem,
+  failedStep,
+  grownBy,
+  opened,
+  orphaned,
+  questionOf,
+  running,
+  settledStep,
+  succeeded,
+  T0,
+} from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';
 
-const safe: Deployed = { available: true, isIdempotent: () => true, isCompensable: () => false };
-const unsafe: Deployed = { available: true, isIdempotent: () => false, isCompensable: () => false };
+const safe: Deployed = {
+  available: true,
+  isIdempotent: () => true,
+  isCompensable: () => false,
+  onDoubt: 'fail',
+};
+const unsafe: Deployed = { ...safe, isIdempotent: () => false };
+const unsure: Deployed = { ...unsafe, onDoubt: 'ask' };
+const undoing: Deployed = { ...safe, isCompensable: (key) => key === 'done' };
 const gone: Deployed = {
+  ...safe,
   available: false,
   isIdempotent: () => {
     throw new Error('nobody may ask a plan that is not there');
   },
-  isCompensable: () => false,
 };
 
-const fresh = created().state;
-const leased = grownBy(fresh, [claimed(fresh), { type: 'run_started', initiator: 'system', data: {} }]);
-const orphaned = (state: RunState) =>
-  grownBy(state, [
-    { type: 'orphan_detected', initiator: 'timeout', data: { owner: 'o1', epoch: 1, lastHeartbeatAt: T0 } },
-  ]);
-const interrupted = orphaned(leased);
-const midFlight = orphaned(
-  grownBy(leased, [{ type: 'step_started', initiator: 'system', data: settledStep('s1') }]),
-);
-const approval: Wait = { ...waitOf('s1'), kind: 'approval' };
-const asking: RunState = { ...interrupted, waits: [approval] };
+const leased = running();
+const lost = (state: RunState) => grownBy(state, [orphaned(state)]);
+const began = (stepId: string) => bySystem('step_started', settledStep(stepId));
+const interrupted = lost(leased);
+const midFlight = lost(grownBy(leased, [began('s1')]));
+const asking = lost(grownBy(leased, [opened(questionOf('gate'))]));
+const failing = lost(grownBy(leased, [opened(questionOf('gate')), failedStep('s1')]));
 const often: RunState = { ...interrupted, interruptions: MAX_INTERRUPTIONS };
+/** Something was done that can be undone. */
+const done = lost(grownBy(leased, [succeeded('done')]));
+const cancelled = (state: RunState): RunState => ({
+  ...state,
+  cancellation: { stopKind: 'user', requestedAt: T0 },
+});
 
 describe('what becomes of an interrupted run', () => {
   test.each([
@@ -59,11 +78,36 @@ describe('what becomes of an interrupted run', () => {
     ],
     ['ends after five', often, safe, { kind: 'fail', error: { code: 'RUN_RESUME_FAILED' } }],
     ['keeps asking what is undecided', asking, safe, { kind: 'park', status: 'awaiting_approval' }],
+    ['asks nobody any more once it has failed: it goes on to its end', failing, safe, { kind: 'resume' }],
     [
       'ends if it has no checkpoint at all',
       { ...interrupted, checkpointHead: 0 },
       safe,
       { kind: 'fail', error: { code: 'RUN_ORPHANED', retryable: true } },
+    ],
+    [
+      'asks a person about a step in flight that must not run again, where its workflow says so',
+      midFlight,
+      unsure,
+      { kind: 'ask', steps: ['s1'] },
+    ],
+    [
+      'undoes what it did before it ends after five interruptions',
+      { ...done, interruptions: MAX_INTERRUPTIONS },
+      undoing,
+      { kind: 'undo', steps: ['done'], error: { code: 'RUN_RESUME_FAILED' } },
+    ],
+    [
+      'ends at once if it was the undoing that killed its workers',
+      { ...done, interruptions: MAX_INTERRUPTIONS, compensating: true },
+      undoing,
+      { kind: 'fail', error: { code: 'RUN_RESUME_FAILED' } },
+    ],
+    [
+      'undoes what it did before it ends for a step in doubt',
+      lost(grownBy(leased, [succeeded('done'), began('s1')])),
+      { ...undoing, isIdempotent: () => false },
+      { kind: 'undo', steps: ['done'], error: { code: 'RUN_ORPHANED', stepId: 's1' } },
     ],
   ] as const)('it %s', (_, state, deployed, expected) => {
     expect(recoveryVerdict(state, deployed)).toMatchObject(expected);
@@ -76,16 +120,20 @@ describe('what becomes of an interrupted run', () => {
     ['died often', often, safe],
     ['asks somebody', asking, safe],
     ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
+    ['died often while it undid', { ...done, interruptions: MAX_INTERRUPTIONS }, undoing],
   ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
-    const cancellation = { stopKind: 'user', requestedAt: T0 } as const;
-    expect(recoveryVerdict({ ...state, cancellation }, deployed)).toEqual({ kind: 'cancel' });
+    expect(recoveryVerdict(cancelled(state), deployed)).toEqual({ kind: 'cancel' });
+  });
+
+  test('one that was cancelled and has something to undo goes on to undo it', () => {
+    expect(recoveryVerdict(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
   test('is decided in the order of section 9', () => {
     const everything: RunState = {
       ...midFlight,
       interruptions: MAX_INTERRUPTIONS,
-      waits: [approval],
+      waits: asking.waits,
       checkpointHead: 0,
     };
     expect(recoveryVerdict(everything, gone)).toMatchObject({ reason: 'PLAN_VERSION_UNAVAILABLE' });
@@ -98,12 +146,14 @@ describe('what becomes of an interrupted run', () => {
 
   test('always has one answer', () => {
     fc.assert(
-      fc.property(journals(), fc.constantFrom(safe, unsafe, gone), ({ states }, deployed) => {
+      fc.property(journals(), fc.constantFrom(safe, unsafe, unsure, gone), ({ states }, deployed) => {
         for (const state of states) {
           const { kind } = recoveryVerdict(state, deployed);
-          expect(['resume', 'park', 'fail', 'cancel']).toContain(kind);
+          expect(['resume', 'park', 'fail', 'ask', 'cancel']).toContain(kind);
           expect(kind === 'cancel').toBe(state.cancellation !== undefined);
-          if (kind === 'resume') expect(stepInDoubt(state, deployed)).toBeUndefined();
+          if (kind === 'ask') expect(deployed.onDoubt).toBe('ask');
+          // What must not run twice runs again only where it does not run at all: in a run that ends.
+          if (kind === 'resume' && !state.error) expect(stepsInDoubt(state, deployed)).toEqual([]);
         }
       }),
       { numRuns: 50 },
@@ -113,23 +163,23 @@ describe('what becomes of an interrupted run', () => {
 
 describe('a step is in doubt', () => {
   test('only if it began, did not end, and must not run twice', () => {
-    const ended = grownBy(leased, [
-      { type: 'step_started', initiator: 'system', data: settledStep('s1') },
-      { type: 'step_succeeded', initiator: 'system', data: settledStep('s1'), outputText: '1' },
-    ]);
+    const ended = grownBy(leased, [began('s1'), succeeded('s1')]);
     const error = { code: 'STEP_FAILED', message: 'm', retryable: true };
+    const { outputHash: _, ...execution } = settledStep('s1');
     const resting = grownBy(leased, [
-      { type: 'step_started', initiator: 'system', data: settledStep('s1') },
-      {
-        type: 'step_retry_scheduled',
-        initiator: 'system',
-        data: { ...settledStep('s1'), retryAt: T0, error },
-      },
+      began('s1'),
+      bySystem('step_retry_scheduled', { ...execution, retryAt: T0, error }),
     ]);
-    expect(stepInDoubt(leased, unsafe)).toBeUndefined();
-    expect(stepInDoubt(ended, unsafe)).toBeUndefined();
-    expect(stepInDoubt(resting, unsafe)).toBeUndefined();
-    expect(stepInDoubt(midFlight, safe)).toBeUndefined();
-    expect(stepInDoubt(midFlight, unsafe)).toMatchObject({ stepId: 's1' });
+    for (const state of [leased, ended, resting]) expect(stepsInDoubt(state, unsafe)).toEqual([]);
+    expect(stepsInDoubt(midFlight, safe)).toEqual([]);
+    expect(stepsInDoubt(midFlight, unsafe)).toEqual(['s1']);
+  });
+
+  test('together with others, about all of which a person is asked at once', () => {
+    const two = grownBy(leased, [began('s1'), began('s2'), began('safe')]);
+    const isIdempotent = (key: string) => key === 'safe';
+    expect(stepsInDoubt(two, { isIdempotent })).toEqual(['s1', 's2']);
+    expect(doubtVerdict(two, unsure, ['s1', 's2'])).toEqual({ kind: 'ask', steps: ['s1', 's2'] });
+    expect(doubtVerdict(two, unsafe, ['s1', 's2'])).toMatchObject({ kind: 'fail', error: { stepId: 's1' } });
   });
 });
