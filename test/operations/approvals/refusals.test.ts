@@ -120,6 +120,23 @@ describe('a decision that comes too late', () => {
     expect(await scene.decide('approve')).toMatchObject({ decision: 'approve' });
   });
 
+  test.each([
+    ['in time', -120_000],
+    ['in time', 120_000],
+    ['too late', -120_000],
+  ])(
+    'is %s by the time of the store, though the clock of who asks is wrong by %i ms',
+    async (when, skewMs) => {
+      const scene = await Scene.asking();
+      scene.world.clock.jump(when === 'in time' ? HOUR_MS - 1 : HOUR_MS);
+      const { clock } = scene.world;
+      const skewed = { now: () => clock.now() + skewMs, timer: clock.timer.bind(clock) };
+      const asked = scene.decide('approve', {}, { clock: skewed });
+      if (when === 'in time') expect(await asked).toMatchObject({ decidedAt: scene.now });
+      else await expect(asked).rejects.toMatchObject({ code: 'APPROVAL_EXPIRED' });
+    },
+  );
+
   test('is refused after the journal says so, also when the run has ended', async () => {
     const scene = await Scene.asking();
     scene.world.clock.jump(HOUR_MS);

@@ -36,8 +36,7 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
-    decide: (state) => {
-      const now = deps.clock.now();
+    decide: (state, now) => {
       from = state.status;
       verdict = approvalVerdict(state, answer, now);
       return verdict.kind === 'repeated' ? [] : draftsOn(deps, { state, request, wait: verdict.wait, now });
