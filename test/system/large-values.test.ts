@@ -29,8 +29,8 @@ async function read(path: string): Promise<string> {
   return answer.text();
 }
 
-describe('a run with 20 MiB of input', () => {
-  test('starts, works and ends, and its input is read again byte for byte', async () => {
+describe('a run with 20 MiB', () => {
+  test('of input starts, works and ends, and its input is read again byte for byte', async () => {
     const { ready } = cloud;
     const answer = await startRun(ready, 'measure', { text: LARGE }, 'large-1');
     expect(answer.status).toBe(201);
@@ -56,7 +56,23 @@ describe('a run with 20 MiB of input', () => {
     expect(await control(ready, 'GET', `/meter/runs/${runId}`)).toMatchObject({ writes });
   });
 
-  test('that is larger than any run can have is refused', async () => {
+  test('out of which 20 MiB come ends with them in its result, read again byte for byte', async () => {
+    const { ready } = cloud;
+    const started = await startRun(ready, 'grow', { letter: '🪨', times: 5 * MIB });
+    const { runId } = (await started.json()) as { runId: string };
+    expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
+    const run = await look<{ resultRef: Ref }>(ready, `/v1/runs/${runId}`);
+    const resultText = JSON.stringify({ length: 10 * MIB, made: { text: '🪨'.repeat(5 * MIB) } });
+    expect(run?.resultRef).toMatchObject({
+      sha256: sha256(resultText),
+      bytes: Buffer.byteLength(resultText),
+    });
+    const text = await read(`/v1/runs/${runId}/checkpoints/${run?.resultRef.checkpoint}/output`);
+    expect(sha256(text)).toBe(sha256(resultText));
+    expect(JSON.stringify(run).length).toBeLessThan(10_000);
+  });
+
+  test('more of input than any run can have is refused', async () => {
     const answer = await startRun(cloud.ready, 'measure', { text: 'x'.repeat(32 * MIB) }, 'large-2');
     expect(answer.status).toBe(413);
   });
