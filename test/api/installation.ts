@@ -40,9 +40,10 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    const { config, census } = this.world;
+    const { config, census, rendezvous } = this.world;
     this.apiDeps = {
       start,
+      rendezvous,
       registry,
       clients: this.clients,
       config,

@@ -11,10 +11,12 @@ import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
+import { deliverFromApi } from './routes/deliver-event.ts';
 import { Health } from './routes/health.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { putRuntime, readRuntime } from './routes/runtime.ts';
+import { signalFromApi } from './routes/signal-run.ts';
 import { startFromApi } from './routes/start-run.ts';
 import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/workflows.ts';
 import { Turnstile } from './turnstile.ts';
@@ -59,6 +61,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/:id/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
+  resource('/v1/runs/:id/signals', {
+    POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/events', { POST: (c) => deliverFromApi(deps, c.get('caller'), c.req.raw) });
   resource('/v1/runs/:id/approvals/:stepId', {
     POST: (c) =>
       decideFromApi(deps, c.get('caller'), {

@@ -2,6 +2,7 @@
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientStore } from '../ports/client-store.ts';
+import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 
@@ -9,6 +10,7 @@ export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly clients: ClientStore;
+  readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   /** Written on every run. */

@@ -6,6 +6,7 @@
  */
 import type { z } from 'zod';
 import { requestHash } from '../core/encoding/fingerprint.ts';
+import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
@@ -23,6 +24,8 @@ import { readQuery } from './query.ts';
 
 /** Far above what a mutation says; a start, which carries an input, has its own bound. */
 const MAX_BODY_BYTES = 64 * 1024;
+/** 128 bits: no two requests meet. */
+const REQUEST_ID_DIGITS = 32;
 /** Of a member's name, in an answer. */
 const NAME_CHARS = 100;
 
@@ -40,30 +43,38 @@ export interface Mutation<Body> {
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
-export async function readMutation<Body>(request: Request, schema: z.ZodType<Body>): Promise<Mutation<Body>> {
+export async function readMutation<Body>(
+  request: Request,
+  schema: z.ZodType<Body>,
+  maxBytes: number = MAX_BODY_BYTES,
+): Promise<Mutation<Body>> {
   readQuery(request.url, []);
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
-  const sent = await readBody(request);
+  const sent = await readBody(request, maxBytes);
   const route = `${request.method} ${new URL(request.url).pathname}`;
   return { key, body: checked(schema, sent), requestHash: requestHash(route, sent) };
 }
 
-/** Does `work` once per key of this caller, or at once if there is no key. */
+/**
+ * Does `work` once per key of this caller, or at once if there is no key. What `work` is given names the request: by it
+ * a second attempt is known to be the same.
+ */
 export async function answerOnce(
   { start }: ApiDeps,
   caller: Caller,
   mutation: Omit<Mutation<unknown>, 'body'>,
-  work: () => Promise<KeptResponse>,
+  work: (requestId: string) => Promise<KeptResponse>,
 ): Promise<Response> {
   const { key, requestHash: hash } = mutation;
-  if (key === undefined) return answerFor({ kind: 'done', response: await work() });
+  if (key === undefined) return answerFor({ kind: 'done', response: await work(start.random.token()) });
   const request: KeyedRequest = {
     key: apiKey(principalOf(caller), key),
     source: 'api',
     tenantId: caller.tenantId,
     requestHash: hash,
   };
-  return answerFor(await oncePerKey(start, request, work));
+  const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
+  return answerFor(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
 }
 
 /** How a caller is named in keys and journals. */
@@ -91,8 +102,8 @@ function answerFor(outcome: OnceOutcome): Response {
   });
 }
 
-async function readBody(request: Request): Promise<JsonObject> {
-  const bytes = await readBytes(request, MAX_BODY_BYTES);
+async function readBody(request: Request, maxBytes: number): Promise<JsonObject> {
+  const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return {};
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });

@@ -16,11 +16,11 @@ import {
 } from '../core/decisions/idempotency.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
+import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Version } from '../ports/run-store.ts';
 import { refusedKey } from './refused-key.ts';
-import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 
 /** How often records that change under its eyes are looked at before the caller is asked to come back. */
 const MAX_LOOKS = 8;
@@ -48,20 +48,21 @@ export type OnceOutcome =
 
 /**
  * A refusal by `work` (a CairnError of the 4xx range, but for 429) is an answer like any other. Anything else it throws
- * is thrown on, and leaves the request to be tried again, three times at most.
+ * is thrown on, and leaves the request to be tried again, three times at most. `work` is told when the request was
+ * first begun (epoch ms): with the key that names it, the same for every attempt, and for no other request.
  *
  * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same again)
  */
 export async function oncePerKey(
   deps: OnceDeps,
   request: KeyedRequest,
-  work: () => Promise<KeptResponse>,
+  work: (begunAt: number) => Promise<KeptResponse>,
 ): Promise<OnceOutcome> {
   const entry = await enter(deps, request);
   if (entry.kind !== 'ours') return entry;
   let response: KeptResponse;
   try {
-    response = await answerOf(work);
+    response = await answerOf(() => work(entry.record.createdAt));
   } catch (error) {
     await noteFailure(deps, entry, error);
     throw error;

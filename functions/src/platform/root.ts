@@ -58,10 +58,11 @@ function build(settings: Settings): Root {
     recent: new RecentStarts(),
   };
   const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
+  const rendezvous = new FirestoreRendezvousStore(db, collectionPrefix);
   const engine: EngineDeps = {
     ...start,
     otherRuns: otherRuns({ ...start, registry }),
-    rendezvous: new FirestoreRendezvousStore(db, collectionPrefix),
+    rendezvous,
     runtime: new CachedRuntimeConfig(config, systemClock),
     registry,
     settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
@@ -76,5 +77,9 @@ function build(settings: Settings): Root {
   };
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
-  return { engine, github, api: { start, registry, environment, clients, config, census, version } };
+  return {
+    engine,
+    github,
+    api: { start, registry, environment, clients, rendezvous, config, census, version },
+  };
 }

@@ -6,8 +6,17 @@ import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { Shuffle } from '../../support/shuffle.ts';
 import { assertStored } from '../../support/soundness.ts';
+import {
+  announce,
+  end,
+  expire,
+  leave,
+  world as newWorld,
+  PLACE,
+  place,
+  waitingRun,
+} from '../../support/waiting-runs.ts';
 import { seededRandomness, type World } from '../../support/world.ts';
-import { announce, end, expire, leave, world as newWorld, PLACE, place, waitingRun } from './waiting-runs.ts';
 
 const SEEDS = Array.from({ length: 120 }, (_, i) => i + 1);
 const LOSS_RATE = 0.1;

@@ -2,11 +2,20 @@
  * Carries a delivery out: offers the event to those who wait, reports what became of it, and goes on until it is
  * delivered, or kept because nobody would have it.
  */
+import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
 import type { RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { changeRendezvous, type RendezvousDeps } from './change.ts';
-import { accepted, type Delivery, NOBODY, type Offered, reported, type SentEvent } from './delivery.ts';
+import {
+  accepted,
+  type Delivery,
+  isKnown,
+  NOBODY,
+  type Offered,
+  reported,
+  type SentEvent,
+} from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
 import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
 
@@ -14,10 +23,13 @@ export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
 
 export interface Refusal {
   readonly runId: string;
+  readonly code: ErrorCode;
   readonly reason: string;
 }
 
 export interface Delivered {
+  /** It had been sent before. */
+  readonly repeated: boolean;
   readonly outcome: Exclude<Delivery, { kind: 'offer' | 'unfinished' }>;
   readonly refused: readonly Refusal[];
 }
@@ -35,25 +47,28 @@ export async function deliver(
   address: RendezvousAddress,
   event: SentEvent,
 ): Promise<Delivered> {
-  const begun = await changeRendezvous(deps, address, (seen) =>
-    accepted(seen, address, { event, now: deps.clock.now() }),
-  );
-  return goOn(deps, address, begun);
+  let repeated: boolean | undefined;
+  const begun = await changeRendezvous(deps, address, (seen) => {
+    // By what stood there at first: later it may be our own, of a write whose answer was lost.
+    repeated ??= isKnown(seen, event);
+    return accepted(seen, address, { event, now: deps.clock.now() });
+  });
+  return { ...(await goOn(deps, address, begun)), repeated: repeated ?? false };
 }
 
 /** Brings an event that was given back to those who have come meanwhile. @throws OutcomeUnknown */
-export async function passOn(
-  deps: DeliverDeps,
-  address: RendezvousAddress,
-  eventId: string,
-): Promise<Delivered> {
+export async function passOn(deps: DeliverDeps, address: RendezvousAddress, eventId: string): Promise<void> {
   const begun = await changeRendezvous(deps, address, (seen) =>
     reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),
   );
-  return goOn(deps, address, begun);
+  await goOn(deps, address, begun);
 }
 
-async function goOn(deps: DeliverDeps, address: RendezvousAddress, begun: Delivery): Promise<Delivered> {
+async function goOn(
+  deps: DeliverDeps,
+  address: RendezvousAddress,
+  begun: Delivery,
+): Promise<Omit<Delivered, 'repeated'>> {
   const tally = new Tally();
   let delivery = begun;
   for (let round = 0; delivery.kind === 'offer'; round += 1) {
@@ -97,7 +112,10 @@ async function offerAll(
             runId,
             error: error instanceof Error ? error.message : String(error),
           });
-          tally.note(waits, { takenIn: false, refusal: 'INTERNAL', open: waits.map(({ waitId }) => waitId) });
+          const refused = new CairnError('INTERNAL', 'the run could not be read or written', {
+            cause: error,
+          });
+          tally.note(waits, { takenIn: false, refused, open: waits.map(({ waitId }) => waitId) });
         }
       }
     }
@@ -118,10 +136,11 @@ class Tally {
     return { takenIn: this.#takenIn, closed: this.#closed, refused: this.#refused, failed: this.#failed };
   }
 
-  note(waits: readonly WaitRef[], { takenIn, refusal, open }: Reception): void {
+  note(waits: readonly WaitRef[], { takenIn, refused, open }: Reception): void {
     const [first] = waits;
     if (takenIn && first) this.#takenIn.push(first.runId);
-    if (refusal !== undefined && first) this.refusals.push({ runId: first.runId, reason: refusal });
+    if (refused && first)
+      this.refusals.push({ runId: first.runId, code: refused.code, reason: refused.message });
     for (const wait of waits) (open.includes(wait.waitId) ? this.#refused : this.#closed).push(wait);
   }
 

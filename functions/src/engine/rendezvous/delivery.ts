@@ -25,6 +25,12 @@ export type Delivery =
 
 export type SentEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
 
+/** Whether this event was sent before, as far as is remembered. */
+export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<SentEvent, 'eventId'>): boolean {
+  const events = [...(seen?.early ?? []), ...(seen?.delivered ?? [])];
+  return events.some((event) => event.eventId === eventId);
+}
+
 /**
  * Writes a new event down, or finds how far an earlier sending of it came.
  *

@@ -39,7 +39,7 @@ export interface Reception {
   /** It is in the journal, from now on or from an earlier time. */
   readonly takenIn: boolean;
   /** Why an open wait would not have it. */
-  readonly refusal?: string;
+  readonly refused?: CairnError;
   /** Waits of the run for an event of this name and key that still are open. */
   readonly open: readonly string[];
 }
@@ -58,17 +58,17 @@ export async function offerTo(
     flushMs: Number.POSITIVE_INFINITY,
     patienceMs: CHANGE_PATIENCE_MS,
   });
-  let refusal: string | undefined;
+  let refused: CairnError | undefined;
   const appended = await journal.append((state) => {
     const answers = answersOn(state, { deps, brought, waits: waitsFor(state, event, key) });
-    refusal = answers.refusal;
+    refused = answers.refused;
     return answers.drafts;
   });
   await wake(deps, appended);
   const { state } = appended;
   return {
     takenIn: state.received.includes(brought.id),
-    ...(refusal === undefined ? {} : { refusal }),
+    ...(refused === undefined ? {} : { refused }),
     open: waitsFor(state, event, key).map(({ id }) => id),
   };
 }
@@ -87,28 +87,33 @@ export interface Answering {
   readonly waits: readonly Wait[];
 }
 
-/** What the answers add to the journal; nothing if it holds them already. Why one was refused, if none was taken. */
+/** What the answers add to the journal; nothing if it holds them already. `refused`: why one of the waits gave none. */
 export function answersOn(
   state: RunState,
   { deps, brought, waits }: Answering,
-): { readonly drafts: readonly EventDraft[]; readonly refusal?: string } {
+): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError } {
   if (waits.length === 0 || state.received.includes(brought.id)) return { drafts: [] };
-  const workflow = deps.registry.pinned(state.type, state.planVersion);
-  if (!workflow)
-    return { drafts: [], refusal: `PLAN_VERSION_UNAVAILABLE: version ${state.planVersion} is not deployed` };
+  const { type, planVersion } = state;
+  const workflow = deps.registry.pinned(type, planVersion);
+  if (!workflow) {
+    const what = `version ${planVersion} of '${type}' is not deployed`;
+    const details = { type, planVersion };
+    return { drafts: [], refused: new CairnError('PLAN_VERSION_UNAVAILABLE', what, { details }) };
+  }
   const { id: signalId, initiator, actor, dataText } = brought;
   const answer: Answer = { initiator, actor, signalId };
   const drafts: EventDraft[] = [];
-  let refusal: string | undefined;
+  let refused: CairnError | undefined;
   for (const wait of waits) {
-    const step = workflow.steps.get(wait.execution.stepId);
-    if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
+    const { stepId } = wait.execution;
+    const step = workflow.steps.get(stepId);
+    if (!step) throw new Error(`workflow '${type}' has no step '${stepId}'`);
     const output = eventOutput(step, dataText);
     if ('text' in output) drafts.push(...answered({ step, wait, now: deps.clock.now() }, answer, output));
-    else refusal ??= output.refusal;
+    else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
   }
-  if (drafts.length === 0) return { drafts, ...(refusal === undefined ? {} : { refusal }) };
-  return { drafts: [...drafts, ...resumed(state, 'an event it waited for has come')] };
+  if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come'));
+  return { drafts, ...(refused === undefined ? {} : { refused }) };
 }
 
 /** What a step that waits for an event makes of the event's data, or why it would not have it. */

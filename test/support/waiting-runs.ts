@@ -3,19 +3,19 @@
  * who end a wait otherwise.
  */
 import { z } from 'zod';
-import type { EventDraft, Wait } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../../functions/src/engine/rendezvous/leave.ts';
-import { answersOn, eventOutput } from '../../../functions/src/engine/rendezvous/offer.ts';
-import { resumed } from '../../../functions/src/engine/waits/settle.ts';
-import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';
-import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
-import { appendFromOutside } from '../../../functions/src/operations/outside-append.ts';
-import type { Rendezvous } from '../../../functions/src/ports/rendezvous-store.ts';
-import { World } from '../../support/world.ts';
+import type { EventDraft, Wait } from '../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { joinRendezvous } from '../../functions/src/engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../functions/src/engine/rendezvous/leave.ts';
+import { answersOn, eventOutput } from '../../functions/src/engine/rendezvous/offer.ts';
+import { resumed } from '../../functions/src/engine/waits/settle.ts';
+import { timeUp } from '../../functions/src/engine/waits/time-up.ts';
+import { RunJournal } from '../../functions/src/journal/run-journal.ts';
+import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
+import type { Rendezvous } from '../../functions/src/ports/rendezvous-store.ts';
+import { World } from './world.ts';
 
 export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
 

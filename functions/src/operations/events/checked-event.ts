@@ -1,0 +1,28 @@
+/** What an event or signal may be called and carry; the same rules for both. */
+import { toJsonText } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+
+/** As a step may declare it. */
+export const MAX_NAME_CHARS = 100;
+/** As a step may compute it. */
+export const MAX_KEY_CHARS = 500;
+
+/** @throws CairnError INVALID_INPUT naming the field */
+export function assertText(field: string, text: string, maxChars: number): void {
+  if (text !== '' && text.length <= maxChars && text.isWellFormed()) return;
+  throw new CairnError('INVALID_INPUT', `'${field}' must be text of 1 to ${maxChars} characters`, { field });
+}
+
+/**
+ * Canonical JSON of the data; none is null.
+ *
+ * @throws CairnError INVALID_INPUT for what JSON would change; PAYLOAD_TOO_LARGE
+ */
+export function dataTextOf(data: unknown, maxBytes: number): string {
+  const text = toJsonText(data, 'data');
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return text;
+  throw new CairnError('PAYLOAD_TOO_LARGE', `'data' has ${bytes} bytes; the most is ${maxBytes}`, {
+    field: 'data',
+  });
+}

@@ -1,0 +1,72 @@
+/**
+ * Delivers an event to every run that waits for it, or keeps it for the first one that will. What an answer says is
+ * so; who gets none sends the same again, and nothing is done twice.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { type DeliverDeps, deliver, type Refusal } from '../../engine/rendezvous/deliver.ts';
+import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { optional } from '../start/optional.ts';
+import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
+
+export interface EventToDeliver {
+  readonly tenantId: string;
+  /** Name of the event. */
+  readonly event: string;
+  /** Which one of that name: the correlation key of those who wait. */
+  readonly key: string;
+  /** Anything JSON can carry, up to 256 KiB of it. */
+  readonly data?: unknown;
+  /** The same for every sending of one event. */
+  readonly eventId: string;
+  readonly actor?: string | undefined;
+}
+
+/** What became of the event. It is with somebody, or kept, or (sent again after its time) neither. */
+export interface EventDelivered {
+  readonly eventId: string;
+  /** Runs that have taken it in; of a crowd only the first 20 are named. */
+  readonly delivered: readonly string[];
+  /** Nobody took it in: it lies ready for the first run that asks. */
+  readonly kept: boolean;
+  /** Epoch ms. */
+  readonly keptUntil?: number;
+  /** Runs that wait for it but whose step would not have it; they wait on. */
+  readonly refused: readonly Refusal[];
+  /** It had been sent before; the rest of the answer is about now. */
+  readonly repeated: boolean;
+}
+
+/**
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RATE_LIMITED (too much lies there that nobody took in),
+ *   UNAVAILABLE (send the same again)
+ */
+export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Promise<EventDelivered> {
+  const { tenantId, event, key, eventId, actor } = sent;
+  assertText('event', event, MAX_NAME_CHARS);
+  assertText('key', key, MAX_KEY_CHARS);
+  const dataText = dataTextOf(sent.data, MAX_EVENT_BYTES);
+  const address = { tenantId, event, key };
+  try {
+    const { outcome, refused, repeated } = await deliver(deps, address, {
+      eventId,
+      dataText,
+      ...optional('actor', actor),
+    });
+    const delivered = outcome.kind === 'delivered' ? outcome.takenIn : [];
+    deps.log.info('event_delivered', { ...address, eventId, outcome: outcome.kind, runs: delivered.length });
+    return {
+      eventId,
+      delivered,
+      kept: outcome.kind === 'kept',
+      ...(outcome.kind === 'kept' ? { keptUntil: outcome.until } : {}),
+      refused,
+      repeated,
+    };
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) throw error;
+    throw new CairnError('UNAVAILABLE', 'not every run that waits for the event could be reached', {
+      cause: error,
+    });
+  }
+}

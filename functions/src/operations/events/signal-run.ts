@@ -1,0 +1,131 @@
+/**
+ * Signals one run: answers a step of it that waits for an event of that name, or leaves the signal in the run's inbox for
+ * the first step that will. One pure decision, one append.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
+import { answersOn, type Brought, type OfferDeps, waitsFor } from '../../engine/rendezvous/offer.ts';
+import { driveAfter } from '../drive-after.ts';
+import { appendFromOutside } from '../outside-append.ts';
+import { optional } from '../start/optional.ts';
+import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
+
+/** Signals that wait in an inbox: they stand in the snapshot. */
+export const MAX_INBOX = 100;
+/** Their data together, in bytes of canonical JSON. */
+export const MAX_INBOX_BYTES = 256 * 1024;
+/** Data of one signal that nothing waits for yet. */
+export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
+
+export interface SignalRequest {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly name: string;
+  /** Absent: whatever the key of the step that waits. */
+  readonly key?: string | undefined;
+  /** Anything JSON can carry: up to 256 KiB where a step waits for it, 16 KiB where none does yet. */
+  readonly data?: unknown;
+  /** The same for every sending of one signal. */
+  readonly signalId: string;
+  readonly actor?: string | undefined;
+}
+
+export interface Signalled {
+  readonly runId: string;
+  readonly signalId: string;
+  /** A step has it; or it waits in the inbox for one that asks. */
+  readonly outcome: 'taken_in' | 'kept';
+}
+
+/**
+ * @throws CairnError INVALID_INPUT (also: the step that waits would not have it), PAYLOAD_TOO_LARGE, RATE_LIMITED (the
+ *   inbox is full), RUN_NOT_FOUND, RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again)
+ */
+export async function signalRun(deps: OfferDeps, request: SignalRequest): Promise<Signalled> {
+  const { runId, tenantId, name, key, signalId, actor } = request;
+  assertText('name', name, MAX_NAME_CHARS);
+  if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
+  const dataText = dataTextOf(request.data, MAX_EVENT_BYTES);
+  const brought: Brought = {
+    id: signalId,
+    dataText,
+    initiator: actor === undefined ? 'system' : 'user',
+    actor,
+  };
+  const appended = await appendFromOutside(deps, {
+    runId,
+    tenantId,
+    decide: (state) => signalDrafts(state, { deps, name, key, brought }),
+  });
+  await driveAfter(deps, appended);
+  const { state, events } = appended;
+  const outcome = state.inbox.some((signal) => signal.signalId === signalId) ? 'kept' : 'taken_in';
+  if (events.length > 0) deps.log.info('run_signalled', { runId, tenantId, name, outcome });
+  return { runId, signalId, outcome };
+}
+
+interface Signalling extends Pick<SignalRequest, 'name' | 'key'> {
+  readonly deps: OfferDeps;
+  readonly brought: Brought;
+}
+
+/** What the signal adds to the journal; nothing if it is there already. Pure. @throws CairnError */
+function signalDrafts(state: RunState, { deps, name, key, brought }: Signalling): readonly EventDraft[] {
+  if (state.received.includes(brought.id)) return [];
+  assertGoesOn(state);
+  const waits = waitsFor(state, name, key);
+  let first: CairnError | undefined;
+  // One step takes it, as one will that finds it in the inbox: the one that has waited longest.
+  for (const wait of waits) {
+    const { drafts, refused } = answersOn(state, { deps, brought, waits: [wait] });
+    if (drafts.length > 0) return drafts;
+    first ??= refused;
+  }
+  if (first) throw first;
+  assertInboxTakes(state, brought.dataText);
+  return [
+    {
+      type: 'signal_received',
+      initiator: brought.initiator,
+      ...optional('actor', brought.actor),
+      data: { signalId: brought.id, name, ...optional('key', key), payloadText: brought.dataText },
+    },
+  ];
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE for a run in which nothing will take a signal in any more */
+function assertGoesOn(state: RunState): void {
+  const { status, cancellation, compensating } = state;
+  if (!isOver(state) && !cancellation && !compensating) return;
+  const what = isOver(state) ? `is ${status}` : 'is about to end';
+  throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and takes no signals any more`, {
+    details: { status },
+  });
+}
+
+/** @throws CairnError PAYLOAD_TOO_LARGE, RATE_LIMITED */
+function assertInboxTakes({ inbox }: RunState, dataText: string): void {
+  const bytes = Buffer.byteLength(dataText);
+  if (bytes > MAX_EARLY_SIGNAL_BYTES) {
+    throw new CairnError(
+      'PAYLOAD_TOO_LARGE',
+      `nothing in the run waits for the signal yet, and 'data' has ${bytes} bytes; until then the most is ${MAX_EARLY_SIGNAL_BYTES}`,
+      {
+        field: 'data',
+        help: 'Send it once the run waits for it, with a new idempotency key, or send a reference to the data.',
+      },
+    );
+  }
+  const total = inbox.reduce((sum, { payloadText }) => sum + Buffer.byteLength(payloadText), bytes);
+  if (inbox.length < MAX_INBOX && total <= MAX_INBOX_BYTES) return;
+  throw new CairnError(
+    'RATE_LIMITED',
+    `the inbox of the run holds ${inbox.length} signals that no step has taken`,
+    {
+      details: { signals: inbox.length, maxSignals: MAX_INBOX, maxBytes: MAX_INBOX_BYTES },
+      help: 'Send it again once a step of the run has taken in what is there.',
+    },
+  );
+}
