@@ -7,7 +7,7 @@ import type { RuntimeDeps } from '../../../functions/src/operations/runtime/chan
 import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
 import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
 import { MAX_WOKEN } from '../../../functions/src/operations/runtime/wake-held.ts';
-import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
+import type { PauseMark, RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { type Call, intercept, type Proceed } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -61,7 +61,7 @@ describe('pausing a workflow', () => {
     });
     expect(await current()).toEqual({
       killSwitch: false,
-      paused: new Map([
+      paused: new Map<string, PauseMark>([
         ['alpha', mark],
         ['constructor', { since, by: 'c.ops' }],
       ]),

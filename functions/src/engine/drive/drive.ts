@@ -56,7 +56,12 @@ export async function drive(deps: EngineDeps, task: { readonly runId: string }):
       return 'missing';
     }
     // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
-    const end = await act({ ...deps, clock: setTo(deps.clock, loaded.readAt) }, loaded);
+    const inStoreTime = { ...deps, clock: setTo(deps.clock, loaded.readAt) };
+    if (!(await mayDrive(deps, loaded.state))) {
+      await postpone(inStoreTime, loaded);
+      return 'held';
+    }
+    const end = await act(inStoreTime, loaded);
     if (end !== 'look_again') return end;
   }
   await deps.queue.enqueue({ runId: task.runId, reason: 'continue' });
@@ -97,7 +102,25 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
   }
 }
 
+/**
+ * Whether the run was started by a parent that had ended, or given it up, before the start arrived: then nobody will
+ * cancel it, since its cancellation came before it.
+ */
+async function isAbandoned({ store }: EngineDeps, child: RunState): Promise<RunState | undefined> {
+  if (child.status !== 'pending' || !child.parent) return undefined;
+  const parent = (await store.load(child.parent.runId))?.state;
+  if (!parent) return undefined;
+  const tie = parent.ties.find((one) => one.kind === 'child' && one.runId === child.id);
+  const givenUp = isOver(parent) || !parent.waits.some((wait) => wait.child?.runId === child.id);
+  return givenUp && tie?.kind === 'child' && tie.onParentEnd === 'cancel' ? parent : undefined;
+}
+
 async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'look_again'> {
+  const parent = await isAbandoned(deps, loaded.state);
+  if (parent) {
+    await deps.otherRuns.cancelChild(parent, loaded.state.id);
+    return 'look_again';
+  }
   const { clock, random, settings, registry, log } = deps;
   const budgetEndsAt = clock.now() + settings.budgetMs;
   const owner = random.token();

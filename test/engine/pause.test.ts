@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { GATE_AGE_MS, HELD_MS } from '../../functions/src/engine/gate.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import type { RuntimeDeps } from '../../functions/src/operations/runtime/change-config.ts';
+import { setKillSwitch } from '../../functions/src/operations/runtime/kill-switch.ts';
+import { pauseWorkflow, unpauseWorkflow } from '../../functions/src/operations/runtime/pause-workflow.ts';
+import { scan } from '../../functions/src/recovery/scan.ts';
+import { mortal } from '../support/mortal.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { World } from '../support/world.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** What its bodies did, and the gate at which the one in the middle waits. */
+interface Watched {
+  readonly ran: string[];
+  readonly inMiddle: PromiseWithResolvers<void>;
+}
+
+function watched(idempotent: boolean) {
+  const seen: Watched = { ran: [], inMiddle: Promise.withResolvers() };
+  const workflow = defineWorkflow({
+    type: 'work',
+    planVersion: 1,
+    input: z.object({ nap: z.boolean().default(false) }),
+    steps(step) {
+      const first = step('first', () => {
+        seen.ran.push('first');
+        return 1;
+      });
+      const nap = step.sleep('nap', { needs: { first }, when: ({ input }) => input.nap, for: '10m' });
+      const middle = step(
+        'middle',
+        { needs: { first, nap }, ifSkipped: 'run', idempotent, timeout: '5m' },
+        async () => {
+          seen.ran.push('middle');
+          await seen.inMiddle.promise;
+          return 2;
+        },
+      );
+      const last = step('last', { needs: { middle } }, ({ middle }) => {
+        seen.ran.push('last');
+        return middle;
+      });
+      return { last };
+    },
+  });
+  const other = defineWorkflow({
+    type: 'other',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({ done: step('do', () => 'done') }),
+  });
+  return { seen, workflows: [workflow, other] };
+}
+
+let seen: Watched;
+let world: World;
+let deps: RuntimeDeps;
+
+function build(idempotent = true) {
+  const made = watched(idempotent);
+  seen = made.seen;
+  world = new World({ workflows: made.workflows });
+  deps = { ...world.deps, config: world.config, census: world.census };
+}
+beforeEach(() => build());
+
+type Switch = 'kill switch' | 'pause';
+const SWITCHES: readonly Switch[] = ['kill switch', 'pause'];
+
+async function close(what: Switch): Promise<void> {
+  if (what === 'pause') await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
+  else await setKillSwitch(deps, { on: true, actor: 'c.ops' });
+  world.clock.jump(GATE_AGE_MS);
+}
+
+function open(what: Switch): Promise<{ readonly woken: number }> {
+  return what === 'pause'
+    ? unpauseWorkflow(deps, { type: 'work', actor: 'c.ops' })
+    : setKillSwitch(deps, { on: false, actor: 'c.ops' });
+}
+
+const status = (runId: string) => world.db.runs.get(runId)?.snapshot.status;
+const head = (runId: string) => world.db.runs.get(runId)?.events.length;
+
+/** Lets an hour go by in which tasks are delivered and the scan ticks. */
+async function anHour(): Promise<void> {
+  const until = world.clock.now() + HOUR_MS;
+  await world.run(() => world.clock.now() >= until);
+  if (world.clock.now() < until) world.clock.jump(until - world.clock.now());
+}
+
+describe.each(SWITCHES)('under the %s', (what) => {
+  test('a run that was started waits as pending, and runs to its end when the gate opens', async () => {
+    await close(what);
+    const runId = await world.start('work');
+    seen.inMiddle.resolve();
+    await anHour();
+    expect(status(runId)).toBe('pending');
+    expect(await world.eventTypes(runId)).toEqual(['run_created']);
+    expect(await open(what)).toEqual({ woken: 1 });
+    const openedAt = world.clock.now();
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'completed',
+      result: { text: '{"last":2}' },
+    });
+    expect(world.clock.now()).toBe(openedAt);
+    expect(seen.ran).toEqual(['first', 'middle', 'last']);
+  });
+
+  test('a drive says so, and appends nothing', async () => {
+    const runId = await world.start('work');
+    await close(what);
+    expect(await drive(world.deps, { runId })).toBe('held');
+    expect(head(runId)).toBe(1);
+  });
+
+  test('a sleep ends late instead of never: when the gate opens', async () => {
+    const runId = await world.start('work', { nap: true });
+    seen.inMiddle.resolve();
+    await world.run(() => status(runId) === 'waiting_external');
+    await close(what);
+    const before = head(runId);
+    await anHour();
+    expect(head(runId)).toBe(before);
+    await open(what);
+    await world.run();
+    expect(assertStored(world.db, runId).status).toBe('completed');
+    expect(seen.ran).toEqual(['first', 'middle', 'last']);
+  });
+
+  test('a drive under way starts nothing new and hands over, and what it ended counts', async () => {
+    const runId = await world.start('work');
+    void world.run();
+    await settle();
+    expect(seen.ran).toEqual(['first', 'middle']);
+    await close(what);
+    while (world.db.runs.get(runId)?.snapshot.lease) {
+      expect(world.clock.fireNext()).toBe(true);
+      await settle();
+    }
+    seen.inMiddle.resolve();
+    await anHour();
+    expect(status(runId)).toBe('running');
+    const before = head(runId);
+    await open(what);
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', interruptions: 0 });
+    expect(head(runId)).toBeGreaterThan(before ?? 0);
+    expect(seen.ran.filter((step) => step === 'first')).toHaveLength(1);
+    expect(seen.ran.filter((step) => step === 'last')).toHaveLength(1);
+  });
+
+  test('a run whose drive died is left as it is, and recovered when the gate opens', async () => {
+    const runId = await world.start('work');
+    world.queue.take();
+    const victim = mortal(world.deps, 50);
+    void drive(victim.deps, { runId });
+    await settle();
+    victim.kill();
+    await close(what);
+    const before = head(runId);
+    await anHour();
+    expect(head(runId)).toBe(before);
+    seen.inMiddle.resolve();
+    await open(what);
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+  });
+
+  test('a run can be cancelled, and ends at once', async () => {
+    await close(what);
+    const runId = await world.start('work');
+    await anHour();
+    const cancelled = await cancelRun(world.deps, {
+      runId,
+      tenantId: 't1',
+      actor: 'c.ops',
+      stopKind: 'user',
+    });
+    expect(cancelled.status).toBe('cancelled');
+    expect(assertStored(world.db, runId).status).toBe('cancelled');
+    await open(what);
+    await world.run();
+    expect(seen.ran).toEqual([]);
+  });
+
+  test('what opening it did not reach is found by the scan within five minutes', async () => {
+    await close(what);
+    const runId = await world.start('work');
+    seen.inMiddle.resolve();
+    await anHour();
+    const queue = { enqueue: () => Promise.reject(new Error('queue')) };
+    deps = { ...deps, queue };
+    expect(await open(what)).toEqual({ woken: 0 });
+    const openedAt = world.clock.now();
+    await world.run();
+    expect(assertStored(world.db, runId).status).toBe('completed');
+    expect(world.clock.now() - openedAt).toBeLessThanOrEqual(HELD_MS);
+  });
+});
+
+describe('the scan', () => {
+  test('under the kill switch does nothing but say so, and finds everything afterwards', async () => {
+    const runId = await world.start('work');
+    world.queue.take();
+    world.clock.jump(120_000);
+    await setKillSwitch(deps, { on: true, actor: 'c.ops' });
+    const version = world.db.runs.get(runId)?.version;
+    const said: string[] = [];
+    const log = { ...world.deps.log, warn: (event: string) => void said.push(event) };
+    expect(await scan({ ...world.deps, log })).toMatchObject({ off: true, found: 0 });
+    expect(said).toEqual(['recovery_scan_off']);
+    expect(world.db.runs.get(runId)?.version).toBe(version);
+    await setKillSwitch(
+      { ...deps, queue: { enqueue: () => Promise.reject(new Error('x')) } },
+      { on: false, actor: 'c.ops' },
+    );
+    expect(await scan(world.deps)).toMatchObject({ off: false, found: 1, enqueued: 1 });
+  });
+
+  test('puts the runs of a paused workflow aside, and no others', async () => {
+    const held = await world.start('work');
+    const other = await world.start('other');
+    world.queue.take();
+    world.queue.take();
+    world.clock.jump(120_000);
+    await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
+    expect(await scan(world.deps)).toMatchObject({ found: 2, held: 1, enqueued: 1 });
+    expect(world.queue.due(world.clock.now()).map(({ runId }) => runId)).toEqual([other]);
+    const now = world.clock.now();
+    expect(world.db.runs.get(held)?.wakeAt).toBeGreaterThan(now + HELD_MS / 2);
+  });
+
+  test('does nothing at all if nobody can say what is switched off', async () => {
+    await world.start('work');
+    world.clock.jump(120_000);
+    const runtime = { current: () => Promise.reject(new Error('undecodable')) };
+    await expect(scan({ ...world.deps, runtime })).rejects.toThrow('undecodable');
+  });
+});
+
+test('a paused workflow holds up no other', async () => {
+  await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
+  const held = await world.start('work');
+  const other = await world.start('other');
+  await world.run(() => status(other) === 'completed');
+  expect([status(held), status(other)]).toEqual(['pending', 'completed']);
+});
