@@ -5,8 +5,6 @@ import { commitClaims } from './commit.suite.ts';
 import { dueClaims } from './due.suite.ts';
 import { listClaims } from './lists.suite.ts';
 import { loadClaims } from './load.suite.ts';
-import { memoClaims } from './memos.suite.ts';
-import { payloadClaims } from './payloads.suite.ts';
 import { startClaims } from './start.suite.ts';
 import { touchClaims } from './touch.suite.ts';
 
@@ -18,6 +16,6 @@ export function runStoreConformance(name: string, harness: Harness): void {
     });
     afterAll(() => harness.close());
     const parts = [startClaims, commitClaims, loadClaims, touchClaims, dueClaims, listClaims];
-    for (const claims of [...parts, payloadClaims, memoClaims]) claims(() => stores);
+    for (const claims of parts) claims(() => stores);
   });
 }

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
 import { PAYLOAD_CHUNK_BYTES } from '../../../functions/src/core/run/payload.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import { claimed } from '../run-store/runs.ts';
 import type { Stores } from '../support/harness.ts';
 import { move, succeeded } from '../support/run-fixture.ts';
-import { claimed } from './runs.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
