@@ -5,18 +5,18 @@
  * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
  */
 import { parseDuration } from '../core/duration.ts';
-import { requestHash } from '../core/encoding/fingerprint.ts';
-import type { Json } from '../core/encoding/json.ts';
-import { apiKey } from '../core/encoding/keys.ts';
-import type { StopKind } from '../core/run/events.ts';
+import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Workflow } from '../engine/define/steps.ts';
 import { type EngineSettings, PRODUCTION_SETTINGS } from '../engine/settings.ts';
-import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
-import { startRun } from '../operations/start/start-run.ts';
+import type { ApprovalDecided } from '../operations/approvals/request.ts';
+import type { Cancellation } from '../operations/cancel-run.ts';
+import type { EventDelivered } from '../operations/events/deliver-event.ts';
+import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';
 import { CollectedLog, type LogLine } from './collected-log.ts';
+import * as doors from './doors.ts';
 import { Driver } from './driver.ts';
 import { Installation } from './installation.ts';
 import { ObservedBodies, type Part } from './observed-bodies.ts';
@@ -38,20 +38,6 @@ export interface TestRuntimeOptions {
   readonly patienceMs?: number;
 }
 
-export interface StartOptions {
-  /** Idempotency key: the same key and input give the same run. */
-  readonly key?: string;
-}
-
-export interface CancelOptions {
-  readonly reason?: string;
-  /** Default `user`. */
-  readonly stopKind?: StopKind;
-}
-
-const TENANT = 'test';
-/** Who does what the test does: the actor in journals. */
-const ACTOR = 'c.test';
 const DEFAULT_PATIENCE_MS = 1_000;
 /** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
 const MAX_MOMENTS = 100_000;
@@ -92,26 +78,8 @@ export class TestRuntime {
    *
    * @throws CairnError INVALID_INPUT for an input that the workflow refuses, IDEMPOTENCY_KEY_REUSED
    */
-  async start(type: string, input: unknown = {}, { key }: StartOptions = {}): Promise<TestRun> {
-    const { deps, records } = this.#installation;
-    const workflow = deps.registry.newest(type);
-    if (!workflow) throw new Error(`no workflow '${type}'; there are: ${deps.registry.types().join(', ')}`);
-    const outcome = await startRun(
-      { ...deps, records },
-      {
-        tenantId: TENANT,
-        environment: 'test',
-        workflow,
-        input,
-        trigger: { source: 'api' },
-        source: 'api',
-        key: key === undefined ? undefined : apiKey(ACTOR, key),
-        requestHash: key === undefined ? '' : requestHash('POST /v1/runs', { type, input: input as Json }),
-      },
-    );
-    // A start's record is born completed: nobody else can be at work on it.
-    if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is under way`);
-    return this.run(outcome.runId);
+  async start(type: string, input: unknown = {}, options: doors.StartOptions = {}): Promise<TestRun> {
+    return this.run(await doors.start(this.#installation, { type, input, ...options }));
   }
 
   /** A run by its id: a child, or one that a body started. */
@@ -159,10 +127,29 @@ export class TestRuntime {
     throw new Error(`run ${run.id} has not ended after ${MAX_MOMENTS} moments\n\n${run.timeline()}`);
   }
 
+  /**
+   * Answers the question that a step of the run asks.
+   *
+   * @throws CairnError as the API answers: APPROVAL_DECIDED, APPROVAL_EXPIRED, INVALID_INPUT, RUN_TERMINAL_STATE …;
+   *   Error listing what the run waits for, if no step was named and not exactly one asks
+   */
+  decide(run: TestRun, decision: Decision, options: doors.DecideOptions = {}): Promise<ApprovalDecided> {
+    return doors.decide(this.#installation, run, { decision, ...options });
+  }
+
+  /** Sends an event to whoever waits for it, or leaves it for the first run that will. The answer says which it was. */
+  deliver(event: doors.SentEvent): Promise<EventDelivered> {
+    return doors.deliver(this.#installation, event);
+  }
+
+  /** Sends an event to this run only; see `deliver`. @throws CairnError RUN_TERMINAL_STATE, INVALID_INPUT … */
+  signal(run: TestRun, signal: doors.SentSignal): Promise<Signalled> {
+    return doors.signal(this.#installation, run, signal);
+  }
+
   /** @throws CairnError RUN_TERMINAL_STATE if it has completed or failed */
-  cancel(run: TestRun, { reason, stopKind = 'user' }: CancelOptions = {}): Promise<Cancellation> {
-    const { deps } = this.#installation;
-    return cancelRun(deps, { runId: run.id, tenantId: TENANT, actor: ACTOR, reason, stopKind });
+  cancel(run: TestRun, options: doors.CancelOptions = {}): Promise<Cancellation> {
+    return doors.cancel(this.#installation, run, options);
   }
 
   /**

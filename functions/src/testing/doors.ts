@@ -1,0 +1,133 @@
+/**
+ * How a test comes in from outside: what the API's routes do with a request, without HTTP. Each calls the operation that
+ * the route calls, as one tenant and one caller.
+ */
+import { requestHash } from '../core/encoding/fingerprint.ts';
+import type { Json } from '../core/encoding/json.ts';
+import { apiKey } from '../core/encoding/keys.ts';
+import type { Decision, StopKind } from '../core/run/events.ts';
+import { decideApproval } from '../operations/approvals/decide-approval.ts';
+import type { ApprovalDecided } from '../operations/approvals/request.ts';
+import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
+import { deliverEvent, type EventDelivered } from '../operations/events/deliver-event.ts';
+import { type Signalled, signalRun } from '../operations/events/signal-run.ts';
+import { startRun } from '../operations/start/start-run.ts';
+import type { Installation } from './installation.ts';
+import type { TestRun } from './test-run.ts';
+
+const TENANT = 'test';
+/** Who does what the test does, where it does not say. */
+const ACTOR = 'c.test';
+
+export interface StartOptions {
+  /** Idempotency key: the same key and input give the same run. */
+  readonly key?: string;
+}
+
+export interface DecideOptions {
+  /** Which step's question is meant; absent: the only one that is open. */
+  readonly step?: string;
+  /** Why; a waiver needs one. */
+  readonly note?: string;
+  /** With `retry_with_feedback`: what the steps that run again are told. */
+  readonly feedback?: string;
+  /** With `retry_with_feedback`: which steps run again, with all that follow; absent: those the approval needs. */
+  readonly steps?: readonly string[];
+  /** Who decides. */
+  readonly by?: string;
+}
+
+export interface SentEvent {
+  readonly event: string;
+  /** The correlation key of the runs it is for. */
+  readonly key: string;
+  readonly data?: unknown;
+  /** The same for every sending of one event; absent: each call sends another one. */
+  readonly eventId?: string;
+}
+
+export interface SentSignal {
+  /** What the step waits for. */
+  readonly event: string;
+  /** Absent: whatever the key of the step that waits. */
+  readonly key?: string;
+  readonly data?: unknown;
+  /** The same for every sending of one signal; absent: each call sends another one. */
+  readonly signalId?: string;
+}
+
+export interface CancelOptions {
+  readonly reason?: string;
+  /** Default `user`. */
+  readonly stopKind?: StopKind;
+}
+
+export async function start(
+  { deps, records }: Installation,
+  { type, input, key }: StartOptions & { readonly type: string; readonly input: unknown },
+): Promise<string> {
+  const workflow = deps.registry.newest(type);
+  if (!workflow) throw new Error(`no workflow '${type}'; there are: ${deps.registry.types().join(', ')}`);
+  const outcome = await startRun(
+    { ...deps, records },
+    {
+      tenantId: TENANT,
+      environment: 'test',
+      workflow,
+      input,
+      trigger: { source: 'api' },
+      source: 'api',
+      key: key === undefined ? undefined : apiKey(ACTOR, key),
+      requestHash: key === undefined ? '' : requestHash('POST /v1/runs', { type, input: input as Json }),
+    },
+  );
+  // A start's record is born completed: nobody else can be at work on it.
+  if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is under way`);
+  return outcome.runId;
+}
+
+export function decide(
+  { deps }: Installation,
+  run: TestRun,
+  options: DecideOptions & { readonly decision: Decision },
+): Promise<ApprovalDecided> {
+  const { decision, step, note, feedback, steps, by } = options;
+  return decideApproval(deps, {
+    runId: run.id,
+    tenantId: TENANT,
+    stepId: step ?? onlyQuestion(run),
+    decision,
+    note,
+    feedback,
+    steps,
+    actor: by ?? ACTOR,
+  });
+}
+
+export function deliver({ deps }: Installation, sent: SentEvent): Promise<EventDelivered> {
+  const { event, key, data = null, eventId = deps.random.token() } = sent;
+  return deliverEvent(deps, { tenantId: TENANT, event, key, data, eventId, actor: ACTOR });
+}
+
+export function signal({ deps }: Installation, run: TestRun, sent: SentSignal): Promise<Signalled> {
+  const { event, key, data = null, signalId = deps.random.token() } = sent;
+  return signalRun(deps, { runId: run.id, tenantId: TENANT, name: event, key, data, signalId, actor: ACTOR });
+}
+
+export function cancel(
+  { deps }: Installation,
+  run: TestRun,
+  { reason, stopKind = 'user' }: CancelOptions,
+): Promise<Cancellation> {
+  return cancelRun(deps, { runId: run.id, tenantId: TENANT, actor: ACTOR, reason, stopKind });
+}
+
+function onlyQuestion(run: TestRun): string {
+  const waits = run.waits();
+  const [question, ...others] = waits.filter(({ kind }) => kind === 'approval');
+  if (question && others.length === 0) return question.step;
+  const open = waits.map(({ step, kind }) => `${kind} '${step}'`).join(', ') || 'nothing';
+  throw new Error(
+    `${question ? 'name the step to decide on' : 'there is nothing to decide'}; run ${run.id} is ${run.status()} and waits for: ${open}`,
+  );
+}
