@@ -10,10 +10,15 @@ export function deployedFor(registry: WorkflowRegistry, { type, planVersion }: R
   return {
     available: workflow !== undefined,
     // A step the definition does not know was never declared safe to repeat.
-    isIdempotent: (key) => stepOf(key)?.idempotent ?? false,
+    isIdempotent: (key) => isIdempotent(stepOf(key), key),
     onDoubt: workflow?.onDoubt ?? 'fail',
     isCompensable: (key) => isCompensable(stepOf(key), key),
   };
+}
+
+/** A map does nothing itself: what may not be repeated are its items. */
+function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
+  return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
 }
 
 /** Of a map each item is undone, and the map itself has nothing to undo. */

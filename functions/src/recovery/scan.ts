@@ -4,7 +4,8 @@
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
-import { PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { hasObligations } from '../core/run/state.ts';
+import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { closedBy, postpone } from '../engine/gate.ts';
@@ -92,7 +93,8 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
   switch (verdict.kind) {
     case 'over':
-      return 'skipped';
+      // Its end still concerns others, and whoever brought it about did not live to see to that.
+      return hasObligations(state) && !loaded.soft.obligationsMet ? enqueue(deps, loaded) : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, clock.now() + (verdict.freeAt - loaded.readAt));
@@ -101,7 +103,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
     case 'claim':
       return enqueue(deps, loaded);
     case 'waiting':
-      return verdict.parked ? unpark(deps, loaded) : 'skipped';
+      return verdict.parked ? unpark(deps, loaded) : lookAgain(deps, loaded, OPEN_WAIT_MS);
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded);
@@ -115,8 +117,13 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
 /** A parked run is driven again once what it waited for is deployed, and looked at again until then. */
 async function unpark(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
   if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded);
-  const { state, snapshotVersion } = loaded;
-  await deps.store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: deps.clock.now() + PARKED_MS });
+  return lookAgain(deps, loaded, PARKED_MS);
+}
+
+/** Nothing is to be done before somebody else has done something. */
+async function lookAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
+  const { state, snapshotVersion: seen } = loaded;
+  await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });
   return 'skipped';
 }
 

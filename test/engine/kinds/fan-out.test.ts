@@ -1,13 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { Completion } from '../../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
 const INPUT = z.object({ n: z.number() });
 
-function mapping(options: { completion?: Completion; failing?: readonly number[]; concurrency?: number } = {}) {
+function mapping(
+  options: { completion?: Completion; failing?: readonly number[]; concurrency?: number } = {},
+) {
   const seen = { now: 0, most: 0, ran: [] as number[] };
   const workflow = defineWorkflow({
     type: 'mapping',

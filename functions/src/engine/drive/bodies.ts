@@ -7,10 +7,10 @@
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
 import { feedbackFor } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
-import type { BodyStep, Context } from '../define/steps.ts';
+import type { AnyPolicy, BodyStep, Context } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { askPolicy } from '../policy.ts';
-import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
+import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
 import { BodyContext, type Used } from './body-context.ts';
 import * as drafts from './drafts.ts';
@@ -98,14 +98,12 @@ export class Bodies {
     for (const running of this.#running.values()) running.left = true;
   }
 
-  async #attempt(
-    running: Running,
-    { context }: BodyContext,
-  ): Promise<AttemptResult | undefined> {
+  async #attempt(running: Running, { context }: BodyContext): Promise<AttemptResult | undefined> {
     const { deps, journal } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
-    if (step.policy && !(await this.#isAllowed(step, context))) return undefined;
+    const refusal = step.policy && (await this.#refusal(step, step.policy, context));
+    if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
     if (!step.idempotent) await journal.append(() => [drafts.started(execution)]);
@@ -118,18 +116,22 @@ export class Bodies {
 
   readonly #beatTimers = new Map<Running, () => void>();
 
-  async #isAllowed(step: BodyStep, context: Context): Promise<boolean> {
+  /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
+  async #refusal(step: BodyStep, policy: AnyPolicy, context: Context): Promise<AttemptResult | undefined> {
     const { deps, journal } = this.#params;
-    if (!step.policy) return true;
-    const asked = await askPolicy(deps, step.policy, {
-      state: journal.state,
+    const { state } = journal;
+    const answer = await askPolicy(deps, policy, {
+      state,
       input: context.input,
       at: 'step',
       stepId: step.id,
     });
-    if (asked === undefined) return false;
-    await journal.append(() => asked.drafts);
-    return asked.allowed;
+    if (!answer) {
+      const cause = new Error(`the policy of step '${step.id}' could not be asked`);
+      return { kind: 'failed', cause, error: recorded(step.id, cause) };
+    }
+    await journal.append(() => answer.drafts);
+    return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 
   #contextOf(running: Running): BodyContext {

@@ -37,7 +37,8 @@ export class Outputs {
     const missing: { id: string; seq: number }[] = [];
     for (const id of this.#wanted.keys()) {
       const step = state.steps.get(id);
-      if (step?.phase === 'done' && step.outcome !== 'failed') missing.push({ id, seq: step.seq });
+      if (step?.phase === 'done' && step.outcome !== 'failed' && step.outcome !== 'skipped')
+        missing.push({ id, seq: step.seq });
     }
     const outputs = await loadOutputs(
       store,

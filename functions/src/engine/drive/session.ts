@@ -107,7 +107,7 @@ export class DriveSession {
       beats,
       seenBy: (unit) => this.#seenBy(unit),
       onEnd: (ended) => this.#bodyEnded(ended),
-      onLeft: () => this.#concludeIfDone(),
+      onLeft: () => this.#advance(),
     });
     this.#waits = new HeldWaits({
       deps,
@@ -136,7 +136,7 @@ export class DriveSession {
       await this.#outputs.load(store, journal.state);
       this.#watchTime(budgetEndsAt);
       if (shutdown.aborted) this.#halt('shutdown');
-      if (await this.#isAllowed()) {
+      if (!this.#over && (await this.#isAllowed())) {
         this.#resume(journal.state);
         this.#advance();
       }
@@ -155,7 +155,9 @@ export class DriveSession {
     const { deadlineAt } = this.#params.journal.state;
     this.#after(budgetEndsAt - clock.now(), () => this.#halt('budget'));
     if (deadlineAt !== undefined && deadlineAt <= budgetEndsAt) {
-      this.#after(Math.max(0, deadlineAt - clock.now()), () => this.#timeOut(deadlineAt));
+      const leftMs = deadlineAt - clock.now();
+      if (leftMs <= 0) this.#timeOut(deadlineAt);
+      else this.#after(leftMs, () => this.#timeOut(deadlineAt));
     }
   }
 
@@ -448,7 +450,7 @@ export class DriveSession {
 
   #settleStep(step: StepDefinition, outcome: Outcome): void {
     if (outcome.kind === 'failed') this.#failure ??= outcome.error;
-    this.#outputs.put(step.id, outcome.kind === 'done' ? outcome.output : NO_OUTPUT);
+    if (outcome.kind === 'done') this.#outputs.put(step.id, outcome.output);
     this.#outputs.release(step);
     this.#sets.delete(step.id);
     this.#unsettled -= 1;
@@ -612,7 +614,10 @@ export class DriveSession {
     });
     if (conclusion.kind === 'wait') return;
     this.#over = true;
-    this.#guard(this.#carryOut(conclusion));
+    const { deadlineAt = Number.POSITIVE_INFINITY } = this.#params.journal.state;
+    const until = conclusion.kind === 'suspend' && Math.min(conclusion.until ?? deadlineAt, deadlineAt);
+    const isTimed = until !== false && Number.isFinite(until);
+    this.#guard(this.#carryOut(isTimed ? { kind: 'suspend', until } : conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */

@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { childRunId } from '../../../functions/src/core/encoding/ids.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World } from '../../support/world.ts';
+
+const doubling = defineWorkflow({
+  type: 'doubling',
+  planVersion: 1,
+  input: z.object({ n: z.number() }),
+  steps(step) {
+    const wait = step.sleep('pause', { when: ({ input }) => input.n >= 100, for: '1h' });
+    const doubled = step('double', { needs: { wait }, ifSkipped: 'run' }, ({ input }) => {
+      if (input.n < 0) throw new Fatal('negative');
+      return 2 * input.n;
+    });
+    return { doubled };
+  },
+});
+
+function parentOf(options: {
+  onParentEnd?: 'cancel' | 'abandon';
+  timeout?: string;
+  type?: string;
+  degrade?: boolean;
+}) {
+  const { type, degrade, ...child } = options;
+  return defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input: z.object({ n: z.number() }),
+    steps(step) {
+      const one = step.child<Record<never, never>, { doubled: number }>('one', {
+        workflow: type ?? doubling,
+        input: ({ input }) => ({ n: input.n }),
+        ...child,
+        ...(degrade ? { onFailure: { degradeTo: { doubled: 0 } } } : {}),
+      });
+      const after = step('after', { needs: { one } }, ({ one }) => one.doubled + 1);
+      return { after };
+    },
+  });
+}
+
+async function started(parent: Workflow, n: number) {
+  const world = new World({ workflows: [doubling, parent] });
+  const runId = await world.start('parent', { n });
+  return { world, runId, childId: childRunId(runId, 'one.1') };
+}
+
+describe('a child', () => {
+  test('runs as a run of its own, and its result is the output of the step', async () => {
+    const { world, runId, childId } = await started(parentOf({}), 21);
+    await world.run();
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'completed', result: { text: '{"after":43}' }, ties: [] });
+    expect(assertStored(world.db, childId)).toMatchObject({
+      status: 'completed',
+      parent: { runId, stepId: 'one.1' },
+      rootRunId: childId,
+      tenantId: state.tenantId,
+    });
+    expect(world.db.runs.get(childId)).toMatchObject({ wakeAt: undefined, soft: { obligationsMet: true } });
+  });
+
+  test('that fails fails the step, unless the step says otherwise', async () => {
+    const failing = await started(parentOf({}), -1);
+    await failing.world.run();
+    expect(assertStored(failing.world.db, failing.runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'CHILD_FAILED', stepId: 'one', message: expect.stringContaining('negative') },
+    });
+    const degraded = await started(parentOf({ degrade: true }), -1);
+    await degraded.world.run();
+    expect(assertStored(degraded.world.db, degraded.runId)).toMatchObject({
+      result: { text: '{"after":1}' },
+    });
+  });
+
+  test.each([
+    ['cancel', 'cancelled'],
+    ['abandon', 'completed'],
+  ] as const)('is dealt with as declared when its parent is cancelled: %s', async (onParentEnd, status) => {
+    const { world, runId, childId } = await started(parentOf({ onParentEnd }), 100);
+    await world.run(() => world.db.runs.get(childId)?.snapshot.status === 'waiting_external');
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled' });
+    expect(assertStored(world.db, childId)).toMatchObject({ status });
+    for (const run of world.db.runs.values()) expect(run.wakeAt).toBeUndefined();
+  });
+
+  test('that takes too long is cancelled, and fails the step', async () => {
+    const { world, runId, childId } = await started(parentOf({ timeout: '10m' }), 100);
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'STEP_TIMEOUT' },
+    });
+    expect(assertStored(world.db, childId)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('of a workflow that is not deployed fails the step', async () => {
+    const { world, runId } = await started(parentOf({ type: 'nowhere' }), 1);
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'INVALID_INPUT' },
+    });
+  });
+
+  test('whose last drive dies before it told its parent has its parent told by the scan', async () => {
+    const { world, runId } = await started(parentOf({}), 5);
+    let died = false;
+    const deps = {
+      ...world.deps,
+      otherRuns: {
+        ...world.deps.otherRuns,
+        tellParent: (state: Parameters<typeof world.deps.otherRuns.tellParent>[0]) => {
+          if (died || state.parent === undefined) return world.deps.otherRuns.tellParent(state);
+          died = true;
+          return new Promise<never>(() => {});
+        },
+      },
+    };
+    await world.run(() => isDone(world, runId), deps);
+    expect(died).toBe(true);
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed' });
+    const told = (await world.eventTypes(runId)).filter((type) => type === 'wait_resolved');
+    expect(told).toHaveLength(1);
+  });
+});
+
+test('a set of children has their results in order, and bears the failures it may', async () => {
+  const parent = defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input: z.object({ n: z.number() }),
+    steps(step) {
+      const all = step.child<Record<never, never>, number, { doubled: number }>('all', {
+        workflow: doubling,
+        over: ({ input }) => Array.from({ length: input.n }, (_, i) => i - 1),
+        input: ({ item }) => ({ n: item }),
+        completion: { tolerate: 1 },
+        concurrency: 4,
+      });
+      return { all };
+    },
+  });
+  const { world, runId } = await started(parent, 12);
+  await world.run();
+  const { status, result } = assertStored(world.db, runId);
+  expect(status).toBe('completed');
+  const { all } = JSON.parse((result as { text: string }).text);
+  expect(all).toEqual([null, ...Array.from({ length: 11 }, (_, i) => ({ doubled: 2 * i }))]);
+  expect(world.db.runs.size).toBe(13);
+  for (const run of world.db.runs.values()) expect(run.wakeAt).toBeUndefined();
+});
+
+function isDone(world: World, runId: string): boolean {
+  return world.db.runs.get(runId)?.snapshot.status === 'completed';
+}
