@@ -1,0 +1,216 @@
+import { describe, expect, test } from '@jest/globals';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import {
+  MAX_EARLY_SIGNAL_BYTES,
+  MAX_INBOX,
+  MAX_INBOX_BYTES,
+  type SignalRequest,
+  signalRun,
+} from '../../../functions/src/operations/events/signal-run.ts';
+import { appendFromOutside } from '../../../functions/src/operations/outside-append.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { announce, end, world as newWorld, PLACE, waitingRun } from '../../support/waiting-runs.ts';
+import type { World } from '../../support/world.ts';
+
+function signal(
+  world: World,
+  runId: string,
+  signalId: string,
+  more: Partial<SignalRequest> = {},
+  deps = world.deps,
+) {
+  return signalRun(deps, {
+    runId,
+    tenantId: 't1',
+    name: PLACE.event,
+    data: { build: 7 },
+    signalId,
+    actor: 'c.me',
+    ...more,
+  });
+}
+
+/** A run that waits, and says so to nobody: a signal needs no rendezvous. */
+async function suspendedRun(world: World, steps?: readonly string[]): Promise<string> {
+  const runId = await waitingRun(world, steps);
+  await announce(world.deps, runId, steps?.[0]);
+  return runId;
+}
+
+describe('a signal to a run in which a step waits for it', () => {
+  test('answers the step, in one commit with its outcome, and wakes the run', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    expect(await signal(world, runId, 's1')).toEqual({ runId, signalId: 's1', outcome: 'taken_in' });
+    const types = await world.eventTypes(runId);
+    expect(types.slice(-3)).toEqual(['wait_resolved', 'step_succeeded', 'run_resumed']);
+    expect(assertStored(world.db, runId, 0)).toMatchObject({
+      status: 'running',
+      inbox: [],
+      received: ['s1'],
+    });
+    expect(world.queue.pending.map((task) => task.runId)).toEqual([runId]);
+  });
+
+  test('is taken in by one step only: the one that has waited longest and would have it', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world, ['strict', 'any']);
+    await signal(world, runId, 's1');
+    expect((await world.folded(runId)).waits.map(({ id }) => id)).toEqual(['any.1']);
+    const other = await suspendedRun(world, ['strict', 'any']);
+    await signal(world, other, 's1', { data: 'no build' });
+    expect((await world.folded(other)).waits.map(({ id }) => id)).toEqual(['strict.1']);
+  });
+
+  test('may say the key of the step, or leave it out; another key is for another step', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    expect(await signal(world, runId, 's1', { key: 'other' })).toMatchObject({ outcome: 'kept' });
+    expect(await signal(world, runId, 's2', { name: 'other' })).toMatchObject({ outcome: 'kept' });
+    expect(await signal(world, runId, 's3', { key: PLACE.key })).toMatchObject({ outcome: 'taken_in' });
+    expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['s1', 's2']);
+  });
+
+  test('that the step would not have is refused, naming the step; it waits on', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world, ['strict']);
+    const { head } = await world.folded(runId);
+    await expect(signal(world, runId, 's1', { data: {} })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      stepId: 'strict',
+      field: 'data',
+    });
+    expect((await world.folded(runId)).head).toBe(head);
+  });
+
+  test('may carry up to 256 KiB', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    const data = 'x'.repeat(256 * 1024 - 2);
+    await expect(signal(world, runId, 's1', { data: `${data}x` })).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+    expect(await signal(world, runId, 's1', { data })).toMatchObject({ outcome: 'taken_in' });
+  });
+
+  test('is refused while the plan version is not deployed', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    const bare = { ...world.deps, registry: new WorkflowRegistry([]) };
+    await expect(signal(world, runId, 's1', {}, bare)).rejects.toMatchObject({
+      code: 'PLAN_VERSION_UNAVAILABLE',
+    });
+  });
+});
+
+describe('a signal that no step waits for yet', () => {
+  test('waits in the inbox, and disturbs nobody', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    expect(await signal(world, runId, 's1', { name: 'go', key: 'k' })).toEqual({
+      runId,
+      signalId: 's1',
+      outcome: 'kept',
+    });
+    const state = assertStored(world.db, runId, 0);
+    expect(state).toMatchObject({
+      status: 'waiting_external',
+      inbox: [{ signalId: 's1', name: 'go', key: 'k', payloadText: '{"build":7}' }],
+    });
+    expect(world.queue.pending).toEqual([]);
+  });
+
+  test('may be sent before the run has begun', async () => {
+    const world = newWorld();
+    const runId = await world.start('waits');
+    expect(await signal(world, runId, 's1')).toMatchObject({ outcome: 'kept' });
+    expect(await world.folded(runId)).toMatchObject({ status: 'pending', received: ['s1'] });
+  });
+
+  test('may carry 16 KiB; the refusal of more says what to do', async () => {
+    const world = newWorld();
+    const runId = await world.start('waits');
+    const data = 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2);
+    expect(await signal(world, runId, 's1', { data })).toMatchObject({ outcome: 'kept' });
+    await expect(signal(world, runId, 's2', { data: `${data}x` })).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      httpStatus: 413,
+      help: expect.stringContaining('once the run waits for it'),
+    });
+  });
+
+  test.each([
+    ['signals', MAX_INBOX, ''],
+    ['bytes', MAX_INBOX_BYTES / MAX_EARLY_SIGNAL_BYTES, 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2)],
+  ])('finds room only up to so many %s', async (_, count, data) => {
+    const world = newWorld();
+    const runId = await world.start('waits');
+    for (let i = 0; i < count; i += 1) await signal(world, runId, `s${i}`, { data });
+    await expect(signal(world, runId, 'more', { data })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(await signal(world, runId, 's1', { data })).toMatchObject({ outcome: 'kept' });
+    expect((await world.folded(runId)).inbox).toHaveLength(count);
+  });
+});
+
+describe('a signal sent again', () => {
+  test.each([
+    ['taken in', 'built', 'taken_in'],
+    ['kept', 'other', 'kept'],
+  ])('that was %s gets the same answer, and adds nothing', async (_, name, outcome) => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    expect(await signal(world, runId, 's1', { name })).toMatchObject({ outcome });
+    const { head } = await world.folded(runId);
+    expect(await signal(world, runId, 's1', { name })).toMatchObject({ outcome });
+    expect((await world.folded(runId)).head).toBe(head);
+  });
+
+  test('after the run has ended, still does', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    await signal(world, runId, 's1');
+    await end(world.deps, runId);
+    expect(await signal(world, runId, 's1')).toMatchObject({ outcome: 'taken_in' });
+  });
+});
+
+describe('a signal to a run that takes none', () => {
+  test('because it has ended, or is about to, is refused', async () => {
+    const world = newWorld();
+    const ended = await suspendedRun(world);
+    await end(world.deps, ended);
+    await expect(signal(world, ended, 's1')).rejects.toMatchObject({
+      code: 'RUN_TERMINAL_STATE',
+      details: { status: 'cancelled' },
+    });
+    const ending = await suspendedRun(world);
+    await appendFromOutside(world.deps, {
+      runId: ending,
+      tenantId: 't1',
+      decide: () => [{ type: 'cancel_requested', initiator: 'user', data: { stopKind: 'user' } }],
+    });
+    await expect(signal(world, ending, 's1')).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
+  });
+
+  test('because it is not the caller’s is refused in the words for one that does not exist', async () => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    const refusals = [
+      signal(world, runId, 's1', { tenantId: 't2' }),
+      signal(world, `${runId.slice(0, -4)}aaaa`, 's1'),
+    ].map((sent) => sent.catch(({ code, message }) => ({ code, message })));
+    const [foreign, missing] = await Promise.all(refusals);
+    expect(foreign).toEqual(missing);
+    expect(foreign).toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+
+  test.each([
+    [{ name: '' }, 'name'],
+    [{ key: '' }, 'key'],
+    [{ data: Number.NaN }, 'data'],
+  ])('because it makes no sense (%j) is refused, naming the field', async (more, field) => {
+    const world = newWorld();
+    const runId = await suspendedRun(world);
+    await expect(signal(world, runId, 's1', more)).rejects.toMatchObject({ code: 'INVALID_INPUT', field });
+  });
+});
