@@ -67,3 +67,58 @@ export const stuck = defineWorkflow({
     ),
   }),
 });
+
+/** Asks a person, then waits for an event, and takes back what it did if it ends badly. */
+export const gated = defineWorkflow({
+  type: 'gated',
+  planVersion: 1,
+  input: z.object({ order: z.string().default('o-1'), fails: z.boolean().default(false) }),
+  steps(step) {
+    const draft = step('draft', { compensate: () => undefined }, ({ input, feedback, revision }) => ({
+      order: input.order,
+      revision,
+      ...(feedback === undefined ? {} : { feedback }),
+    }));
+    const gate = step.approval('gate', {
+      needs: { draft },
+      ask: ({ draft }) => ({ question: `Order ${draft.order}?`, details: { revision: draft.revision } }),
+      timeout: '24h',
+    });
+    const book = step('book', { needs: { gate }, compensate: () => undefined }, () => 'booked');
+    const paid = step.event('paid', {
+      needs: { book },
+      event: 'order.paid',
+      key: ({ input }) => input.order,
+      output: z.object({ amount: z.number() }),
+      timeout: '7d',
+    });
+    const ship = step('ship', { needs: { draft, paid } }, ({ draft, paid, input }) => {
+      if (input.fails) throw new Error('no parcel today');
+      return { ...draft, amount: paid.amount };
+    });
+    return { ship };
+  },
+});
+
+/** Runs `gated` as a child, and a map beside it. */
+export const parent = defineWorkflow({
+  type: 'parent',
+  planVersion: 1,
+  input: z.object({ items: z.array(z.number()) }),
+  steps(step) {
+    const squares = step.map(
+      'square',
+      { over: ({ input }) => input.items, completion: { tolerate: 1 }, retry: { maxAttempts: 1 } },
+      ({ item }) => {
+        if (item < 0) throw new Error('negative');
+        return item * item;
+      },
+    );
+    const child = step.child('child', {
+      workflow: gated,
+      needs: { squares },
+      input: () => ({ order: 'c-1' }),
+    });
+    return { squares, child };
+  },
+});

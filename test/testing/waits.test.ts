@@ -1,0 +1,189 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  createTestRuntime,
+  expectJournal,
+  type TestRun,
+  type TestRuntime,
+} from '../../functions/src/testing/index.ts';
+import { gated, nap, parent } from './fixtures.ts';
+
+const DAY = 86_400_000;
+
+async function atTheGate(input: object = {}): Promise<{ runtime: TestRuntime; run: TestRun }> {
+  const runtime = createTestRuntime({ workflows: [gated] });
+  const run = await runtime.start('gated', input);
+  await runtime.settle();
+  return { runtime, run };
+}
+
+async function waitingForMoney(input: object = {}) {
+  const { runtime, run } = await atTheGate(input);
+  await runtime.decide(run, 'approve', { by: 'u.ada', note: 'fine' });
+  await runtime.settle();
+  return { runtime, run };
+}
+
+describe('a run that waits for a person', () => {
+  test('says what it asks', async () => {
+    const { runtime, run } = await atTheGate();
+    expect(run.status()).toBe('awaiting_approval');
+    expect(run.waits()).toEqual([
+      {
+        step: 'gate',
+        kind: 'approval',
+        question: 'Order o-1?',
+        details: { revision: 1 },
+        until: new Date(runtime.now() + DAY),
+      },
+    ]);
+  });
+
+  test('is not run to its end: the error names the decision it needs', async () => {
+    const { runtime, run } = await atTheGate();
+    await expect(runtime.runToEnd(run)).rejects.toThrow(
+      /'gated' waits for a decision on 'gate' \(until 2026-01-02T00:00:00\.000Z\)\n\n.*run_created/s,
+    );
+    expect(run.status()).toBe('awaiting_approval');
+  });
+
+  test('goes on with the decision, and keeps who made it', async () => {
+    const { run } = await waitingForMoney();
+    expect(await run.output('gate')).toEqual({ decision: 'approve', note: 'fine', by: 'u.ada' });
+    expectJournal(run.journal()).toHaveDecided('gate', 'approve').toHaveRun('book', 1);
+  });
+
+  test('fails if it is rejected, or nobody decides in time', async () => {
+    const rejected = await atTheGate();
+    await rejected.runtime.decide(rejected.run, 'reject');
+    expect(await rejected.runtime.runToEnd(rejected.run)).toBe('failed');
+    expectJournal(rejected.run.journal()).toEndAs('failed', 'APPROVAL_REJECTED').notToHaveRun('book');
+
+    const late = await atTheGate();
+    await late.runtime.advance('24h');
+    expect(late.run.status()).toBe('failed');
+    expectJournal(late.run.journal()).toEndAs('failed', 'APPROVAL_EXPIRED').toHaveFailed('gate');
+    await expect(late.runtime.decide(late.run, 'approve', { step: 'gate' })).rejects.toMatchObject({
+      code: 'APPROVAL_EXPIRED',
+    });
+  });
+
+  test('runs steps again with feedback', async () => {
+    const { runtime, run } = await atTheGate();
+    await runtime.decide(run, 'retry_with_feedback', { feedback: 'shorter' });
+    await runtime.settle();
+    expect(await run.output('draft')).toEqual({ order: 'o-1', revision: 2, feedback: 'shorter' });
+    expect(run.waits()).toMatchObject([{ step: 'gate', details: { revision: 2 } }]);
+    expect(run.calls('draft')).toBe(2);
+    expectJournal(run.journal()).toHaveRun('draft', 2);
+  });
+
+  test.each([
+    ['nothing is asked', nap, /there is nothing to decide.*waits for: timer 'pause'/],
+    ['the step is none', gated, /no-such-step/],
+  ])('is refused a decision where %s', async (_name, workflow, message) => {
+    const runtime = createTestRuntime({ workflows: [workflow] });
+    const run = await runtime.start(workflow.type);
+    await runtime.settle();
+    const options = workflow === gated ? { step: 'no-such-step' } : {};
+    await expect((async () => runtime.decide(run, 'approve', options))()).rejects.toThrow(message);
+  });
+});
+
+describe('a run that waits for an event', () => {
+  test('is not run to its end: the error names the event', async () => {
+    const { runtime, run } = await waitingForMoney();
+    await expect(runtime.runToEnd(run)).rejects.toThrow(
+      /waits for the event 'order\.paid' for 'o-1' in 'paid'/,
+    );
+  });
+
+  test('goes on with what the event brought', async () => {
+    const { runtime, run } = await waitingForMoney();
+    const sent = await runtime.deliver({ event: 'order.paid', key: 'o-1', data: { amount: 7 } });
+    expect(sent).toMatchObject({ delivered: [run.id], kept: false });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(await run.result()).toEqual({ ship: { order: 'o-1', revision: 1, amount: 7 } });
+  });
+
+  test('finds an event that came before it asked, and none of another key', async () => {
+    const { runtime, run } = await atTheGate();
+    const sent = await runtime.deliver({ event: 'order.paid', key: 'o-1', data: { amount: 8 } });
+    expect(sent).toMatchObject({ delivered: [], kept: true });
+    await runtime.deliver({ event: 'order.paid', key: 'o-2', data: { amount: 9 } });
+    await runtime.decide(run, 'approve');
+    await runtime.runToEnd(run);
+    expect(await run.result()).toMatchObject({ ship: { amount: 8 } });
+  });
+
+  test('is told once, however often the same event is sent', async () => {
+    const { runtime, run } = await waitingForMoney();
+    const event = { event: 'order.paid', key: 'o-1', data: { amount: 7 }, eventId: 'e-1' };
+    await runtime.deliver(event);
+    expect(await runtime.deliver({ ...event, data: { amount: 100 } })).toMatchObject({ repeated: true });
+    await runtime.runToEnd(run);
+    expect(await run.result()).toMatchObject({ ship: { amount: 7 } });
+  });
+
+  test('can be signalled by itself', async () => {
+    const { runtime, run } = await waitingForMoney();
+    await runtime.signal(run, { event: 'order.paid', data: { amount: 1 } });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+  });
+
+  test('takes back what it did, the newest first, if the event does not come', async () => {
+    const { runtime, run } = await waitingForMoney();
+    await runtime.advance('7d');
+    expect(run.status()).toBe('failed');
+    expectJournal(run.journal()).toHaveFailed('paid').toHaveCompensated('book', 'draft');
+    expect(run.compensations().map(({ stepId, outcome }) => `${stepId} ${outcome}`)).toEqual([
+      'book compensated',
+      'draft compensated',
+    ]);
+    expect(run.calls('book', 'compensate')).toBe(1);
+  });
+
+  test.each(['before', 'after'] as const)(
+    'takes back everything, even if the process dies %s a compensation',
+    async (moment) => {
+      const { runtime, run } = await waitingForMoney({ fails: true });
+      if (moment === 'before') runtime.crashBefore('book', 'compensate');
+      else runtime.crashAfter('book', 'compensate');
+      await runtime.deliver({ event: 'order.paid', key: 'o-1', data: { amount: 1 } });
+      expect(await runtime.runToEnd(run)).toBe('failed');
+      expectJournal(run.journal()).toHaveCompensated('book', 'draft').toEndAs('failed', 'STEP_FAILED');
+      expect(run.calls('book', 'compensate')).toBe(moment === 'before' ? 1 : 2);
+      expect(run.calls('draft', 'compensate')).toBe(1);
+    },
+  );
+
+  test('takes back what it did if it is cancelled', async () => {
+    const { runtime, run } = await waitingForMoney();
+    await runtime.cancel(run);
+    expect(await runtime.runToEnd(run)).toBe('cancelled');
+    expectJournal(run.journal()).toHaveCompensated('book', 'draft').toEndAs('cancelled');
+  });
+});
+
+describe('a run with items and a child', () => {
+  test('is followed into both', async () => {
+    const runtime = createTestRuntime({ workflows: [parent, gated] });
+    const run = await runtime.start('parent', { items: [1, -2, 3] });
+    runtime.crashAfter('square[2]');
+    await expect(runtime.runToEnd(run)).rejects.toThrow(
+      /a decision on 'gate' .*of the child run_\w+ in 'child'/,
+    );
+    expect(await run.output('square')).toEqual([1, null, 9]);
+    expect(run.calls('square[2]')).toBe(2);
+    expectJournal(run.journal()).toHaveFailed('square[1]', 'STEP_FAILED').toHaveRun('square[0]', 1);
+
+    const child = runtime.run(run.waits()[0]?.child ?? '');
+    await runtime.decide(child, 'approve');
+    await runtime.deliver({ event: 'order.paid', key: 'c-1', data: { amount: 5 } });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(await run.result()).toEqual({
+      squares: [1, null, 9],
+      child: { ship: { order: 'c-1', revision: 1, amount: 5 } },
+    });
+    expect(runtime.runs().map(({ id }) => id)).toEqual([run.id, child.id]);
+  });
+});
