@@ -2,8 +2,9 @@
 import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
 import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
 import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
+import { inputOf } from './chaos/people.ts';
 import { bodyOutcome, type End, type Fate, type Prediction, predict } from './data/predict.ts';
-import type { Program, ProgramInput, StepPlan } from './data/program.ts';
+import type { Program, StepPlan } from './data/program.ts';
 import { mix, seen } from './data/values.ts';
 
 export interface Judged {
@@ -19,8 +20,7 @@ const SUCCESSES: ReadonlySet<string> = new Set(['succeeded', 'degraded']);
 const POISONOUS = 5;
 
 export function judge({ program, run, state, mayBeCancelled }: Judged): End | 'cancelled' | 'orphaned' {
-  const input = JSON.parse(state.input && 'text' in state.input ? state.input.text : '{}') as ProgramInput;
-  const prediction = predict(program, input);
+  const prediction = predict(program, inputOf(state));
   const end = endOf(state, run.events);
   if (end === 'orphaned') assertOrphaned(program, state, run.events);
   else if (end === 'cancelled') expect(mayBeCancelled, 'the run was cancelled, and nobody wanted that');

@@ -14,6 +14,7 @@ import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 import { Cluster } from './chaos/cluster.ts';
+import { People } from './chaos/people.ts';
 import { WatchedStage } from './chaos/stage.ts';
 import { drawTrouble, type Trouble } from './chaos/trouble.ts';
 import { Draw } from './data/draw.ts';
@@ -55,6 +56,7 @@ class Trial {
   readonly #trouble: Trouble;
   readonly #cluster: Cluster;
   readonly #stage: WatchedStage;
+  readonly #people: People;
   /** How far a scan last moved the `wakeAt` of a run. */
   readonly #movedTo = new Map<string, number>();
 
@@ -76,12 +78,16 @@ class Trial {
       seed,
     });
     const { clock, queue, db, deps } = this.#world;
-    const watched = sabotage({
-      ...deps,
-      store: this.#watched(deps.store),
-      records: this.#world.records,
-    } as EngineDeps);
+    const { records } = this.#world;
+    const watched = { ...sabotage({ ...deps, store: this.#watched(deps.store) }), records };
     this.#cluster = new Cluster({ clock, queue, db, deps: watched }, draw, this.#trouble);
+    this.#people = new People({
+      cluster: this.#cluster,
+      db,
+      draw,
+      programs: this.#programs,
+      tenantId: TENANT,
+    });
     this.#planStart();
     if (this.#trouble.cancels) this.#planCancel(draw);
   }
@@ -90,6 +96,7 @@ class Trial {
     const { clock } = this.#world;
     const deadline = clock.now() + MAX_MS;
     for (let turn = 0; !this.#isDone(); turn += 1) {
+      this.#people.look();
       const goesOn = this.#cluster.turn();
       await settle();
       const failure = this.#cluster.failure ?? this.#stage.failure;
@@ -154,7 +161,7 @@ class Trial {
       work: (deps) => {
         const workflow = deps.registry.newest(this.#program.type);
         if (!workflow) throw new Error(`no workflow '${this.#program.type}'`);
-        return startRun({ ...deps, records: this.#world.records }, { ...request, workflow });
+        return startRun(deps, { ...request, workflow });
       },
     });
   }
@@ -177,9 +184,10 @@ class Trial {
 
   #mayBeCancelled(state: RunState): boolean {
     if (!state.parent) return this.#trouble.cancels;
-    // What a parent leaves behind when it ends is cancelled, and so is what is left behind by that.
+    // What a parent leaves behind when it ends is cancelled, and so is what it began and was sent back from.
     const parent = this.#world.db.runs.get(state.parent.runId);
-    return parent?.snapshot.status !== 'completed';
+    const sentBack = parent?.events.some(({ type }) => type === 'feedback_given');
+    return sentBack || parent?.snapshot.status !== 'completed';
   }
 
   #watched(store: EngineDeps['store']): EngineDeps['store'] {

@@ -5,7 +5,6 @@
  *
  * Must not: know what the runs are or how they should end.
  */
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { scan } from '../../../functions/src/recovery/scan.ts';
@@ -13,16 +12,16 @@ import type { World } from '../../support/world.ts';
 import type { Draw } from '../data/draw.ts';
 import { Gate } from './gate.ts';
 import { DROPPED, EARLY, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
-import { Worker } from './worker.ts';
+import { type SharedDeps, Worker } from './worker.ts';
 
 /** Work given to a process. If that dies, or does not know how it ended, it is given to another. */
 export interface Job {
   readonly label: string;
-  work(deps: EngineDeps): Promise<unknown>;
+  work(deps: SharedDeps): Promise<unknown>;
 }
 
 /** What all processes share; `deps` is what each has, but for the gate. */
-export type Shared = Pick<World, 'clock' | 'queue' | 'db' | 'deps'>;
+export type Shared = Pick<World, 'clock' | 'queue' | 'db'> & { readonly deps: SharedDeps };
 
 interface Planned extends Job {
   readonly at: number;
@@ -38,8 +37,8 @@ export class Cluster {
   readonly #draw: Draw;
   readonly #gate: Gate;
   readonly #planned: Planned[] = [];
-  readonly #underWay = new Map<Job, Worker<EngineDeps>>();
-  #workers: Worker<EngineDeps>[] = [];
+  readonly #underWay = new Map<Job, Worker>();
+  #workers: Worker[] = [];
   #born = 0;
   #lastScanAt = 0;
   #left: Record<Strike, number>;
@@ -129,6 +128,7 @@ export class Cluster {
       () => this.#underWay.delete(own),
       (error) => {
         this.#underWay.delete(own);
+        this.trail.push(`${job.label} at ${this.now}: ${String(error)}`);
         if (error instanceof OutcomeUnknown || isUnavailable(error)) this.#again(job);
         else this.failure ??= error;
       },
@@ -150,7 +150,7 @@ export class Cluster {
       return;
     }
     const index = this.#draw.below(this.#workers.length);
-    const worker = this.#workers[index] as Worker<EngineDeps>;
+    const worker = this.#workers[index] as Worker;
     this.#workers[index] = this.#birth();
     if (what === 'terminations') {
       worker.terminate();
@@ -159,7 +159,7 @@ export class Cluster {
     } else this.#bury(worker);
   }
 
-  #bury(worker: Worker<EngineDeps>): void {
+  #bury(worker: Worker): void {
     worker.kill();
     for (const [job, at] of this.#underWay) {
       if (at !== worker) continue;
@@ -168,7 +168,7 @@ export class Cluster {
     }
   }
 
-  #birth(): Worker<EngineDeps> {
+  #birth(): Worker {
     this.#born += 1;
     const skewMs = this.#draw.between(-MAX_SKEW_MS, MAX_SKEW_MS);
     const seed = this.#draw.below(2 ** 31) + this.#born;

@@ -1,14 +1,29 @@
 /** A process of the installation: with a clock of its own, cut off by a gate, and mortal. */
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { otherRuns } from '../../../functions/src/operations/other-runs.ts';
+import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import { never } from '../../support/intercept.ts';
 import { seededRandomness } from '../../support/world.ts';
 import type { Gate } from './gate.ts';
 
-/** What the process has by itself; all else it reaches through the gate. */
-const OWN: ReadonlySet<string> = new Set(['clock', 'random', 'log', 'registry', 'settings', 'shutdown']);
+/** What all processes share. */
+export interface SharedDeps extends EngineDeps {
+  readonly records: IdempotencyStore;
+}
 
-export interface WorkerOptions<D extends EngineDeps> {
-  readonly base: D;
+/** What a process has by itself; all else it reaches through the gate. */
+const OWN: ReadonlySet<string> = new Set([
+  'clock',
+  'random',
+  'log',
+  'registry',
+  'settings',
+  'shutdown',
+  'otherRuns',
+]);
+
+export interface WorkerOptions {
+  readonly base: SharedDeps;
   readonly gate: Gate;
   /** Another one for each process: owners of leases must differ. */
   readonly seed: number;
@@ -16,17 +31,17 @@ export interface WorkerOptions<D extends EngineDeps> {
   readonly skewMs: number;
 }
 
-export class Worker<D extends EngineDeps> {
-  readonly deps: D;
+export class Worker {
+  readonly deps: SharedDeps;
   readonly skewMs: number;
   readonly #shutdown = new AbortController();
   #alive = true;
 
-  constructor({ base, gate, seed, skewMs }: WorkerOptions<D>) {
+  constructor({ base, gate, seed, skewMs }: WorkerOptions) {
     this.skewMs = skewMs;
     const isAlive = () => this.#alive;
     const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
-    this.deps = {
+    const own = {
       ...base,
       ...Object.fromEntries(ports.map(([name, port]) => [name, gate.guard(port as object, isAlive)])),
       clock: {
@@ -37,6 +52,7 @@ export class Worker<D extends EngineDeps> {
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
     };
+    this.deps = { ...own, otherRuns: otherRuns(own) };
   }
 
   get alive(): boolean {
@@ -59,7 +75,7 @@ export class Worker<D extends EngineDeps> {
   }
 
   /** Settles as the work does, unless the process dies before. */
-  async run<T>(work: (deps: D) => Promise<T>): Promise<T> {
+  async run<T>(work: (deps: SharedDeps) => Promise<T>): Promise<T> {
     try {
       const result = await work(this.deps);
       return this.#alive ? result : await never();

@@ -8,6 +8,7 @@ import { taskName } from '../../core/encoding/task-name.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
+import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
@@ -56,12 +57,13 @@ export async function drive(deps: EngineDeps, task: { readonly runId: string }):
       return 'missing';
     }
     // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
-    const inStoreTime = { ...deps, clock: setTo(deps.clock, loaded.readAt) };
+    const clock = setTo(deps.clock, loaded.readAt);
+    const own = { ...deps, clock, store: patientStore(deps.store, { clock, random: deps.random }) };
     if (!(await mayDrive(deps, loaded.state))) {
-      await postpone(inStoreTime, loaded);
+      await postpone(own, loaded);
       return 'held';
     }
-    const end = await act(inStoreTime, loaded);
+    const end = await act(own, loaded);
     if (end !== 'look_again') return end;
   }
   await deps.queue.enqueue({ runId: task.runId, reason: 'continue' });

@@ -414,10 +414,9 @@ export class DriveSession {
         if (next.kind === 'give_up') {
           return this.#settle(unit, execution, [drafts.failedByPolicy(ending, result.error)]);
         }
-        await this.#pending(
-          this.#append([drafts.retryScheduled(execution, next.at, result.error)], execution),
-        );
-        this.#rest(keyOf(unit), next.at);
+        const durable = this.#append([drafts.retryScheduled(execution, next.at, result.error)], execution);
+        // It rests before it stops being pending: in between nothing would seem to be left to wait for.
+        await this.#pending(durable.then(() => this.#rest(keyOf(unit), next.at)));
         return this.#advance();
       }
     }

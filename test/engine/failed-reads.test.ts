@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { pause } from '../../functions/src/ports/clock.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { intercept } from '../support/intercept.ts';
+import { World } from '../support/world.ts';
+
+/** What a drive asks while it holds the lease; the task of one that could not even load its run comes again. */
+const READS = new Set(['readEvents', 'readCheckpoints', 'readMemos', 'createMemo']);
+
+describe('a drive', () => {
+  test('outlives reads whose answers are lost, and needs no other to take its run over', async () => {
+    const world: World = new World({
+      workflows: [
+        defineWorkflow({
+          type: 'slow',
+          planVersion: 1,
+          input: z.object({}),
+          steps(step) {
+            const first = step('first', () => 'noted');
+            const nap = step.sleep('nap', { needs: { first }, for: '6h' });
+            const slow = step('slow', { needs: { first, nap }, timeout: '2m' }, async ({ first, memo }) => {
+              // So long that the drive looks for news of others many times.
+              await pause(world.clock, 60_000);
+              return memo('kept', () => `${first} for long`);
+            });
+            return { slow };
+          },
+        }),
+      ],
+    });
+    let reads = 0;
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      if (!READS.has(method)) return proceed();
+      reads += 1;
+      if (reads % 2 === 1) throw new OutcomeUnknown(method, 'its answer was lost');
+      return proceed();
+    });
+    const runId = await world.start('slow');
+    await world.run(undefined, { ...world.deps, store });
+    const state = await world.folded(runId);
+    expect(state.status).toBe('completed');
+    expect(state.result).toEqual({ text: '{"slow":"noted for long"}' });
+    expect(await world.eventTypes(runId)).not.toContain('orphan_detected');
+    expect(reads).toBeGreaterThan(40);
+  });
+});

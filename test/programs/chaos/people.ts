@@ -1,0 +1,173 @@
+/**
+ * The people and systems outside: they watch what runs ask, and answer as their program says, in their own time, now
+ * and then twice, or too late.
+ *
+ * Must not: know how an answer reaches a run.
+ */
+import { canonicalJson } from '../../../functions/src/core/encoding/json.ts';
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { Wait } from '../../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { deliver } from '../../../functions/src/engine/rendezvous/deliver.ts';
+import type { MemoryDatabase, RunDocuments } from '../../../functions/src/memory/memory-database.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import type { Draw } from '../data/draw.ts';
+import { feedbackOf, waiverOf } from '../data/predict.ts';
+import type { ApprovalPlan, EventPlan, Program, ProgramInput, StepPlan } from '../data/program.ts';
+import { eventData, eventKey } from '../data/values.ts';
+import type { Cluster } from './cluster.ts';
+
+export interface Outside {
+  readonly cluster: Cluster;
+  readonly db: MemoryDatabase;
+  readonly draw: Draw;
+  readonly programs: ReadonlyMap<string, Program>;
+  readonly tenantId: string;
+}
+
+const MINUTE = 60_000;
+/** After a deadline, by every clock. */
+const TOO_LATE_MS = 10 * MINUTE;
+/** Before an early event is forgotten, by every clock. */
+const STILL_KEPT_MS = 23 * 60 * MINUTE;
+const REPEATS = 0.2;
+
+/** Refusals that tell somebody he was too late: others, or the end of the run, were faster. */
+const TOO_LATE = new Set([
+  'RUN_TERMINAL_STATE',
+  'RUN_INVALID_TRANSITION',
+  'APPROVAL_DECIDED',
+  'APPROVAL_EXPIRED',
+  'NOT_FOUND',
+]);
+
+export class People {
+  readonly #outside: Outside;
+  readonly #seen = new Set<string>();
+  /** When an early event was sent, by run and step. */
+  readonly #sentEarly = new Map<string, number>();
+
+  constructor(outside: Outside) {
+    this.#outside = outside;
+  }
+
+  /** Looks at what is asked, and plans the answers. */
+  look(): void {
+    for (const [runId, run] of this.#outside.db.runs) {
+      const program = this.#outside.programs.get(run.snapshot.type);
+      if (!program || isOver(run.snapshot)) continue;
+      if (this.#isNew(runId)) this.#begin(run, program);
+      for (const wait of run.snapshot.waits) {
+        if (wait.kind !== 'approval' && wait.kind !== 'event') continue;
+        if (this.#isNew(`${runId} ${wait.id} ${wait.openedAt}`))
+          this.#answer(run, wait, planOf(program, wait));
+      }
+    }
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#seen.has(name)) return false;
+    this.#seen.add(name);
+    return true;
+  }
+
+  #begin({ snapshot }: RunDocuments, program: Program): void {
+    for (const plan of program.steps) {
+      if (plan.kind !== 'event' || plan.delivery !== 'early') continue;
+      this.#sentEarly.set(`${snapshot.id} ${plan.id}`, this.#now);
+      this.#send(snapshot, plan, { eventId: `early ${snapshot.id} ${plan.id}`, at: this.#now });
+    }
+  }
+
+  #answer(run: RunDocuments, wait: Wait, plan: StepPlan): void {
+    if (wait.purpose === 'doubt') {
+      this.#decide(run, { waitId: wait.id, stepId: wait.execution.stepId, decision: 'approve' }, this.#soon);
+    } else if (plan.kind === 'approval') this.#answerApproval(run, wait, plan);
+    else if (plan.kind === 'event') this.#answerEvent(run, wait, plan);
+  }
+
+  #answerApproval(run: RunDocuments, wait: Wait, plan: ApprovalPlan): void {
+    const asked = { waitId: wait.id, stepId: plan.id };
+    const isSentBack = run.events.some(({ type }) => type === 'feedback_given');
+    if (plan.sendsBack.length > 0 && !isSentBack) {
+      const feedback = feedbackOf(plan.id);
+      const decision = 'retry_with_feedback';
+      this.#decide(run, { ...asked, decision, feedback, steps: plan.sendsBack }, this.#soon);
+    } else if (plan.answer === 'nobody') {
+      const at = (wait.dueAt ?? 0) + TOO_LATE_MS + this.#outside.draw.below(MINUTE);
+      if (this.#outside.draw.chance(0.5)) this.#decide(run, { ...asked, decision: 'reject' }, at);
+    } else {
+      const note = plan.answer === 'approve_with_waiver' ? { note: waiverOf(plan.id) } : {};
+      this.#decide(run, { ...asked, decision: plan.answer, ...note }, this.#soon);
+    }
+  }
+
+  #answerEvent({ snapshot }: RunDocuments, wait: Wait, plan: EventPlan): void {
+    const eventId = `${snapshot.id} ${wait.id}`;
+    const sentAt = this.#sentEarly.get(`${snapshot.id} ${plan.id}`);
+    const lies = sentAt !== undefined && this.#now < sentAt + STILL_KEPT_MS && wait.execution.revision === 1;
+    if (plan.delivery === 'never' || lies) return;
+    const at = plan.delivery === 'late' ? (wait.dueAt ?? 0) + TOO_LATE_MS : this.#soon;
+    this.#send(snapshot, plan, { eventId, at });
+  }
+
+  #decide(
+    { snapshot }: RunDocuments,
+    answer: Pick<DecideRequest, 'stepId' | 'waitId' | 'decision' | 'note' | 'feedback' | 'steps'>,
+    at: number,
+  ): void {
+    const { tenantId, draw, cluster } = this.#outside;
+    const request = { runId: snapshot.id, tenantId, actor: `p${draw.below(9)}`, ...answer };
+    cluster.plan(at, {
+      label: `${answer.decision} ${answer.waitId}`,
+      work: async (deps) => {
+        await unlessTooLate(decideApproval(deps, request));
+        if (draw.chance(REPEATS)) await unlessTooLate(decideApproval(deps, { ...request, actor: 'p9' }));
+      },
+    });
+  }
+
+  #send(state: RunState, plan: EventPlan, { eventId, at }: { eventId: string; at: number }): void {
+    const { tenantId, draw, cluster } = this.#outside;
+    const input = inputOf(state);
+    const address = { tenantId, event: 'happened', key: eventKey(plan, input) };
+    const dataText = canonicalJson(eventData(plan, input));
+    const job = {
+      label: `send ${eventId}`,
+      work: (deps: Parameters<typeof deliver>[0]) =>
+        deliver(deps, address, { eventId, dataText, actor: 's1' }),
+    };
+    cluster.plan(at, job);
+    if (draw.chance(REPEATS)) cluster.plan(at + draw.below(30 * MINUTE), job);
+  }
+
+  get #now(): number {
+    return this.#outside.cluster.now;
+  }
+
+  /** Long before any deadline. */
+  get #soon(): number {
+    const { draw } = this.#outside;
+    return this.#now + (draw.chance(0.5) ? draw.below(2_000) : draw.below(120 * MINUTE));
+  }
+}
+
+function planOf({ steps }: Program, { execution }: Wait): StepPlan {
+  const plan = steps.find(({ id }) => id === execution.stepId);
+  if (!plan) throw new Error(`no plan for '${execution.stepId}'`);
+  return plan;
+}
+
+export function inputOf({ input }: RunState): ProgramInput {
+  if (!('text' in input)) throw new Error('the input is not inline');
+  return JSON.parse(input.text) as ProgramInput;
+}
+
+async function unlessTooLate(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof CairnError) || !TOO_LATE.has(error.code)) throw error;
+  }
+}
