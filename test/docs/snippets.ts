@@ -1,0 +1,61 @@
+/**
+ * The code of a document, as files that a test can compile and run. A block is a file if a comment before it names the
+ * path it would have in the project; what it imports is then found as if it lay there.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Inside the project, so that the code finds the packages it names; ignored by git. */
+const FOLDER = join(ROOT, '.cairn');
+
+export interface Snippets {
+  /** Where the file of this path was written. */
+  at(path: string): string;
+  /** @throws Error with what the compiler says */
+  compile(): void;
+  remove(): void;
+}
+
+/** @throws Error if a block of TypeScript has no path: nobody would compile it */
+export function writeSnippets(document: string): Snippets {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/(?:<!-- file: (\S+) -->\n)?```ts\n([\s\S]*?)```/g)];
+  const files = new Map(
+    blocks.map(([block, path, code = '']) => {
+      if (path === undefined) throw new Error(`${document}: no path is given for the code\n${block}`);
+      return [path, code] as const;
+    }),
+  );
+  if (files.size === 0) throw new Error(`${document} shows no code`);
+  mkdirSync(FOLDER, { recursive: true });
+  const own = mkdtempSync(join(FOLDER, 'docs-'));
+  for (const [path, code] of files) {
+    const file = join(own, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, resolved(code, path, files));
+  }
+  const config = { extends: join(ROOT, 'tsconfig.json'), include: [own] };
+  writeFileSync(join(own, 'tsconfig.json'), JSON.stringify(config));
+  return {
+    at: (path) => join(own, path),
+    compile() {
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      try {
+        execFileSync(process.execPath, [tsc, '-p', join(own, 'tsconfig.json')], { encoding: 'utf8' });
+      } catch (error) {
+        throw new Error(`${document} does not compile:\n${(error as { stdout: string }).stdout}`);
+      }
+    },
+    remove: () => rmSync(own, { recursive: true, force: true }),
+  };
+}
+
+/** Imports of what the document does not show lead to the project. */
+function resolved(code: string, path: string, files: ReadonlyMap<string, string>): string {
+  return code.replace(/(from ')(\.[^']+)(')/g, (statement, before: string, from: string, after: string) => {
+    const target = posix.join(posix.dirname(path), from);
+    return files.has(target) ? statement : `${before}${join(ROOT, target)}${after}`;
+  });
+}
