@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { toJsonText } from '../../functions/src/core/encoding/json.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../functions/src/operations/approvals/request.ts';
+import { mortal } from '../support/mortal.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { World } from '../support/world.ts';
+
+interface Doubtful {
+  readonly world: World;
+  readonly runId: string;
+  /** What began, with its attempt. */
+  readonly log: string[];
+  decide(decision: DecideRequest['decision'], more?: Partial<DecideRequest>): Promise<unknown>;
+  state(): ReturnType<typeof assertStored>;
+}
+
+/** A drive died while a step that must not run twice was under way; the run asks what became of it. */
+async function doubtful(kind: 'step' | 'map'): Promise<Doubtful> {
+  const log: string[] = [];
+  const dying = { now: true };
+  const body = (name: string, attempt: number) => {
+    log.push(`${name} ${attempt}`);
+    return dying.now ? new Promise<number>(() => {}) : 7;
+  };
+  const workflow = defineWorkflow({
+    type: 'push',
+    planVersion: 1,
+    input: z.unknown(),
+    onDoubt: 'ask',
+    steps(step) {
+      const before = step('before', () => 1);
+      const push =
+        kind === 'step'
+          ? step('push', { needs: { before }, idempotent: false }, ({ attempt }) => body('push', attempt))
+          : step.map(
+              'push',
+              { needs: { before }, idempotent: false, over: () => ['a', 'b'] },
+              ({ item, attempt }) => body(item, attempt),
+            );
+      return { pushed: step('after', { needs: { push } }, ({ push }) => toJsonText(push, 'push')) };
+    },
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('push');
+  const state = () => assertStored(world.db, runId, Number.POSITIVE_INFINITY);
+  world.queue.take();
+  const process = mortal(world.deps, 99);
+  void drive(process.deps, { runId });
+  await settle();
+  expect(log.length).toBeGreaterThan(0);
+  process.kill();
+  dying.now = false;
+  await world.run(() => state().status === 'awaiting_approval');
+  return {
+    world,
+    runId,
+    log,
+    state,
+    decide: (decision, more = {}) =>
+      decideApproval(world.deps, {
+        runId,
+        tenantId: 't1',
+        stepId: 'push',
+        actor: 'c.ada',
+        decision,
+        ...more,
+      }),
+  };
+}
+
+describe('a step that must not run twice, caught mid-flight by a crash, where the workflow says to ask', () => {
+  test('is asked about, and nothing runs meanwhile', async () => {
+    const { log, state, world } = await doubtful('step');
+    expect(state().waits).toMatchObject([
+      { kind: 'approval', purpose: 'doubt', execution: { stepId: 'push' } },
+    ]);
+    world.clock.jump(7 * 24 * 3_600_000);
+    await world.run(() => world.clock.nextAt === undefined && world.queue.pending.length === 0);
+    expect(log).toEqual(['push 1']);
+    expect(state().status).toBe('awaiting_approval');
+  });
+
+  test('approved, it runs again as another attempt', async () => {
+    const { decide, log, state, world } = await doubtful('step');
+    await decide('approve');
+    await world.run();
+    expect(log).toEqual(['push 1', 'push 2']);
+    expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"7"}' } });
+  });
+
+  test('waived, it counts as done, with null', async () => {
+    const { decide, log, state, world } = await doubtful('step');
+    await decide('approve_with_waiver', { note: 'it is there' });
+    await world.run();
+    expect(log).toEqual(['push 1']);
+    expect(state().steps.get('push')).toMatchObject({ outcome: 'degraded' });
+    expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"null"}' } });
+  });
+
+  test('rejected, the run fails with what happened', async () => {
+    const { decide, log, state, world } = await doubtful('step');
+    await decide('reject');
+    await world.run();
+    expect(log).toEqual(['push 1']);
+    expect(state()).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED', stepId: 'push' } });
+  });
+
+  test('halted, the run is cancelled', async () => {
+    const { decide, state, world } = await doubtful('step');
+    await decide('halt');
+    await world.run();
+    expect(state()).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
+  });
+
+  test('can be decided though the worker that heard it dies', async () => {
+    const { decide, log, state, world, runId } = await doubtful('step');
+    await decide('approve');
+    world.queue.take();
+    const process = mortal(world.deps, 7);
+    void drive(process.deps, { runId });
+    process.kill();
+    await world.run();
+    expect(state().status).toBe('completed');
+    expect(log).toEqual(['push 1', 'push 2']);
+  });
+});
+
+describe('items that must not run twice', () => {
+  test('are decided one by one, and the map has all their outcomes', async () => {
+    const { decide, log, state, world } = await doubtful('map');
+    expect(state().waits.map(({ id }) => id)).toEqual(['push[0].1.doubt', 'push[1].1.doubt']);
+    await decide('approve', { stepId: 'push[0]' });
+    await world.run(() => state().status === 'awaiting_approval');
+    await decide('approve_with_waiver', { stepId: 'push[1]', note: 'seen' });
+    await world.run();
+    expect(log).toEqual(['a 1', 'b 1', 'a 2']);
+    expect(state()).toMatchObject({ status: 'completed', result: { text: '{"pushed":"[7,null]"}' } });
+  });
+
+  test('one that is rejected fails the map', async () => {
+    const { decide, state, world } = await doubtful('map');
+    await decide('reject', { stepId: 'push[1]' });
+    await world.run(() => state().status === 'awaiting_approval');
+    await decide('approve', { stepId: 'push[0]' });
+    await world.run();
+    expect(state()).toMatchObject({ status: 'failed', error: { stepId: 'push' } });
+  });
+});
