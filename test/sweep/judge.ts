@@ -75,7 +75,10 @@ function firstDifference(expected: Outcome, actual: Outcome): string | undefined
     const why = runDifference(run, actual.runs[i] as RunOutcome);
     if (why !== undefined) return why;
   }
-  return memberDifference('the answer to', expected.answers, actual.answers);
+  return (
+    memberDifference('the answer to', expected.answers, actual.answers) ??
+    memberDifference('events that lie ready of', expected.early, actual.early)
+  );
 }
 
 function runDifference(expected: RunOutcome, actual: RunOutcome): string | undefined {

@@ -21,6 +21,8 @@ export interface RunOutcome {
 
 export interface Outcome {
   readonly runs: readonly RunOutcome[];
+  /** Ids of the events that lie ready for whoever asks. */
+  readonly early: Readonly<Record<string, readonly string[]>>;
   /** What each operation was answered. */
   readonly answers: Readonly<Record<string, string>>;
 }
@@ -52,12 +54,18 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'rootRunId',
   'threadId',
   'announced',
+  'result',
 ]);
 
 export function outcomeOf({ world, outside }: Performance): Outcome {
   const runs = [...world.db.runs.values()].map(runOutcome);
+  const early = [...world.db.rendezvous.values()].map(({ rendezvous }) => [
+    `${rendezvous.event} ${rendezvous.key}`,
+    rendezvous.early.map(({ eventId }) => eventId),
+  ]);
   return {
     runs: runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)),
+    early: Object.fromEntries(early),
     answers: Object.fromEntries([...outside.answers].map(([name, answer]) => [name, withoutIds(answer)])),
   };
 }
@@ -66,18 +74,21 @@ function sortKey({ type, final, story }: RunOutcome): string {
   return JSON.stringify([type, final.input, final, story]);
 }
 
-function runOutcome({ snapshot, events }: RunDocuments): RunOutcome {
+function runOutcome({ snapshot, events, checkpoints }: RunDocuments): RunOutcome {
   const state = fold(snapshot.id, events);
-  return { type: state.type, final: finalOf(state), story: storyOf(events) };
+  const { result } = state;
+  // Where it lies depends on how long the journal is; what lies there must not.
+  const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
+  const value = result && 'text' in result ? result.text : (kept?.outputText ?? kept?.outputRef);
+  return { type: state.type, final: { ...finalOf(state), result: value }, story: storyOf(events) };
 }
 
 function finalOf(state: RunState): Record<string, unknown> {
-  const { status, stopKind, error, result, input, inbox, decisions, feedback, cancellation, waits } = state;
+  const { status, stopKind, error, input, inbox, decisions, feedback, cancellation, waits } = state;
   return stripped({
     status,
     stopKind,
     error,
-    result: result && 'text' in result ? result.text : result,
     input,
     inbox: inbox.map(({ signalId }) => signalId),
     received: [...state.received].sort(),

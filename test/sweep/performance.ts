@@ -10,11 +10,8 @@ import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import type { QueuedTask } from '../../functions/src/memory/memory-task-queue.ts';
-import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
-import type { Call } from '../support/intercept.ts';
-import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
 import { Calls, type Disturbance } from './calls.ts';
 import { Outside } from './outside.ts';
@@ -22,6 +19,7 @@ import { REDELIVERY_MS } from './plan.ts';
 import { Process, type ProcessDeps } from './process.ts';
 import type { Scenario } from './scenario.ts';
 import { Stage } from './stage.ts';
+import { Watch } from './watch.ts';
 
 export interface PerformanceOptions {
   readonly disturbances?: readonly Disturbance[];
@@ -64,8 +62,7 @@ export class Performance {
   #processes = 0;
   #scanning = false;
   #nextScanAt: number;
-  /** How far the scan moved `wakeAt` of each run last. */
-  readonly #movedTo = new Map<string, number>();
+  readonly #watch: Watch;
 
   constructor(scenario: Scenario, options: PerformanceOptions = {}) {
     this.#scenario = scenario;
@@ -73,6 +70,7 @@ export class Performance {
     this.calls = new Calls(options.disturbances ?? []);
     this.world = new World({ workflows: [], settings: scenario.settings ?? {} });
     this.stage = new Stage(this.world.db);
+    this.#watch = new Watch(this.world.db);
     this.#beginsAt = this.world.clock.now();
     this.#nextScanAt = this.#beginsAt + MINUTE_MS;
     this.outside = new Outside(scenario, this.stage, this.#beginsAt);
@@ -94,10 +92,11 @@ export class Performance {
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       // Everything in memory answers at once: what is not done after this waits for time.
       await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.#watch.failure) throw this.#watch.failure;
       if (this.failure) return;
       this.#replaceProcess();
       if (this.#deliver() || this.#actOutside() || this.#tickScan()) continue;
-      if (this.#isAtRest()) return this.#assertNothingLeft();
+      if (this.#isAtRest()) return this.#watch.assertNothingLeft(this.#process);
       if (!this.#moveTime()) throw this.#stuck('nothing can go on');
     }
     throw this.#stuck(`no end after ${MAX_TURNS} turns`);
@@ -120,7 +119,7 @@ export class Performance {
       base: tamper({ ...world.deps, records: world.records, config: world.config, registry }),
       calls: this.calls,
       seed: this.#processes,
-      onApplied: (label, call) => this.#check(label, call),
+      onApplied: (label, call) => this.#watch.see(label, call),
       onDisturbed: () => this.#noteDoubt(registry),
     });
   }
@@ -203,12 +202,6 @@ export class Performance {
     return states.length > 0 && states.every(isOver) && !this.outside.isBusy;
   }
 
-  #assertNothingLeft(): void {
-    if (this.#process.timers > 0) throw new Error(`${this.#process.timers} timers are left`);
-    for (const runId of this.world.db.runs.keys())
-      assertStored(this.world.db, runId, this.#movedTo.get(runId));
-  }
-
   /** To the next moment at which something can happen; false if there is none. */
   #moveTime(): boolean {
     const { clock, queue } = this.world;
@@ -234,21 +227,6 @@ export class Performance {
   #mainRun(): RunState | undefined {
     const run = this.world.db.runs.get(this.outside.runId);
     return run && fold(run.snapshot.id, run.events.slice(run.snapshot.head), run.snapshot);
-  }
-
-  /** Every write leaves what must always hold. */
-  #check(label: string, { args }: Call): void {
-    if (label === 'store.touch') {
-      const { runId, wakeAt } = args[0] as SnapshotTouch;
-      if (wakeAt !== undefined) this.#movedTo.set(runId, wakeAt);
-    }
-    if (label !== 'store.commit' && label !== 'store.touch') return;
-    const { runId } = args[0] as { readonly runId: string };
-    try {
-      assertStored(this.world.db, runId, this.#movedTo.get(runId));
-    } catch (error) {
-      this.failure ??= error as Error;
-    }
   }
 
   #noteDoubt(registry: WorkflowRegistry): void {

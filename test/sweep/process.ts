@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { otherRuns } from '../../functions/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
 import type { RuntimeConfigStore } from '../../functions/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
@@ -25,6 +26,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'clock',
   'random',
   'log',
+  'otherRuns',
   'registry',
   'runtime',
   'settings',
@@ -55,7 +57,7 @@ export class Process {
     this.#params = params;
     const { base, seed } = params;
     const ports = Object.entries(base).filter(([name]) => !INSIDE.has(name));
-    const counted = {
+    const counted: ProcessDeps = {
       ...base,
       ...Object.fromEntries(
         ports.map(([name, port]) => [
@@ -66,9 +68,10 @@ export class Process {
       clock: { now: () => base.clock.now(), timer: (delayMs, fire) => this.#timer(delayMs, fire) },
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
-    } satisfies ProcessDeps;
+    };
     // What a process remembers of the configuration dies with it.
-    this.deps = { ...counted, runtime: new CachedRuntimeConfig(counted.config, counted.clock) };
+    const own = { ...counted, runtime: new CachedRuntimeConfig(counted.config, counted.clock) };
+    this.deps = { ...own, otherRuns: otherRuns(own) };
   }
 
   /** The process whose code is running; undefined outside of all of them. */

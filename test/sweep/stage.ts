@@ -51,7 +51,25 @@ export class Stage {
     }
   }
 
-  /** The same for a compensation. */
+  /** More of the time of a body that has begun. */
+  async goesOn(context: Acting, ms: number): Promise<void> {
+    const process = livingProcess();
+    if (!process) return never();
+    await pause(process.deps.clock, ms, context.signal);
+    context.signal.throwIfAborted();
+  }
+
+  /** What a memo is made of. It must not be asked for once the memo is there. */
+  memoises(context: Acting, name: string): string {
+    if (!livingProcess()) return name;
+    const memos = this.#db.memos.get(
+      JSON.stringify([context.runId, stepKey(refOf(context)), context.revision]),
+    );
+    if (memos?.has(name)) this.repeated.push(`memo ${name} of ${keyOf(context)}`);
+    return name;
+  }
+
+  /** A compensation calls it first. */
   async undoes(context: Acting, ms = 0): Promise<void> {
     const process = livingProcess();
     if (!process) return never();

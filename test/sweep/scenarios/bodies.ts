@@ -1,0 +1,132 @@
+/** What bodies do besides returning: memos, signs of life, usage, outputs too large for a checkpoint; and doubts about them. */
+import { z } from 'zod';
+import type { Decision } from '../../../functions/src/core/run/events.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Ending, Scenario } from '../scenario.ts';
+import type { Stage } from '../stage.ts';
+import { decides } from './operations.ts';
+
+const input = z.object({});
+/** Above what a checkpoint carries itself. */
+const LARGE = 300 * 1024;
+
+const looping = (stage: Stage) =>
+  defineWorkflow({
+    type: 'looping',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const pages = step('pages', { retry: { maxAttempts: 2, initialMs: 100 } }, async ({ memo, ...c }) => {
+        await stage.acts(c);
+        const seen: string[] = [];
+        for (const page of ['a', 'b', 'c']) seen.push(await memo(page, () => stage.memoises(c, page)));
+        if (c.attempt === 1) throw new Error('after all pages');
+        return seen;
+      });
+      return { pages };
+    },
+  });
+
+const breathing = (stage: Stage) =>
+  defineWorkflow({
+    type: 'breathing',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const long = step('long', { heartbeatTimeout: '10s' }, async ({ heartbeat, usage, ...c }) => {
+        for (let done = 0; done < 3; done += 1) {
+          heartbeat({ done });
+          usage({ agent: 'model', tokens: { input: 10, output: 1 } });
+          await (done === 0 ? stage.acts(c, 2_000) : stage.goesOn(c, 2_000));
+        }
+        return 'out of breath';
+      });
+      return { long };
+    },
+  });
+
+const large = (stage: Stage) =>
+  defineWorkflow({
+    type: 'large',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const text = step('text', async (c) => {
+        await stage.acts(c, 50);
+        return 'x'.repeat(LARGE);
+      });
+      const night = step.sleep('night', { needs: { text }, for: '8h' });
+      const length = step('length', { needs: { text, night } }, async ({ text, ...c }) => {
+        await stage.acts(c);
+        return text.length;
+      });
+      return { length, text };
+    },
+  });
+
+const doubtful = (stage: Stage) =>
+  defineWorkflow({
+    type: 'doubtful',
+    planVersion: 1,
+    input,
+    onDoubt: 'ask',
+    steps(step) {
+      const pay = step('pay', { idempotent: false }, async (c) => {
+        await stage.acts(c, 3_000);
+        return 'paid';
+      });
+      const tell = step('tell', { needs: { pay } }, async ({ pay, ...c }) => {
+        await stage.acts(c);
+        return pay;
+      });
+      return { tell };
+    },
+  });
+
+function doubt(decision: Decision, inDoubt: Omit<Ending, 'shows'>): Scenario {
+  return {
+    name: `doubt-${decision}`,
+    workflows: (stage) => [doubtful(stage)],
+    start: { type: 'doubtful' },
+    // In pairs of deaths it can come to a doubt twice.
+    operations: [1, 2].map((time) =>
+      decides(
+        'pay',
+        { decision, ...(decision === 'approve_with_waiver' ? { note: 'it was' } : {}) },
+        {
+          name: `decide ${time}`,
+          onlyDisturbed: true,
+          when: (view) => view.waitsAt('pay') && (time === 1 || view.wasAnswered('decide 1')),
+        },
+      ),
+    ),
+    ends: { status: 'completed', shows: ['step_started'] },
+    inDoubt,
+  };
+}
+
+export const bodyScenarios: readonly Scenario[] = [
+  {
+    name: 'memo',
+    workflows: (stage) => [looping(stage)],
+    start: { type: 'looping' },
+    ends: { status: 'completed', shows: ['step_retry_scheduled'] },
+    pairs: true,
+  },
+  {
+    name: 'heartbeats',
+    workflows: (stage) => [breathing(stage)],
+    start: { type: 'breathing' },
+    ends: { status: 'completed' },
+  },
+  {
+    name: 'large-output',
+    workflows: (stage) => [large(stage)],
+    start: { type: 'large' },
+    ends: { status: 'completed' },
+  },
+  doubt('approve', { status: 'completed' }),
+  doubt('approve_with_waiver', { status: 'completed' }),
+  doubt('reject', { status: 'failed', errorCode: 'RUN_ORPHANED' }),
+  doubt('halt', { status: 'cancelled' }),
+];

@@ -1,0 +1,154 @@
+/** Children: one, a set, one that fails, one whose parent is cancelled, fails, runs out of time, or lets it go. */
+import { z } from 'zod';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import type { ChildOptions, Needs } from '../../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Scenario } from '../scenario.ts';
+import type { Stage } from '../stage.ts';
+import { cancels } from './operations.ts';
+
+const input = z.object({});
+const one = z.object({ n: z.number() });
+type Options = Partial<ChildOptions<Record<never, never>, Needs, unknown>>;
+
+const doubling = (stage: Stage, ms = 200) =>
+  defineWorkflow({
+    type: 'doubling',
+    planVersion: 1,
+    input: one,
+    steps(step) {
+      const doubled = step('double', async ({ input, ...c }) => {
+        await stage.acts(c, ms);
+        if (input.n < 0) throw new Fatal('below zero');
+        return 2 * input.n;
+      });
+      return { doubled };
+    },
+  });
+
+const parent = (stage: Stage, n: number, options: Options = {}) =>
+  defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const before = step('before', async (c) => {
+        await stage.acts(c);
+        return n;
+      });
+      const kid = step.child('kid', {
+        ...(options as object),
+        needs: { before },
+        workflow: 'doubling',
+        input: ({ before }) => ({ n: before }),
+      });
+      const after = step('after', { needs: { kid } }, async ({ kid, ...c }) => {
+        await stage.acts(c);
+        return kid;
+      });
+      return { after };
+    },
+  });
+
+const family = (stage: Stage, completion?: { readonly tolerate: number }) =>
+  defineWorkflow({
+    type: 'family',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const kids = step.child('kids', {
+        workflow: 'doubling',
+        over: () => [1, 2, -3, 4].filter((n) => n > 0 || completion !== undefined),
+        input: ({ item }) => ({ n: item }),
+        concurrency: 2,
+        ...(completion as { readonly tolerate: number }),
+        ...(completion === undefined ? {} : { completion }),
+      });
+      const after = step('after', { needs: { kids } }, async ({ kids, ...c }) => {
+        await stage.acts(c);
+        return kids;
+      });
+      return { after };
+    },
+  });
+
+const failingBesideChild = (stage: Stage) =>
+  defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const kid = step.child('kid', { workflow: 'doubling', input: () => ({ n: 1 }) });
+      const pause = step.sleep('pause', { for: '30s' });
+      const broken = step('broken', { needs: { pause } }, async (c) => {
+        await stage.acts(c);
+        throw new Fatal('no use');
+      });
+      return { kid, broken };
+    },
+  });
+
+export const childScenarios: readonly Scenario[] = [
+  {
+    name: 'child',
+    workflows: (stage) => [parent(stage, 21), doubling(stage)],
+    start: { type: 'parent' },
+    ends: { status: 'completed', shows: ['wait_resolved'] },
+    pairs: true,
+  },
+  {
+    name: 'children',
+    workflows: (stage) => [family(stage), doubling(stage)],
+    start: { type: 'family' },
+    ends: { status: 'completed' },
+  },
+  {
+    name: 'children-tolerating-failures',
+    workflows: (stage) => [family(stage, { tolerate: 1 }), doubling(stage)],
+    start: { type: 'family' },
+    ends: { status: 'completed', shows: ['run_failed'] },
+  },
+  {
+    name: 'child-failing',
+    workflows: (stage) => [parent(stage, -1), doubling(stage)],
+    start: { type: 'parent' },
+    ends: { status: 'failed', errorCode: 'CHILD_FAILED' },
+  },
+  {
+    name: 'child-of-cancelled-parent',
+    workflows: (stage) => [parent(stage, 1), doubling(stage, 3_600_000)],
+    start: { type: 'parent' },
+    operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
+    ends: { status: 'cancelled' },
+    pairs: true,
+  },
+  {
+    name: 'child-of-failed-parent',
+    workflows: (stage) => [failingBesideChild(stage), doubling(stage, 50_000)],
+    start: { type: 'parent' },
+    ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['run_cancelled'] },
+  },
+  {
+    name: 'child-let-go',
+    workflows: (stage) => [parent(stage, 1, { onParentEnd: 'abandon' }), doubling(stage, 50_000)],
+    start: { type: 'parent' },
+    operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
+    ends: { status: 'cancelled', shows: ['run_completed'] },
+  },
+  {
+    name: 'child-too-slow',
+    workflows: (stage) => [parent(stage, 1, { timeout: '1h' }), sleepy()],
+    start: { type: 'parent' },
+    ends: { status: 'failed', errorCode: 'STEP_TIMEOUT', shows: ['wait_expired', 'run_cancelled'] },
+  },
+];
+
+/** Under the name of the other one: it sleeps for much longer than its parent waits. */
+function sleepy() {
+  return defineWorkflow({
+    type: 'doubling',
+    planVersion: 1,
+    input: one,
+    steps: (step) => ({ night: step.sleep('night', { for: '8h' }) }),
+  });
+}

@@ -1,0 +1,52 @@
+/**
+ * Watches the stored documents over a performance: after every write all must hold that is always to hold, and when
+ * everything is over nothing may be left.
+ *
+ * Must not: change anything.
+ */
+import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import type { Call } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
+import type { Process } from './process.ts';
+
+export class Watch {
+  /** The first thing that did not hold. */
+  failure: Error | undefined;
+  readonly #db: MemoryDatabase;
+  /** How far the scan, or a drive that may not drive, moved `wakeAt` of each run last. */
+  readonly #movedTo = new Map<string, number>();
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  /** Told of every call that was applied. */
+  see(label: string, { args }: Call): void {
+    if (label !== 'store.commit' && label !== 'store.touch') return;
+    const { runId, wakeAt } = args[0] as SnapshotTouch;
+    if (wakeAt !== undefined) this.#movedTo.set(runId, wakeAt);
+    try {
+      assertStored(this.#db, runId, this.#movedTo.get(runId));
+    } catch (error) {
+      this.failure ??= error as Error;
+    }
+  }
+
+  /** @throws Error naming what is left of runs that are all over, or does not hold of one of them */
+  assertNothingLeft(process: Process): void {
+    if (process.timers > 0) throw new Error(`${process.timers} timers are left`);
+    for (const [runId, { snapshot }] of this.#db.runs) {
+      assertStored(this.#db, runId, this.#movedTo.get(runId));
+      if (snapshot.lease || snapshot.waits.length > 0)
+        throw new Error(`a lease or a wait is left of ${runId}`);
+    }
+    for (const { rendezvous } of this.#db.rendezvous.values()) {
+      const { event, waiting, early } = rendezvous;
+      if (waiting.length > 0)
+        throw new Error(`${waiting.length} waits are left at the rendezvous '${event}'`);
+      const taken = early.filter(({ takenBy, passing }) => takenBy ?? passing);
+      if (taken.length > 0) throw new Error(`${taken.length} events '${event}' are taken and not taken in`);
+    }
+  }
+}
