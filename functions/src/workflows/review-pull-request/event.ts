@@ -19,7 +19,10 @@ const Count = z.int().nonnegative();
 const PullRequest = z.object({
   number: z.int().positive(),
   title: z.string(),
-  body: z.string().transform(beginning).nullish(),
+  body: z
+    .string()
+    .transform((body) => beginning(body, MAX_BODY_CHARS))
+    .nullish(),
   html_url: z.string(),
   /** Absent on servers without draft pull requests. */
   draft: z.boolean().optional(),
@@ -56,8 +59,8 @@ export const PullRequestEvent = z.object({
 export type PullRequestEvent = z.output<typeof PullRequestEvent>;
 
 /** Cut so that no surrogate pair is torn: half of one could not be stored. */
-function beginning(body: string): string {
-  if (body.length <= MAX_BODY_CHARS) return body;
-  const cut = body.slice(0, MAX_BODY_CHARS);
+export function beginning(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const cut = text.slice(0, maxChars);
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }

@@ -4,10 +4,12 @@
  * Must not: find out anything itself; it only words what the other steps found.
  */
 import type { PullRequestEvent } from './event.ts';
+import type { FileReview } from './file-review.ts';
 import type { LabelAdvice } from './labels.ts';
 import type { ReviewAdvice } from './reviewers.ts';
 import type { Risk } from './risk.ts';
 import type { Size } from './size.ts';
+import type { Verdict } from './verdict.ts';
 
 export type Summary = {
   /** One line of plain text, at most {@link MAX_HEADLINE_CHARS}. */
@@ -24,7 +26,13 @@ export interface Findings {
   readonly risk: Risk;
   readonly labels: LabelAdvice;
   readonly review: ReviewAdvice;
+  /** Since version 2 of the review. */
+  readonly verdict?: Verdict;
+  readonly files?: readonly FileReview[];
 }
+
+/** Findings of files shown; a report that is longer is not read. */
+const MAX_SHOWN = 50;
 
 export function summarise(findings: Findings): Summary {
   const { event, size, risk, labels, review } = findings;
@@ -53,8 +61,32 @@ export function summarise(findings: Findings): Summary {
       ...labels.add.map((name) => `add ${code(name)}`),
       ...labels.remove.map((name) => `remove ${code(name)}`),
     ]),
+    ...verdictSections(findings),
   ];
   return { headline: headline(findings), markdown: `${sections.join('\n\n')}\n` };
+}
+
+function verdictSections({ verdict, files = [] }: Findings): string[] {
+  if (!verdict) return [];
+  const shown = files.flatMap(({ filename, findings }) =>
+    findings.map(({ severity, what, line }) => {
+      const place = code(line === undefined ? filename : `${filename}:${line}`);
+      return `${severity}: ${what}, in ${place}`;
+    }),
+  );
+  const rest = shown.length - MAX_SHOWN;
+  return [
+    ...(files.length === 0
+      ? []
+      : [
+          section(`**Files read**: ${files.length}`, 'nothing to say of them.', [
+            ...shown.slice(0, MAX_SHOWN),
+            ...(rest > 0 ? [`and ${rest} more`] : []),
+          ]),
+        ]),
+    `**Verdict**: ${verdict.call}.`,
+    ...(verdict.remark === undefined ? [] : [`**Sent back with**: ${code(verdict.remark)}`]),
+  ];
 }
 
 function headline({ event, size, risk, review }: Findings): string {
@@ -77,7 +109,7 @@ function count(number: number, noun: string): string {
  * Text of a stranger as a code span: GitHub neither formats it nor notifies whom it mentions. Backticks, which would end
  * the span, become apostrophes.
  */
-function code(text: string): string {
+export function code(text: string): string {
   return `\`${oneLine(text).replaceAll('`', "'")}\``;
 }
 

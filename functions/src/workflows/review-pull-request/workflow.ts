@@ -1,19 +1,25 @@
-/** Reviews a pull request from its webhook payload alone: how big, how risky, which labels, who must look. */
+/**
+ * Reviews a pull request from what it was started with: how big, how risky, which labels, who must look, what each
+ * changed file gives to think about; and asks a person before it gives a review that has something to worry about.
+ */
 import { defineWorkflow } from '../../engine/define/workflow.ts';
-import { PullRequestEvent } from './event.ts';
+import { reviewFile } from './file-review.ts';
 import { suggestLabels } from './labels.ts';
+import { ReviewRequest } from './request.ts';
 import { whoMustLook } from './reviewers.ts';
 import { assessRisk } from './risk.ts';
+import { signed } from './sign-off.ts';
 import { measureSize } from './size.ts';
-import { summarise } from './summary.ts';
+import { type Summary, summarise } from './summary.ts';
+import { judge, needsSignOff } from './verdict.ts';
 
 /** What changes what a reviewer would see; a closed or merely relabelled pull request needs no new review. */
 const ACTIONS = ['opened', 'reopened', 'synchronize', 'ready_for_review', 'edited'] as const;
 
 export const reviewPullRequest = defineWorkflow({
   type: 'review-pull-request',
-  planVersion: 1,
-  input: PullRequestEvent,
+  planVersion: 2,
+  input: ReviewRequest,
   on: { github: { event: 'pull_request', actions: ACTIONS } },
   steps(step) {
     const size = step('measure-size', ({ input }) => measureSize(input));
@@ -24,8 +30,30 @@ export const reviewPullRequest = defineWorkflow({
     const reviewers = step('find-reviewers', { needs: { size } }, ({ input, size }) =>
       whoMustLook(input, size),
     );
-    const review = step('summarise', { needs: { size, risk, labels, reviewers } }, (found) =>
+    const files = step.map('review-file', { over: ({ input }) => input.files }, ({ item }) =>
+      reviewFile(item),
+    );
+    const verdict = step('verdict', { needs: { risk, files } }, ({ risk, files, feedback }) =>
+      judge({ risk, files, remark: feedback }),
+    );
+    const summary = step('summarise', { needs: { size, risk, labels, reviewers, files, verdict } }, (found) =>
       summarise({ ...found, event: found.input, review: found.reviewers }),
+    );
+    const signOff = step.approval('sign-off', {
+      needs: { verdict, summary },
+      when: ({ input, verdict }) => needsSignOff(input, verdict),
+      ask: ({ input, verdict, summary }) => ({
+        question: `Sign off the review: ${verdict.call}? ${summary.headline}`,
+        details: { url: input.pull_request.html_url, verdict },
+      }),
+      timeout: '24h',
+      escalate: { after: '4h', text: 'The author has been waiting for half a working day.' },
+    });
+    const review = step(
+      'conclude',
+      { needs: { summary, signOff }, ifSkipped: 'run' },
+      // Of the two only the question can have been left out.
+      ({ summary, signOff }) => signed(summary as Summary, signOff),
     );
     return { review };
   },

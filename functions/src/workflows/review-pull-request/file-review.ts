@@ -1,0 +1,114 @@
+/**
+ * Owns what one changed file gives a reviewer to think about.
+ *
+ * Must not: repeat what it found in its own words where that is a secret, or weigh findings of several files against
+ * each other (see verdict.ts).
+ */
+import { addedLines } from './patch.ts';
+import type { ChangedFile } from './request.ts';
+
+/** `problem`: not to be merged like this. `warning`: somebody must look. `note`: good to know. */
+export type Severity = 'problem' | 'warning' | 'note';
+
+export type Finding = {
+  readonly severity: Severity;
+  readonly what: string;
+  /** In the file as it will be; absent where the whole file is meant. */
+  readonly line?: number;
+};
+
+export type FileReview = {
+  readonly filename: string;
+  /** The worst first, at most {@link MAX_FINDINGS}. */
+  readonly findings: readonly Finding[];
+};
+
+/** More would not be read. */
+export const MAX_FINDINGS = 20;
+/** About what a reader takes in at one sitting. */
+const LARGE_ADDITIONS = 500;
+
+const SEVERITIES: readonly Severity[] = ['problem', 'warning', 'note'];
+const TEST_FILE = /(?:^|\/)(?:tests?|__tests__|spec)\/|[._-](?:test|spec)\.[^/]+$/i;
+
+interface LineRule {
+  readonly severity: Severity;
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly only?: RegExp;
+}
+
+const LINE_RULES: readonly LineRule[] = [
+  {
+    severity: 'problem',
+    what: 'a conflict marker was left in',
+    pattern: /^(?:<{7}|>{7})(?: |$)/,
+  },
+  {
+    severity: 'problem',
+    what: 'it looks like a private key',
+    pattern: /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/,
+  },
+  {
+    severity: 'problem',
+    what: 'it looks like an access token',
+    pattern: /\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|xox[abprs]-[A-Za-z0-9-]{10,})/,
+  },
+  {
+    severity: 'warning',
+    what: 'only this test would run',
+    pattern: /\b(?:describe|it|test)\.only\(|^\s*f(?:describe|it)\(/,
+    only: TEST_FILE,
+  },
+  { severity: 'warning', what: 'a breakpoint was left in', pattern: /^\s*(?:debugger;?|breakpoint\(\))\s*$/ },
+];
+
+interface FileRule {
+  readonly severity: Severity;
+  readonly what: string;
+  readonly holds: (file: ChangedFile) => boolean;
+}
+
+const FILE_RULES: readonly FileRule[] = [
+  {
+    severity: 'warning',
+    what: 'it changes what the CI may do',
+    holds: ({ filename }) => /^\.github\/(?:workflows|actions)\/|(?:^|\/)\.gitlab-ci\.yml$/.test(filename),
+  },
+  {
+    severity: 'warning',
+    what: 'a test is removed',
+    holds: ({ filename, status }) => status === 'removed' && TEST_FILE.test(filename),
+  },
+  {
+    severity: 'warning',
+    what: 'it changes how stored data looks',
+    holds: ({ filename }) => /(?:^|\/)migrations?\//i.test(filename),
+  },
+  {
+    severity: 'note',
+    what: 'it is a lot to read',
+    holds: ({ additions, patch }) => patch !== undefined && additions > LARGE_ADDITIONS,
+  },
+  {
+    severity: 'note',
+    what: 'GitHub shows no text of it: it is binary, or very large',
+    holds: ({ status, patch, additions, deletions }) =>
+      patch === undefined && status !== 'removed' && (status !== 'renamed' || additions + deletions > 0),
+  },
+];
+
+export function reviewFile(file: ChangedFile): FileReview {
+  const ofFile = FILE_RULES.filter(({ holds }) => holds(file)).map(({ severity, what }) => ({
+    severity,
+    what,
+  }));
+  const ofLines = addedLines(file.patch ?? '').flatMap(({ line, text }) =>
+    LINE_RULES.filter(({ pattern, only }) => pattern.test(text) && (only?.test(file.filename) ?? true)).map(
+      ({ severity, what }) => ({ severity, what, line }),
+    ),
+  );
+  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity);
+  const findings = [...ofFile, ...ofLines].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS);
+  return { filename: file.filename, findings };
+}

@@ -1,0 +1,25 @@
+/** Owns how a unified diff is read: which lines a file gains, and where. Judges nothing. */
+
+export interface AddedLine {
+  /** In the file as it will be, from 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+const HUNK = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+
+/** Lines before the first hunk head belong to none and are left out. */
+export function addedLines(patch: string): AddedLine[] {
+  const added: AddedLine[] = [];
+  let line: number | undefined;
+  for (const text of patch.split('\n')) {
+    const begins = HUNK.exec(text)?.[1];
+    if (begins !== undefined) line = Number(begins);
+    else if (line === undefined || text.startsWith('-') || text.startsWith('\\')) continue;
+    else {
+      if (text.startsWith('+')) added.push({ line, text: text.slice(1) });
+      line += 1;
+    }
+  }
+  return added;
+}

@@ -1,0 +1,37 @@
+/**
+ * Owns what a review is asked with: the webhook's payload, and what a caller of the API can add to it.
+ *
+ * Must not: fetch anything. A `pull_request` payload says how many files changed, not which; who starts a review with
+ * the files in hand (a CI job that lists them) has each of them read.
+ */
+import { z } from 'zod';
+import { MAX_ITEMS } from '../../core/decisions/fan-out.ts';
+import { beginning, PullRequestEvent } from './event.ts';
+
+/** A patch is read up to here: what GitHub shows of a file before it asks to load the rest is about as long. */
+export const MAX_PATCH_CHARS = 40_000;
+
+const Count = z.int().nonnegative();
+
+/** One entry of GitHub's "list pull requests files", as far as the review reads it. */
+export const ChangedFile = z.object({
+  filename: z.string().min(1),
+  status: z.enum(['added', 'removed', 'modified', 'renamed', 'copied', 'changed', 'unchanged']),
+  additions: Count,
+  deletions: Count,
+  /** Absent for binary files and very large changes. */
+  patch: z
+    .string()
+    .transform((patch) => beginning(patch, MAX_PATCH_CHARS))
+    .optional(),
+});
+
+export type ChangedFile = z.output<typeof ChangedFile>;
+
+export const ReviewRequest = PullRequestEvent.extend({
+  files: z.array(ChangedFile).max(MAX_ITEMS).default([]),
+  /** Whether a person must sign the review off: when it found something to worry about, always, or never. */
+  signOff: z.enum(['risky', 'always', 'never']).default('risky'),
+});
+
+export type ReviewRequest = z.output<typeof ReviewRequest>;

@@ -1,0 +1,16 @@
+/** Owns what is added to a review once a person has signed it off, or nobody had to. */
+import type { Approved } from '../../engine/define/types.ts';
+import { code, type Summary } from './summary.ts';
+
+export type SignedReview = Summary & {
+  /** Absent where the review did not need one. */
+  readonly signOff?: Approved;
+};
+
+export function signed(summary: Summary, signOff: Approved | undefined): SignedReview {
+  if (!signOff) return summary;
+  const who = signOff.by === undefined ? '' : ` by ${code(signOff.by)}`;
+  const waiver = signOff.decision === 'approve_with_waiver' ? ', with a waiver' : '';
+  const note = signOff.note === undefined ? '' : `: ${code(signOff.note)}`;
+  return { ...summary, markdown: `${summary.markdown}\n**Signed off**${who}${waiver}${note}\n`, signOff };
+}

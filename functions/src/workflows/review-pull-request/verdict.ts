@@ -1,0 +1,59 @@
+/**
+ * Owns what the findings come to, and whether a person must sign that off.
+ *
+ * Must not: find anything out itself (see risk.ts, file-review.ts).
+ */
+import type { FileReview, Severity } from './file-review.ts';
+import type { ReviewRequest } from './request.ts';
+import type { Risk } from './risk.ts';
+import { isDraft } from './signals.ts';
+
+export type Verdict = {
+  readonly call: 'go ahead' | 'look closely' | 'do not merge';
+  readonly because: readonly string[];
+  /** Files whose changes were read; the payload of a webhook brings none. */
+  readonly filesRead: number;
+  /** What the person said who sent the verdict back. */
+  readonly remark?: string;
+};
+
+/** Reasons shown; the findings themselves stand in the report. */
+const MAX_REASONS = 10;
+
+export interface Evidence {
+  readonly risk: Risk;
+  readonly files: readonly FileReview[];
+  readonly remark: string | undefined;
+}
+
+export function judge({ risk, files, remark }: Evidence): Verdict {
+  const problems = found(files, 'problem');
+  const warnings = found(files, 'warning');
+  const isRisky = risk.level === 'high';
+  const because = [
+    ...problems,
+    ...(isRisky ? risk.reasons.map(({ because }) => because) : []),
+    ...warnings,
+  ].slice(0, MAX_REASONS);
+  return {
+    call: problems.length > 0 ? 'do not merge' : isRisky || warnings.length > 0 ? 'look closely' : 'go ahead',
+    because,
+    filesRead: files.length,
+    ...(remark === undefined ? {} : { remark }),
+  };
+}
+
+/** Nobody is called to look at a draft. */
+export function needsSignOff(request: ReviewRequest, { call }: Verdict): boolean {
+  if (request.signOff === 'never') return false;
+  if (request.signOff === 'always') return true;
+  return call !== 'go ahead' && !isDraft(request);
+}
+
+function found(files: readonly FileReview[], severity: Severity): string[] {
+  return files.flatMap(({ filename, findings }) =>
+    findings
+      .filter((finding) => finding.severity === severity)
+      .map(({ what, line }) => `${filename}${line === undefined ? '' : `:${line}`}: ${what}`),
+  );
+}
