@@ -8,12 +8,14 @@ import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
+import type { EarlyEvent } from '../../ports/rendezvous-store.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { joinRendezvous } from '../rendezvous/join.ts';
 import { leaveRendezvous } from '../rendezvous/leave.ts';
+import { eventOutput } from '../rendezvous/offer.ts';
 import { answered, refused } from '../waits/settle.ts';
-import { checked, outputOf, recorded } from './attempt.ts';
+import { recorded } from './attempt.ts';
 import type { Output } from './outputs.ts';
 
 export interface HeldWaitsParams {
@@ -69,24 +71,25 @@ export class HeldWaits {
     const { deps, journal, end } = this.#params;
     const step = this.#params.stepOf(wait.execution.stepId) as EventStep;
     const { id: runId, tenantId } = journal.state;
-    const address = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId };
-    const early = await joinRendezvous(deps, { ...address, waitId: wait.id });
-    if (!early) return;
-    const output = acceptable(step, early.dataText);
-    if (!output) {
-      deps.log.warn('event_refused', { runId, stepId: step.id, eventId: early.eventId });
-      await leaveRendezvous(deps, address, () => true);
-      // What else of this run waited there was struck from the list as well.
-      const again = [...this.#held.values()].filter(
-        ({ name, key }) => name === wait.name && key === wait.key,
-      );
-      for (const one of again) await this.#join(one);
-      return;
+    const place = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId, waitId: wait.id };
+    let early: EarlyEvent | undefined;
+    try {
+      const accepts = ({ dataText }: EarlyEvent) => acceptable(step, dataText) !== undefined;
+      early = await joinRendezvous(deps, { ...place, accepts });
+    } catch (error) {
+      // There is no room for another that waits, and waiting for some to come would hold up the whole run.
+      if (!(error instanceof CairnError)) throw error;
+      const now = deps.clock.now();
+      return end(wait, refused({ step, wait, now }, { initiator: 'system' }, recorded(step.id, error)));
     }
+    const output = early && acceptable(step, early.dataText);
+    if (!early || !output) return;
+    const { eventId: signalId, actor } = early;
     const now = deps.clock.now();
-    await end(wait, answered({ step, wait, now }, { initiator: 'webhook', signalId: early.eventId }, output));
+    const initiator = actor === undefined ? 'system' : 'user';
+    await end(wait, answered({ step, wait, now }, { initiator, actor, signalId }, output));
     // Taken in, or, if the wait was over by then, given back to whoever asks next.
-    await leaveRendezvous(deps, address, (eventId) => journal.state.received.includes(eventId));
+    await leaveRendezvous(deps, place, (eventId) => journal.state.received.includes(eventId));
   }
 
   async #startChild(wait: Wait): Promise<void> {
@@ -122,11 +125,8 @@ export function signalFor(
   return undefined;
 }
 
-/** What the step makes of what was sent; undefined if its schema refuses it. */
+/** What the step makes of what was sent; undefined if it would not have it. */
 function acceptable(step: EventStep, dataText: string): Output | undefined {
-  try {
-    return outputOf(checked(step, JSON.parse(dataText)), `event of step '${step.id}'`);
-  } catch {
-    return undefined;
-  }
+  const output = eventOutput(step, dataText);
+  return 'text' in output ? output : undefined;
 }

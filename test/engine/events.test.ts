@@ -1,0 +1,164 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { MAX_WAITING } from '../../functions/src/engine/rendezvous/limits.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../functions/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../functions/src/operations/events/signal-run.ts';
+import { assertStored } from '../support/soundness.ts';
+import { World } from '../support/world.ts';
+
+const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
+const HOUR_MS = 3_600_000;
+
+const waits = defineWorkflow({
+  type: 'waits',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const built = step.event('built', {
+      event: 'built',
+      key: () => 'main',
+      timeout: '1h',
+      output: z.object({ build: z.number() }),
+      onFailure: { degradeTo: { build: 0 } },
+    });
+    return { seen: step('seen', { needs: { built } }, ({ built }) => built.build) };
+  },
+});
+
+/** Two steps of one run wait for the same event, one of them for a long time. */
+const twice = defineWorkflow({
+  type: 'twice',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const wait = { event: 'built', key: () => 'main' };
+    const short = step.event('short', { ...wait, timeout: '1h', onFailure: 'skip' });
+    const patient = step.event('patient', { ...wait, output: z.object({ build: z.number() }) });
+    return { short, patient };
+  },
+});
+
+async function started(type = 'waits', world = new World({ workflows: [waits, twice] })) {
+  const runId = await world.start(type);
+  const until = () => world.db.runs.get(runId)?.snapshot.status === 'waiting_external';
+  await world.run(until);
+  return { world, runId };
+}
+
+function send(world: World, eventId: string, data: unknown = { build: 7 }) {
+  return deliverEvent(world.deps, { ...PLACE, eventId, data });
+}
+
+async function result(world: World, runId: string): Promise<unknown> {
+  await world.run();
+  const { status, result: value } = assertStored(world.db, runId, Number.POSITIVE_INFINITY);
+  return { status, ...(value && 'text' in value ? JSON.parse(value.text) : {}) };
+}
+
+function placeOf(world: World) {
+  return [...world.db.rendezvous.values()][0]?.rendezvous;
+}
+
+describe('a step that waits for an event', () => {
+  test('has what was sent as its output, and the run goes on', async () => {
+    const { world, runId } = await started();
+    expect(placeOf(world)?.waiting).toEqual([{ runId, waitId: 'built.1' }]);
+    expect(await send(world, 'e1')).toMatchObject({ delivered: [runId] });
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
+  });
+
+  test('takes one that was sent before, and the sender who asks again hears who has it', async () => {
+    const world = new World({ workflows: [waits] });
+    expect(await send(world, 'e1')).toMatchObject({ kept: true });
+    const runId = await world.start('waits');
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
+    expect(await send(world, 'e1')).toMatchObject({ delivered: [runId], repeated: true });
+    expect(placeOf(world)).toMatchObject({ waiting: [], early: [] });
+  });
+
+  test('leaves to others what its schema refuses, early or late, and waits on', async () => {
+    const world = new World({ workflows: [waits] });
+    await send(world, 'bad', { build: 'seven' });
+    const { runId } = await started('waits', world);
+    expect(await send(world, 'worse', 'seven')).toMatchObject({ refused: [{ runId }], kept: true });
+    await send(world, 'good');
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
+    expect(placeOf(world)?.early.map(({ eventId }) => eventId)).toEqual(['bad', 'worse']);
+  });
+
+  test('that nobody sends fails after its time, as its policy says, and leaves no trace outside', async () => {
+    const { world, runId } = await started();
+    const begun = world.clock.now();
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 0 });
+    expect(world.clock.now() - begun).toBeGreaterThanOrEqual(HOUR_MS);
+    expect(await world.eventTypes(runId)).toContain('wait_expired');
+    expect(world.db.rendezvous.size).toBe(0);
+    expect(await send(world, 'late')).toMatchObject({ kept: true });
+  });
+
+  test('of a run that is cancelled waits no more', async () => {
+    const { world, runId } = await started();
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    expect(await send(world, 'e1')).toMatchObject({ delivered: [], kept: true });
+    await world.run();
+    expect(placeOf(world)).toMatchObject({ waiting: [], early: [{ eventId: 'e1' }] });
+  });
+
+  test('takes a signal that came before it opened, the oldest it would have', async () => {
+    const world = new World({ workflows: [waits] });
+    const runId = await world.start('waits');
+    const signal = (signalId: string, more: object) =>
+      signalRun(world.deps, { runId, tenantId: 't1', name: 'built', signalId, ...more });
+    await signal('s1', { data: 'no build' });
+    await signal('s2', { data: { build: 2 }, key: 'other' });
+    await signal('s3', { data: { build: 3 } });
+    await signal('s4', { data: { build: 4 } });
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 3 });
+    expect(world.db.rendezvous.size).toBe(0);
+  });
+
+  test('fails, and does not hold up its run, where there is no room for another that waits', async () => {
+    const world = new World({ workflows: [waits] });
+    const crowd = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w.1' }));
+    await world.rendezvous.write(PLACE, { ...PLACE, waiting: crowd, early: [], delivered: [] }, undefined);
+    const runId = await world.start('waits');
+    expect(await result(world, runId)).toEqual({ status: 'completed', seen: 0 });
+    const events = await world.store.readEvents(runId, 0, 100);
+    expect(events.find(({ type }) => type === 'step_degraded')).toMatchObject({
+      data: { reason: expect.stringContaining('RATE_LIMITED') },
+    });
+  });
+});
+
+describe('two steps of a run that wait for the same event', () => {
+  test('both take it', async () => {
+    const { world, runId } = await started('twice');
+    await send(world, 'e1');
+    expect(await result(world, runId)).toEqual({
+      status: 'completed',
+      short: { build: 7 },
+      patient: { build: 7 },
+    });
+  });
+
+  test('do not lose it for each other: one takes what lies there, the other still waits', async () => {
+    const world = new World({ workflows: [twice] });
+    await send(world, 'e1', 'no build');
+    const { runId } = await started('twice', world);
+    expect((await world.folded(runId)).waits.map(({ id }) => id)).toEqual(['patient.1']);
+    expect(placeOf(world)?.waiting).toEqual([{ runId, waitId: 'patient.1' }]);
+    await send(world, 'e2');
+    expect(await result(world, runId)).toMatchObject({ status: 'completed', patient: { build: 7 } });
+  });
+
+  test('nor when the time of one is over', async () => {
+    const { world, runId } = await started('twice');
+    const until = () => world.db.runs.get(runId)?.snapshot.waits.length === 1;
+    await world.run(until);
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+    expect(await send(world, 'e1')).toMatchObject({ delivered: [runId] });
+    expect(await result(world, runId)).toMatchObject({ status: 'completed', patient: { build: 7 } });
+  });
+});
