@@ -1,5 +1,26 @@
-/** The workflows this deployment can run. A new one, or a new version of one, is added here and nowhere else. */
+/** The workflows that are shipped. A new one, or a new version of one, is added here and nowhere else. */
 import type { Workflow } from '../engine/define/steps.ts';
+import type { DeployTarget } from './deploy/target.ts';
+import { deployTo } from './deploy/workflow.ts';
+import type { Janitor } from './nightly-cleanup/janitor.ts';
+import { nightlyCleanupBy } from './nightly-cleanup/workflow.ts';
+import { reviewPullRequest1 } from './review-pull-request/version-1.ts';
 import { reviewPullRequest } from './review-pull-request/workflow.ts';
 
-export const workflows: readonly Workflow[] = [reviewPullRequest];
+/** What an installation gives the workflows to act upon. One that acts upon nothing is always there. */
+export interface Outside {
+  readonly deployTarget?: DeployTarget;
+  readonly janitor?: Janitor;
+}
+
+export function shippedWorkflows({ deployTarget, janitor }: Outside): readonly Workflow[] {
+  return [
+    reviewPullRequest1,
+    reviewPullRequest,
+    ...(deployTarget ? [deployTo(deployTarget)] : []),
+    ...(janitor ? [nightlyCleanupBy(janitor)] : []),
+  ];
+}
+
+/** Those that need nothing of outside. */
+export const workflows: readonly Workflow[] = shippedWorkflows({});

@@ -1,0 +1,50 @@
+/** Owns what a deployment is asked with, and what the CI says when it has finished. */
+import { z } from 'zod';
+import { parseDuration } from '../../core/duration.ts';
+import type { Place } from './target.ts';
+
+const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/, 'must be a name of up to 100 characters');
+
+export const DeployRequest = z
+  .object({
+    service: Name,
+    environment: Name,
+    version: Name,
+    /** What to go back to. */
+    previousVersion: Name,
+    /** The commit the version was built from; the CI reports by it. */
+    sha: z.string().regex(/^[0-9a-f]{40}$/, 'must be the 40 hex digits of a commit'),
+    /** How long the new version is watched before it counts as good. */
+    soak: z.string().refine(isDuration, 'must be a duration like "15m"').default('15m'),
+    /** Whether a person must agree first. Absent: for production only. */
+    approval: z.boolean().optional(),
+  })
+  .refine(({ version, previousVersion }) => version !== previousVersion, {
+    path: ['version'],
+    message: 'is the version that is there already',
+  });
+
+export type DeployRequest = z.output<typeof DeployRequest>;
+
+/** What is sent as the event `ci.finished`, with the commit as its key. */
+export const CiReport = z.object({
+  conclusion: z.enum(['success', 'failure', 'cancelled']),
+  url: z.string().optional(),
+});
+
+export function placeOf({ service, environment }: DeployRequest): Place {
+  return { service, environment };
+}
+
+export function needsApproval({ approval, environment }: DeployRequest): boolean {
+  return approval ?? environment === 'production';
+}
+
+function isDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Owns what a deployment needs of the place it deploys to. Whoever installs the workflow brings one; nothing here calls
+ * anything.
+ */
+import type { OutsideCall } from '../outside-call.ts';
+
+/** A service where it runs. */
+export interface Place {
+  readonly service: string;
+  readonly environment: string;
+}
+
+export interface Release extends Place {
+  readonly version: string;
+}
+
+export type Health = {
+  readonly healthy: boolean;
+  /** What a person should know of it. */
+  readonly detail?: string;
+};
+
+/** Every method may be called again with the same key: a crash between an act and its record repeats it. */
+export interface DeployTarget {
+  /** Nobody else deploys there until `unlock`. Throws while another holds the lock. */
+  lock(place: Place, call: OutsideCall): Promise<void>;
+  /** Nothing, if it is not locked. */
+  unlock(place: Place, call: OutsideCall): Promise<void>;
+  /** Brings the version to its users. */
+  release(release: Release, call: OutsideCall): Promise<void>;
+  /** Brings back the version that was there; also after a `release` that failed half way, or never began. */
+  rollBack(release: Release, call: OutsideCall): Promise<void>;
+  health(release: Release, call: OutsideCall): Promise<Health>;
+}

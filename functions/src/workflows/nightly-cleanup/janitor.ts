@@ -1,0 +1,13 @@
+/**
+ * Owns what a cleanup needs of the place it cleans. Whoever installs the workflow brings one; nothing here calls
+ * anything.
+ */
+import type { OutsideCall } from '../outside-call.ts';
+import type { CleanupItem } from './request.ts';
+
+/** Both may be called again with the same key: a crash between an act and its record repeats it. */
+export interface Janitor {
+  /** Nothing, if it is gone already. */
+  remove(item: CleanupItem, call: OutsideCall): Promise<void>;
+  exists(item: CleanupItem, call: OutsideCall): Promise<boolean>;
+}

@@ -1,0 +1,39 @@
+/** Owns what a cleanup says it has done. */
+import type { CleanupItem } from './request.ts';
+
+export type CleanupReport = {
+  readonly stale: number;
+  readonly removed: readonly string[];
+  /** Could not be removed. */
+  readonly failed: readonly string[];
+  /** Was removed, and is there all the same. */
+  readonly stillThere: readonly string[];
+};
+
+export interface Outcomes {
+  readonly stale: readonly CleanupItem[];
+  /** In the order of `stale`: the id, or null where removing it failed. */
+  readonly removed: readonly (string | null)[];
+  /** In the order of `stale`: whether it is still there; null or absent where nobody could tell. */
+  readonly left: readonly (boolean | null)[];
+}
+
+export function reportOf({ stale, removed, left }: Outcomes): CleanupReport {
+  const ids = (holds: (i: number) => boolean) =>
+    stale.map(({ id }, i) => (holds(i) ? id : undefined)).filter((id) => id !== undefined);
+  return {
+    stale: stale.length,
+    removed: ids((i) => removed[i] !== null && left[i] !== true),
+    failed: ids((i) => removed[i] === null),
+    stillThere: ids((i) => removed[i] !== null && left[i] === true),
+  };
+}
+
+/** What is less than it should be, in words; undefined if nothing is. */
+export function shortcomings({ failed, stillThere }: CleanupReport): string | undefined {
+  const parts = [
+    failed.length > 0 ? `${failed.length} could not be removed` : undefined,
+    stillThere.length > 0 ? `${stillThere.length} are still there` : undefined,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(', ');
+}

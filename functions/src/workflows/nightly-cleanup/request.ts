@@ -1,0 +1,47 @@
+/** Owns what a cleanup is asked with: what there is, and what counts as stale. */
+import { z } from 'zod';
+import { MAX_ITEMS } from '../../core/decisions/fan-out.ts';
+import { parseDuration } from '../../core/duration.ts';
+
+const Duration = z.string().refine(isDuration, 'must be a duration like "30d"');
+
+export const CleanupItem = z.object({
+  id: z.string().min(1),
+  /** E.g. `branch`, `artifact`, `preview`. */
+  kind: z.string().min(1),
+  lastUsedAt: z.iso.datetime({ offset: true }),
+  /** Never to be removed, however old. */
+  isProtected: z.boolean().default(false),
+});
+
+export type CleanupItem = z.output<typeof CleanupItem>;
+
+export const CleanupRequest = z.object({
+  items: z.array(CleanupItem).max(MAX_ITEMS),
+  /** The time that ages are counted from. Given, not read from a clock: a repeated step must judge the same. */
+  asOf: z.iso.datetime({ offset: true }),
+  olderThan: Duration.default('30d'),
+  /** If more are stale than this, a person is asked first. */
+  confirmAbove: z.int().nonnegative().default(100),
+  /** How long after the removal it is looked whether all is gone. */
+  settle: Duration.default('10m'),
+});
+
+export type CleanupRequest = z.output<typeof CleanupRequest>;
+
+/** What has not been used for so long, the longest unused first. */
+export function staleItems({ items, asOf, olderThan }: CleanupRequest): CleanupItem[] {
+  const limit = Date.parse(asOf) - parseDuration(olderThan);
+  return items
+    .filter(({ isProtected, lastUsedAt }) => !isProtected && Date.parse(lastUsedAt) < limit)
+    .sort((a, b) => Date.parse(a.lastUsedAt) - Date.parse(b.lastUsedAt));
+}
+
+function isDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Removes what nobody has used for long: a person confirms an unusually large removal, single failures are tolerated,
+ * and after a while it is looked whether all is gone.
+ */
+import { degraded } from '../../engine/define/degraded.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { callFrom } from '../outside-call.ts';
+import type { Janitor } from './janitor.ts';
+import { reportOf, shortcomings } from './report.ts';
+import { CleanupRequest, staleItems } from './request.ts';
+
+/** Calls under way at once: what the receiver should bear at night. */
+const CONCURRENCY = 8;
+/** If more than this share cannot be removed, something else is wrong than single items. */
+const TOLERATED = '20%';
+
+export function nightlyCleanupBy(janitor: Janitor): Workflow {
+  return defineWorkflow({
+    type: 'nightly-cleanup',
+    planVersion: 1,
+    input: CleanupRequest,
+    timeout: '1d',
+    steps(step) {
+      const stale = step('find-stale', ({ input }) => staleItems(input));
+      const confirmed = step.approval('confirm', {
+        needs: { stale },
+        when: ({ input, stale }) => stale.length > input.confirmAbove,
+        ask: ({ input, stale }) => ({
+          question: `Remove ${stale.length} of ${input.items.length}?`,
+          details: { first: stale.slice(0, 10).map(({ id }) => id), olderThan: input.olderThan },
+        }),
+        timeout: '12h',
+        // Nobody was there to confirm it: the next night asks again.
+        onExpiry: 'halt',
+      });
+      const removed = step.map(
+        'remove',
+        {
+          needs: { stale, confirmed },
+          ifSkipped: 'run',
+          over: ({ stale }) => stale,
+          concurrency: CONCURRENCY,
+          completion: { tolerate: TOLERATED },
+          retry: { maxAttempts: 4 },
+        },
+        async (context) => {
+          await janitor.remove(context.item, callFrom(context, context.item.id));
+          return context.item.id;
+        },
+      );
+      const settled = step.sleep('settle', {
+        needs: { removed },
+        when: ({ removed }) => removed.length > 0,
+        for: ({ input }) => input.settle,
+      });
+      const left = step.map(
+        'look-again',
+        {
+          needs: { stale, settled },
+          ifSkipped: 'run',
+          over: ({ stale }) => stale,
+          concurrency: CONCURRENCY,
+          completion: { tolerate: '100%' },
+        },
+        (context) => janitor.exists(context.item, callFrom(context, context.item.id)),
+      );
+      const report = step('report', { needs: { stale, removed, left } }, (outcomes) => {
+        const report = reportOf(outcomes);
+        const reason = shortcomings(report);
+        return reason === undefined ? report : degraded(report, reason);
+      });
+      return { report };
+    },
+  });
+}

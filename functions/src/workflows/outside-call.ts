@@ -1,0 +1,19 @@
+/** How the shipped workflows call what an installation gave them to act upon. */
+
+/** `key` is the same for every repetition of a call: the receiver acts once per key, and answers the same. */
+export interface OutsideCall {
+  readonly key: string;
+  /** Aborts when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+interface Caller {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly signal: AbortSignal;
+}
+
+/** @param about what the step calls more than one thing for: an item of a map, the undoing of what it did */
+export function callFrom({ runId, stepId, signal }: Caller, about?: string): OutsideCall {
+  return { key: [runId, stepId, ...(about === undefined ? [] : [about])].join('/'), signal };
+}
