@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { Installation } from '../api/installation.ts';
+
+const text = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+const commands = text.replaceAll('\\\n', ' ').match(/^curl .*$/gm) ?? [];
+
+/** What curl would send. */
+function requestOf(command: string, key: string): Request {
+  const [, path = ''] = /\$URL(\S+)/.exec(command) ?? [];
+  const [, body] = /-d '([^']*)'/.exec(command) ?? [];
+  const [, method = body === undefined ? 'GET' : 'POST'] = /-X (\S+)/.exec(command) ?? [];
+  const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
+    ([, name = '', value = '']): [string, string] => [name, value.replace('$KEY', key)],
+  );
+  return new Request(`http://cairn.test${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+test('every command of docs/operating.md does what it says', async () => {
+  const review = defineWorkflow({
+    type: 'review-pull-request',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({ done: step('do', () => 1) }),
+  });
+  const installation = new Installation([review]);
+  const key = await installation.key('boss', { roles: ['admin'] });
+  const set: unknown[] = [];
+  for (const command of commands) {
+    const answer = await installation.api.request(requestOf(command, key));
+    expect([command, answer.status]).toEqual([command, 200]);
+    const config = (await installation.world.config.read())?.config;
+    set.push([config?.killSwitch, config?.paused.get('review-pull-request')?.reason]);
+  }
+  expect(set).toEqual([
+    [false, 'labels are wrong'],
+    [false, undefined],
+    [true, undefined],
+    [true, undefined],
+    [false, undefined],
+    [false, undefined],
+  ]);
+});
