@@ -6,8 +6,9 @@
 import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { StepExecution } from '../../core/run/events.ts';
-import { CHECKPOINT_VALUE_BYTES } from '../../core/run/limits.ts';
+import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../core/run/limits.ts';
 import { stepKey } from '../../core/run/state.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { LogFields } from '../../ports/log.ts';
 import type { Context } from '../define/steps.ts';
 import type { Usage } from '../define/types.ts';
@@ -71,7 +72,10 @@ export class BodyContext {
   }
 
   #heartbeat(details: Json | undefined): void {
-    if (details === undefined) return this.#params.onHeartbeat(undefined);
+    if (details === undefined) {
+      this.#params.onHeartbeat(undefined);
+      return;
+    }
     const text = canonicalJson(details);
     if (Buffer.byteLength(text) > MAX_PROGRESS_BYTES) {
       throw new CairnError('PAYLOAD_TOO_LARGE', `heartbeat details may have ${MAX_PROGRESS_BYTES} bytes`);
@@ -86,12 +90,18 @@ export class BodyContext {
     const { deps, runId, execution } = this.#params;
     const { revision } = execution;
     const step = stepKey(execution);
+    const recall = () => sendUntilKnown(deps, () => deps.store.readMemos(runId, step, revision));
     this.#memos ??= this.#params.mayHaveMemos
-      ? deps.store.readMemos(runId, step, revision).then((found) => new Map(found))
+      ? recall().then((found) => new Map(found))
       : Promise.resolve(new Map());
     const memos = await this.#memos;
     const known = memos.get(name);
     if (known !== undefined) return parseFrozen(known);
+    if (memos.size >= MAX_MEMOS) {
+      throw new CairnError('INVALID_INPUT', `a step may keep ${MAX_MEMOS} memos`, {
+        stepId: execution.stepId,
+      });
+    }
     const text = toJsonText(await fn(), `memo '${name}'`);
     if (Buffer.byteLength(text) > CHECKPOINT_VALUE_BYTES) {
       throw new CairnError(
@@ -99,7 +109,8 @@ export class BodyContext {
         `memo '${name}' has more than ${CHECKPOINT_VALUE_BYTES} bytes`,
       );
     }
-    const recorded = await deps.store.createMemo(runId, { step, revision, name, text });
+    const memo = { step, revision, name, text };
+    const recorded = await sendUntilKnown(deps, () => deps.store.createMemo(runId, memo));
     memos.set(name, recorded);
     return parseFrozen(recorded);
   }

@@ -130,7 +130,7 @@ async function undoable(params: Compensating, key: string) {
   const done = state.steps.get(key);
   const [output] = await loadOutputs(deps.store, state.id, [done?.seq ?? 0]);
   const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };
-  const seen = { ...seenBy(unit, input, outputs), output: valueOf(output) };
+  const seen = { ...seenBy(unit, input, outputs), output: returned(output) };
   const revision = done?.revision ?? 1;
   const execution: StepExecution = {
     stepId: step.id,
@@ -151,6 +151,6 @@ async function undoable(params: Compensating, key: string) {
   }
 }
 
-function valueOf(output: Output | undefined): unknown {
+function returned(output: Output | undefined): unknown {
   return output === undefined ? undefined : JSON.parse(output.text);
 }

@@ -38,6 +38,15 @@ export function succeeded(ending: Ending, output: Output, used: Used = {}): Even
   };
 }
 
+/** A body returned: in full, or with less than what was asked for. */
+export function done(
+  ending: Ending,
+  output: Output,
+  { degraded: reason, ...used }: Used & { degraded?: string | undefined },
+): EventDraft {
+  return reason === undefined ? succeeded(ending, output, used) : degraded(ending, output, reason, used);
+}
+
 export function skipped(ending: Ending, reason: string): EventDraft {
   return {
     type: 'step_skipped',

@@ -1,0 +1,187 @@
+/**
+ * The sets under way in a drive: works out their items, begins as many as may be under way, and ends a set once its
+ * outcome is decided and nothing of it is under way any more.
+ *
+ * Must not: run a body or open a wait.
+ */
+
+import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
+import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
+import { needsPayload } from '../../core/run/values.ts';
+import type { Context } from '../define/steps.ts';
+import * as drafts from './drafts.ts';
+import { NO_OUTPUT } from './drafts.ts';
+import { FanOutSet, itemsOf, type Outcome, type SetStep } from './fan-out-set.ts';
+import { loadOutputs, type Output } from './outputs.ts';
+import type { Scope } from './scope.ts';
+import { type Entry, keyOf, mayEnter, type Unit } from './step-inputs.ts';
+
+/** What a set has its drive do. */
+export interface FanOutMoves {
+  readonly begin: (unit: Unit) => void;
+  readonly notEntered: (
+    unit: Unit,
+    execution: StepExecution,
+    entry: Exclude<Entry, { kind: 'run' }>,
+  ) => Promise<void>;
+  readonly settle: SettleUnit;
+  /** Begins an item; false: not in this drive. */
+  readonly startItem: (unit: Unit) => boolean;
+  readonly hold: (wait: Wait) => void;
+  readonly rest: (key: string, at: number) => void;
+  /** Lets go of an item that rests between two attempts; false: it does not. */
+  readonly wake: (key: string) => boolean;
+  readonly advance: () => void;
+}
+
+/** Records how an execution ended; `known` where the facts do not carry the output, or are in the journal already. */
+export type SettleUnit = (
+  unit: Unit,
+  execution: StepExecution,
+  facts: readonly EventDraft[],
+  known?: Outcome,
+) => Promise<void>;
+
+export class FanOuts {
+  readonly #scope: Scope;
+  readonly #moves: FanOutMoves;
+  readonly #sets = new Map<string, FanOutSet>();
+
+  constructor(scope: Scope, moves: FanOutMoves) {
+    this.#scope = scope;
+    this.#moves = moves;
+  }
+
+  /** Whether an item could begin that has not. */
+  get canStart(): boolean {
+    for (const set of this.#sets.values()) if (set.next() !== undefined) return true;
+    return false;
+  }
+
+  /** Works out the items of a set, and says in the journal that it has begun. */
+  open(step: SetStep): void {
+    const { journal } = this.#scope;
+    const { state } = journal;
+    const unit = { step };
+    const execution = this.#scope.nextExecution(unit);
+    const seen = this.#scope.seenBy(unit);
+    const entry = mayEnter(step, seen);
+    const set = entry.kind === 'run' ? setOf(step, execution, seen, state) : entry;
+    if (!(set instanceof FanOutSet)) {
+      this.#scope.guard(this.#moves.notEntered(unit, execution, set));
+      return;
+    }
+    this.#moves.begin(unit);
+    this.#sets.set(step.id, set);
+    if (state.steps.get(step.id)?.phase !== 'running') {
+      this.#scope.guard(this.#scope.append([drafts.started(execution)], execution));
+    }
+    this.#scope.guard(this.#takeUpItems(set, state));
+  }
+
+  /** Begins as many items as there is room for, and closes what is decided. */
+  pump(): void {
+    for (const set of this.#sets.values()) {
+      for (let index = set.next(); index !== undefined; index = set.next()) {
+        if (!this.#moves.startItem(set.unit(index))) break;
+      }
+      this.#closeIfFinished(set);
+    }
+  }
+
+  mark(stepId: string, index: number, state: 'open' | 'idle'): void {
+    this.#sets.get(stepId)?.mark(index, state);
+  }
+
+  /** An item has ended. The set's own end is queued right behind that of its last item, and shares its commit. */
+  settleItem(stepId: string, index: number, outcome: Outcome): void {
+    const set = this.#sets.get(stepId);
+    set?.settle(index, outcome);
+    if (set) this.#closeIfFinished(set);
+  }
+
+  forget(stepId: string): void {
+    this.#sets.delete(stepId);
+  }
+
+  unitOf(key: string): Unit {
+    const stepId = stepIdOf(key);
+    const unit = this.#sets.get(stepId)?.unit(Number(key.slice(stepId.length + 1, -1)));
+    if (!unit) throw new Error(`run ${this.#scope.runId}: '${key}' is no item of a set under way`);
+    return unit;
+  }
+
+  /** Items that wait since an earlier drive, and the results of those that ended in one. */
+  async #takeUpItems(set: FanOutSet, state: RunState): Promise<void> {
+    const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
+    const done: { readonly index: number; readonly seq: number }[] = [];
+    for (let index = 0; index < set.size; index += 1) {
+      const key = keyOf(set.unit(index));
+      const item = state.steps.get(key);
+      const wait = waits.get(key);
+      if (wait) this.#moves.hold(wait);
+      else if (item?.phase === 'retrying') this.#moves.rest(key, item.retryAt);
+      else if (item?.phase === 'done' && item.outcome !== 'failed') done.push({ index, seq: item.seq });
+    }
+    if (done.length === 0) return;
+    set.loading = true;
+    const { deps, runId } = this.#scope;
+    const seqs = done.map(({ seq }) => seq);
+    const outputs = await this.#scope.counted(() => loadOutputs(deps.store, runId, seqs));
+    done.forEach(({ index }, i) => {
+      const output = outputs[i];
+      if (output) set.settle(index, { kind: 'done', output });
+    });
+    set.loading = false;
+    this.#moves.advance();
+  }
+
+  #closeIfFinished(set: FanOutSet): void {
+    if (set.closed || set.loading || set.verdict === 'open') return;
+    this.#letRest(set);
+    if (set.finished) this.#close(set);
+  }
+
+  /** Items that rest between two attempts are not needed any more. */
+  #letRest(set: FanOutSet): void {
+    for (let index = 0; index < set.size; index += 1) {
+      if (set.stateOf(index) === 'open' && this.#moves.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');
+    }
+  }
+
+  #close(set: FanOutSet): void {
+    const { step, execution } = set;
+    set.closed = true;
+    const outcome = set.outcome();
+    const ending = { step, execution, now: this.#scope.deps.clock.now() };
+    if (outcome.kind === 'failed') {
+      const fact = drafts.failedByPolicy(ending, outcome.error);
+      this.#scope.guard(this.#moves.settle({ step }, execution, [fact]));
+      return;
+    }
+    const output = outcome.kind === 'done' ? outcome.output : NO_OUTPUT;
+    const record = (kept: Output) =>
+      this.#moves.settle({ step }, execution, [drafts.succeeded(ending, kept)], {
+        kind: 'done',
+        output: kept,
+      });
+    this.#scope.guard(
+      needsPayload(output.text)
+        ? this.#scope.counted(() => this.#scope.kept(output).then(record)).then(this.#moves.advance)
+        : record(output),
+    );
+  }
+}
+
+function setOf(
+  step: SetStep,
+  execution: StepExecution,
+  seen: Context,
+  state: RunState,
+): FanOutSet | Extract<Entry, { kind: 'failed' }> {
+  try {
+    return new FanOutSet(step, execution, itemsOf(step, seen, state), state);
+  } catch (cause) {
+    return { kind: 'failed', cause };
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What the parts of a drive share: the run as it stands, what its steps see, and the one way to append facts about them
+ * and to count what is on its way. Owns no step.
+ */
+import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import type { Decide } from '../../journal/batch.ts';
+import type { Appended, RunJournal } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Context, StepDefinition, Workflow } from '../define/steps.ts';
+import type { EngineDeps } from '../deps.ts';
+import { kept, type Output, Outputs } from './outputs.ts';
+import { nextExecution, seenBy, type Unit } from './step-inputs.ts';
+
+export interface ScopeParams {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  /** The run's input, parsed and frozen. */
+  readonly input: unknown;
+  /** What work in the background threw: the drive cannot go on. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Scope {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  readonly outputs: Outputs;
+  readonly #params: ScopeParams;
+  #onTheWay = 0;
+
+  constructor(params: ScopeParams) {
+    this.#params = params;
+    this.deps = params.deps;
+    this.journal = params.journal;
+    this.workflow = params.workflow;
+    const { state } = params.journal;
+    const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
+    this.outputs = new Outputs(params.workflow, unsettled);
+  }
+
+  get runId(): string {
+    return this.journal.state.id;
+  }
+
+  /** Facts on their way into the journal, and news on its way out: what follows from them cannot start yet. */
+  get onTheWay(): number {
+    return this.#onTheWay;
+  }
+
+  step(id: string): StepDefinition {
+    const step = this.workflow.steps.get(id);
+    if (!step) throw new Error(`workflow '${this.workflow.type}' has no step '${id}'`);
+    return step;
+  }
+
+  nextExecution(unit: Unit): StepExecution {
+    return nextExecution(this.journal.state, unit, this.outputs, this.deps.clock.now());
+  }
+
+  seenBy(unit: Unit): Context {
+    return seenBy(unit, this.#params.input, this.outputs);
+  }
+
+  /** A fact about an execution stays one on every newer state, but for one whose step was sent back meanwhile. */
+  append(facts: readonly EventDraft[] | Decide, { stepId, revision }: StepExecution): Promise<Appended> {
+    return this.journal.append((state) => {
+      if ((state.steps.get(stepId)?.revision ?? revision) > revision) return [];
+      return typeof facts === 'function' ? facts(state) : facts;
+    });
+  }
+
+  /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
+  kept(output: Output): Promise<Output> {
+    const { deps, runId } = this;
+    return sendUntilKnown(deps, () => kept(deps.store, runId, output));
+  }
+
+  /** Counts the work, so that the drive does not conclude before it. */
+  async counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#onTheWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#onTheWay -= 1;
+    }
+  }
+
+  /** Lets work go on in the background. */
+  guard(work: Promise<unknown>): void {
+    work.catch(this.#params.onFailure);
+  }
+}

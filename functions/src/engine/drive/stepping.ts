@@ -1,0 +1,319 @@
+/**
+ * The steps of one claimed run: starts what is ready, records how it ends, and knows what is under way. Works on the
+ * folded state and the graph only; history is never read again, so the cost of a step does not depend on how many came
+ * before.
+ *
+ * Must not: decide that the drive ends (session.ts).
+ */
+import type { DriveFacts } from '../../core/decisions/conclude.ts';
+import { ReadyTracker } from '../../core/graph/ready.ts';
+import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
+import { type RunState, stepIdOf } from '../../core/run/state.ts';
+import { needsPayload } from '../../core/run/values.ts';
+import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
+import { afterFailure } from './after-failure.ts';
+import { recorded, type StepAborted } from './attempt.ts';
+import type { Beats } from './beats.ts';
+import { Bodies, type BodyUnit, type Ended } from './bodies.ts';
+import * as drafts from './drafts.ts';
+import type { Outcome, SetStep } from './fan-out-set.ts';
+import { FanOuts } from './fan-outs.ts';
+import type { Output } from './outputs.ts';
+import { nodeState } from './progress.ts';
+import { Resting } from './resting.ts';
+import type { Scope } from './scope.ts';
+import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
+import { Waiting } from './waiting.ts';
+
+export interface SteppingParams {
+  readonly scope: Scope;
+  readonly beats: Beats;
+  /** Epoch ms by which the drive must have let go. */
+  readonly budgetEndsAt: number;
+  /** Something moved: more may start, or nothing is left to wait for. */
+  readonly onChange: () => void;
+  /** A body has ended and its outcome is on its way; the end of the run may be queued behind it. */
+  readonly onSettling: () => void;
+  /** Whether the drive starts nothing any more. */
+  readonly isStopped: () => boolean;
+}
+
+export class Stepping {
+  readonly #params: SteppingParams;
+  readonly #scope: Scope;
+  readonly #tracker: ReadyTracker;
+  readonly #bodies: Bodies;
+  readonly #sets: FanOuts;
+  readonly #waiting: Waiting;
+  readonly #resting: Resting;
+  #unsettled: number;
+  #startedAny = false;
+  #failure: RecordedError | undefined;
+
+  constructor(params: SteppingParams) {
+    this.#params = params;
+    const { scope, beats, onChange } = params;
+    const { deps, journal, workflow } = scope;
+    const { state } = journal;
+    this.#scope = scope;
+    this.#failure = state.error;
+    this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
+    this.#unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
+    const soonMs = deps.settings.shortRetryMs;
+    this.#resting = new Resting({ clock: deps.clock, soonMs, onDue: (key) => this.#onDue(key) });
+    this.#bodies = new Bodies({
+      deps,
+      journal,
+      beats,
+      seenBy: (unit) => scope.seenBy(unit),
+      onEnd: (ended) => this.#bodyEnded(ended),
+      onLeft: onChange,
+    });
+    const moves = {
+      begin: (unit: Unit) => this.#begin(unit),
+      notEntered: this.#notEntered.bind(this),
+      settle: this.#settle.bind(this),
+      rest: (key: string, at: number) => this.#rest(key, at),
+      advance: onChange,
+    };
+    this.#waiting = new Waiting(scope, {
+      ...moves,
+      unitOf: (key) => this.#unitOf(key),
+      restNoMore: (key) => this.#resting.remove(key),
+    });
+    this.#sets = new FanOuts(scope, {
+      ...moves,
+      startItem: (unit) => this.#startItem(unit),
+      hold: (wait) => this.#waiting.hold(wait),
+      wake: (key) => this.#wake(key),
+    });
+  }
+
+  /** Why the run is failing, if it is. */
+  get failure(): RecordedError | undefined {
+    return this.#failure;
+  }
+
+  /** Bodies under way, those given up included. */
+  get bodies(): number {
+    return this.#bodies.size;
+  }
+
+  /** Executions that were given up. */
+  inFlight(): StepRef[] {
+    return this.#bodies.inFlight();
+  }
+
+  facts(): Omit<DriveFacts, 'stop'> {
+    return {
+      active: this.#bodies.active,
+      unacknowledged: this.#scope.onTheWay,
+      unsettled: this.#unsettled,
+      held: this.#tracker.ready(1).length > 0 || this.#sets.canStart ? 1 : 0,
+      awaited: this.#resting.watched,
+      waits: this.#waiting.size,
+      earliestDueAt: this.#resting.earliest,
+      failed: this.#failure !== undefined,
+    };
+  }
+
+  /** Takes up what an earlier drive left waiting. Items are taken up with their set. */
+  resume(state: RunState): void {
+    for (const id of this.#scope.workflow.graph.order) {
+      const step = state.steps.get(id);
+      if (step?.phase === 'retrying') this.#rest(id, step.retryAt);
+    }
+    for (const wait of state.waits) if (wait.execution.itemKey === undefined) this.#waiting.hold(wait);
+  }
+
+  /** Takes in how others ended waits. */
+  adopt(state: RunState): void {
+    this.#waiting.adopt(state);
+  }
+
+  /** Starts what may start. */
+  startReady(): void {
+    if (this.#isStopped) return;
+    this.#skipDependents();
+    for (const id of this.#tracker.ready(this.#room)) {
+      // A step can fail before its body begins: then the others are not started any more.
+      if (this.#isStopped) return;
+      this.#start(this.#scope.step(id));
+    }
+    this.#sets.pump();
+  }
+
+  fail(error: RecordedError): void {
+    this.#failure ??= error;
+  }
+
+  abort(why: StepAborted['why'], concerns?: (stepId: string) => boolean): void {
+    this.#bodies.abort(why, concerns);
+  }
+
+  /** Gives up bodies that did not stop. */
+  leave(): void {
+    this.#bodies.leave();
+  }
+
+  /** Ends all waiting in process. */
+  end(): void {
+    this.#resting.end();
+  }
+
+  get #isStopped(): boolean {
+    return this.#failure !== undefined || this.#params.isStopped();
+  }
+
+  get #room(): number {
+    return this.#scope.deps.settings.concurrentSteps - this.#bodies.size;
+  }
+
+  #start(step: StepDefinition): void {
+    if (isSet(step)) this.#sets.open(step as SetStep);
+    else if ('body' in step) this.#startBody({ step });
+    else this.#scope.guard(this.#waiting.open({ step }, step));
+  }
+
+  #startItem(unit: Unit): boolean {
+    const { step } = unit;
+    if (this.#isStopped || this.#room <= 0) return false;
+    if ('body' in step) return this.#startBody({ ...unit, step });
+    this.#scope.guard(this.#waiting.open(unit, step as WaitStep));
+    return true;
+  }
+
+  /** False: its timeout does not fit what is left of the budget. */
+  #startBody(unit: BodyUnit): boolean {
+    if (!this.#fitsBudget(unit.step)) return false;
+    const execution = this.#scope.nextExecution(unit);
+    // Of a set the condition was asked once, before its items.
+    const entry: Entry = unit.item ? { kind: 'run' } : mayEnter(unit.step, this.#scope.seenBy(unit));
+    if (entry.kind === 'run') {
+      this.#begin(unit);
+      this.#scope.guard(this.#bodies.run(unit, execution));
+    } else {
+      this.#scope.guard(this.#notEntered(unit, execution, entry));
+    }
+    return true;
+  }
+
+  /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
+  #fitsBudget({ timeoutMs }: BodyStep): boolean {
+    return !this.#startedAny || this.#scope.deps.clock.now() + timeoutMs <= this.#params.budgetEndsAt;
+  }
+
+  #begin({ step, item }: Unit): void {
+    this.#startedAny = true;
+    if (item) this.#sets.mark(step.id, item.index, 'open');
+    else this.#tracker.settle(step.id, 'open');
+  }
+
+  /** A step whose condition was false, or whose own functions threw before there was anything to record. */
+  #notEntered(unit: Unit, execution: StepExecution, entry: Exclude<Entry, { kind: 'run' }>): Promise<void> {
+    this.#begin(unit);
+    const ending = { step: unit.step, execution, now: this.#scope.deps.clock.now() };
+    const fact =
+      entry.kind === 'skip'
+        ? drafts.skipped(ending, 'its condition was false')
+        : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause));
+    return this.#settle(unit, execution, [fact]);
+  }
+
+  async #bodyEnded({ unit, execution, result, used }: Ended): Promise<void> {
+    const { step } = unit;
+    const scope = this.#scope;
+    const ending = { step, execution, now: scope.deps.clock.now() };
+    if (result.kind === 'failed') {
+      const next = afterFailure(scope.deps, { runId: scope.runId, ...ending, step }, result);
+      if (next.kind === 'give_up') {
+        return this.#settle(unit, execution, [drafts.failedByPolicy(ending, result.error)]);
+      }
+      await scope.counted(() =>
+        scope.append([drafts.retryScheduled(execution, next.at, result.error)], execution),
+      );
+      this.#rest(keyOf(unit), next.at);
+      return this.#params.onChange();
+    }
+    const record = (output: Output) => {
+      const fact = drafts.done(ending, output, { ...used, degraded: result.degraded });
+      return this.#settle(unit, execution, [fact], { kind: 'done', output });
+    };
+    if (!needsPayload(result.output.text)) return record(result.output);
+    await scope.counted(() => scope.kept(result.output).then(record));
+    this.#params.onChange();
+  }
+
+  /**
+   * An execution has ended: appends what says so, and goes on. If it was the last one, the end of the run is queued
+   * behind it and shares its commit.
+   */
+  async #settle(
+    { step, item }: Unit,
+    execution: StepExecution,
+    facts: readonly EventDraft[],
+    known?: Outcome,
+  ): Promise<void> {
+    const outcome = known ?? drafts.outcomeOf(facts);
+    if (!outcome) throw new Error(`nothing says how step '${step.id}' ended`);
+    const durable = facts.length === 0 ? Promise.resolve() : this.#scope.append(facts, execution);
+    await this.#scope.counted(() => this.#settling({ step, ...(item ? { item } : {}) }, outcome, durable));
+    this.#params.onChange();
+  }
+
+  async #settling({ step, item }: Unit, outcome: Outcome, durable: Promise<unknown>): Promise<void> {
+    if (item) this.#sets.settleItem(step.id, item.index, outcome);
+    else this.#settleStep(step, outcome);
+    this.#params.onSettling();
+    await durable;
+    if (!item) this.#tracker.settle(step.id, outcome.kind);
+  }
+
+  #settleStep(step: StepDefinition, outcome: Outcome): void {
+    if (outcome.kind === 'failed') this.#failure ??= outcome.error;
+    if (outcome.kind === 'done') this.#scope.outputs.put(step.id, outcome.output);
+    this.#scope.outputs.release(step);
+    this.#sets.forget(step.id);
+    this.#unsettled -= 1;
+  }
+
+  /** What needs a skipped step is skipped too. That follows from what is durable, so nothing waits for its commit. */
+  #skipDependents(): void {
+    for (let wave = this.#tracker.skippable(); wave.length > 0; wave = this.#tracker.skippable()) {
+      for (const id of wave) {
+        const step = this.#scope.step(id);
+        const execution = this.#scope.nextExecution({ step });
+        const ending = { step, execution, now: this.#scope.deps.clock.now() };
+        this.#tracker.settle(id, 'skipped');
+        const fact = drafts.skipped(ending, 'a step it needs was skipped');
+        this.#scope.guard(this.#settle({ step }, execution, [fact]));
+      }
+    }
+  }
+
+  #rest(key: string, at: number): void {
+    this.#resting.add(key, at);
+    this.#resting.watch(key);
+  }
+
+  /** Of an item that rests between two attempts. */
+  #wake(key: string): boolean {
+    if (this.#waiting.isHeld(key) || !this.#resting.has(key)) return false;
+    this.#resting.remove(key);
+    return true;
+  }
+
+  #onDue(key: string): void {
+    if (!this.#isStopped && !this.#waiting.timeUp(key)) {
+      const { step, item } = this.#unitOf(key);
+      if (item) this.#sets.mark(step.id, item.index, 'idle');
+      else this.#tracker.settle(key, 'pending');
+    }
+    this.#params.onChange();
+  }
+
+  #unitOf(key: string): Unit {
+    const stepId = stepIdOf(key);
+    return key === stepId ? { step: this.#scope.step(stepId) } : this.#sets.unitOf(key);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The waits of a drive: opens them, lets time end them, and takes in how others ended them.
+ *
+ * Must not: tell the outside of a wait itself (held-waits.ts).
+ */
+import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { ChildStep, WaitStep } from '../define/steps.ts';
+import { opened, waitOf } from '../waits/open.ts';
+import { answered } from '../waits/settle.ts';
+import { timeUp } from '../waits/time-up.ts';
+import * as drafts from './drafts.ts';
+import { NO_OUTPUT } from './drafts.ts';
+import type { Outcome } from './fan-out-set.ts';
+import type { SettleUnit } from './fan-outs.ts';
+import { HeldWaits, signalFor } from './held-waits.ts';
+import { loadOutputs } from './outputs.ts';
+import type { Scope } from './scope.ts';
+import { type Entry, mayEnter, type Unit } from './step-inputs.ts';
+
+/** What waiting has its drive do. */
+export interface WaitingMoves {
+  readonly begin: (unit: Unit) => void;
+  readonly notEntered: (
+    unit: Unit,
+    execution: StepExecution,
+    entry: Exclude<Entry, { kind: 'run' }>,
+  ) => Promise<void>;
+  readonly settle: SettleUnit;
+  readonly unitOf: (key: string) => Unit;
+  readonly rest: (key: string, at: number) => void;
+  readonly restNoMore: (key: string) => void;
+  readonly advance: () => void;
+}
+
+export class Waiting {
+  readonly #scope: Scope;
+  readonly #moves: WaitingMoves;
+  readonly #held: HeldWaits;
+
+  constructor(scope: Scope, moves: WaitingMoves) {
+    this.#scope = scope;
+    this.#moves = moves;
+    this.#held = new HeldWaits({
+      deps: scope.deps,
+      journal: scope.journal,
+      stepOf: (id) => scope.step(id),
+      childInput: ({ execution }) => {
+        const unit = moves.unitOf(stepKey(execution));
+        return (unit.step as ChildStep).input(scope.seenBy(unit));
+      },
+      end: (wait, facts) => this.#end(wait, facts),
+    });
+  }
+
+  /** Open waits. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  isHeld(key: string): boolean {
+    return this.#held.of(key) !== undefined;
+  }
+
+  /** Opens the wait of a step in the journal, then tells the outside. A signal that came before answers it at once. */
+  async open(unit: Unit, step: WaitStep): Promise<void> {
+    const scope = this.#scope;
+    const now = scope.deps.clock.now();
+    const execution = scope.nextExecution(unit);
+    const seen = scope.seenBy(unit);
+    // Of a set the condition was asked once, before its items.
+    const entry = unit.item ? { kind: 'run' as const } : mayEnter(step, seen);
+    if (entry.kind !== 'run') return this.#moves.notEntered(unit, execution, entry);
+    let wait: Wait;
+    try {
+      wait = waitOf(step, { runId: scope.runId, execution, seen, now });
+    } catch (cause) {
+      return this.#moves.notEntered(unit, execution, { kind: 'failed', cause });
+    }
+    this.#moves.begin(unit);
+    let answer: Outcome | undefined;
+    const decide = (state: RunState): EventDraft[] => {
+      const found = step.kind === 'event' ? signalFor(state, step, wait) : undefined;
+      answer = found && { kind: 'done', output: found.output };
+      if (!found) return [opened(wait)];
+      const { signalId } = found.signal;
+      return [
+        opened(wait),
+        ...answered({ step, wait, now }, { initiator: 'system', signalId }, found.output),
+      ];
+    };
+    const { events } = await scope.counted(() => scope.append(decide, execution));
+    if (answer) return this.#moves.settle(unit, execution, [], answer);
+    if (events.length > 0) this.hold(wait);
+    this.#moves.advance();
+  }
+
+  /** Takes up an open wait: tells the outside of it, if nobody has, and watches its time. */
+  hold(wait: Wait): void {
+    this.#held.add(wait);
+    if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
+    if (wait.announced) return;
+    this.#inBackground(() => this.#held.announce(wait));
+  }
+
+  /** The time of a wait has come. False: nothing with this key waits. */
+  timeUp(key: string): boolean {
+    const wait = this.#held.of(key);
+    if (wait) this.#scope.guard(this.#expire(wait));
+    return wait !== undefined;
+  }
+
+  /** Takes in how others ended waits. */
+  adopt(state: RunState): void {
+    for (const wait of this.#held.takeClosed(state)) {
+      this.#moves.restNoMore(stepKey(wait.execution));
+      this.#takeIn(wait);
+    }
+  }
+
+  async #expire(wait: Wait): Promise<void> {
+    const { deps, journal } = this.#scope;
+    const step = this.#scope.step(wait.execution.stepId);
+    await this.#end(wait, timeUp({ step, wait, now: deps.clock.now() }));
+    // The tie to a child stays until it has told its parent, so that the end of the run would cancel it as well.
+    const { child } = wait;
+    if (child) await this.#scope.counted(() => deps.otherRuns.cancelChild(journal.state, child.runId));
+    this.#moves.advance();
+  }
+
+  /** Ends a wait, if nobody else has. */
+  async #end(wait: Wait, facts: readonly EventDraft[]): Promise<void> {
+    const key = stepKey(wait.execution);
+    this.#held.drop(wait);
+    this.#moves.restNoMore(key);
+    const isOpen = (state: RunState) => state.waits.some(({ id }) => id === wait.id);
+    const { journal } = this.#scope;
+    const { events } = await this.#scope.counted(() =>
+      journal.append((state) => (isOpen(state) ? facts : [])),
+    );
+    const outcome = drafts.outcomeOf(facts);
+    if (events.length === 0) this.#takeIn(wait);
+    else if (outcome) return this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
+    this.#moves.advance();
+  }
+
+  #takeIn({ execution }: Wait): void {
+    const key = stepKey(execution);
+    const step = this.#scope.journal.state.steps.get(key);
+    if (step?.phase === 'retrying') this.#moves.rest(key, step.retryAt);
+    else if (step?.phase === 'done') this.#inBackground(() => this.#takeInOutcome(key, execution));
+  }
+
+  async #takeInOutcome(key: string, execution: StepExecution): Promise<void> {
+    const { deps, journal, outputs, runId } = this.#scope;
+    const unit = this.#moves.unitOf(key);
+    const step = journal.state.steps.get(key);
+    if (step?.phase !== 'done') return;
+    if (step.outcome === 'skipped') return this.#moves.settle(unit, execution, [], { kind: 'skipped' });
+    if (step.outcome === 'failed') {
+      const error = await this.#errorAt(step.seq);
+      return this.#moves.settle(unit, execution, [], { kind: 'failed', error });
+    }
+    const isWanted = unit.item !== undefined || outputs.wants(unit.step.id);
+    const [output = NO_OUTPUT] = isWanted ? await loadOutputs(deps.store, runId, [step.seq]) : [];
+    await this.#moves.settle(unit, execution, [], { kind: 'done', output });
+  }
+
+  #inBackground(work: () => Promise<void>): void {
+    this.#scope.guard(this.#scope.counted(work).then(() => this.#moves.advance()));
+  }
+
+  async #errorAt(seq: number): Promise<RecordedError> {
+    const { deps, runId } = this.#scope;
+    const [event] = await deps.store.readEvents(runId, seq - 1, 1);
+    if (event?.type !== 'step_failed') throw new Error(`run ${runId}: event ${seq} is no failure`);
+    return event.data.error;
+  }
+}
