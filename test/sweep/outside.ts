@@ -163,8 +163,8 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
   return outcome.runId;
 }
 
-/** What a client of the API sees as 503, and answers by sending the same again. */
-function isPassing(error: unknown): boolean {
+/** What a client of the API sees as 503, and the queue too: the same is sent again. */
+export function isPassing(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (error instanceof CairnError && error.code === 'UNAVAILABLE');
 }
 

@@ -10,11 +10,10 @@ import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import type { QueuedTask } from '../../functions/src/memory/memory-task-queue.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
 import { World } from '../support/world.ts';
 import { Calls, type Disturbance } from './calls.ts';
-import { Outside } from './outside.ts';
+import { isPassing, Outside } from './outside.ts';
 import { REDELIVERY_MS } from './plan.ts';
 import { Process, type ProcessDeps } from './process.ts';
 import type { Scenario } from './scenario.ts';
@@ -114,9 +113,10 @@ export class Performance {
     this.#processes += 1;
     const { world, stage } = this;
     const { tamper = (deps: ProcessDeps) => deps } = this.#options;
+    const { records, config, census } = world;
     const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
     return new Process({
-      base: tamper({ ...world.deps, records: world.records, config: world.config, registry }),
+      base: tamper({ ...world.deps, records, config, census, registry }),
       calls: this.calls,
       seed: this.#processes,
       onApplied: (label, call) => this.#watch.see(label, call),
@@ -161,7 +161,7 @@ export class Performance {
     this.#process
       .run((deps) => drive(deps, task))
       .catch((error: unknown) => {
-        if (!(error instanceof OutcomeUnknown)) this.failure ??= error as Error;
+        if (!isPassing(error)) this.failure ??= error as Error;
         if (this.#under.has(work)) this.#redeliver(task, RETRY_MS);
       })
       .finally(() => this.#under.delete(work));

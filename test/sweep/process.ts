@@ -9,6 +9,7 @@ import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-c
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { otherRuns } from '../../functions/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
+import type { RunCensus } from '../../functions/src/ports/run-census.ts';
 import type { RuntimeConfigStore } from '../../functions/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
@@ -19,6 +20,7 @@ import { type Calls, type Mode, TIMER } from './calls.ts';
 export type ProcessDeps = EngineDeps & {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
+  readonly census: RunCensus;
 };
 
 /** Members of the dependencies that are no way out of the process. */

@@ -105,7 +105,8 @@ export const approvalScenarios: readonly Scenario[] = [
         { decision: 'approve', waitId: 'gate.2' },
         {
           name: 'decide again',
-          when: ({ run }) => run?.waits.some(({ id }) => id === 'gate.2') ?? false,
+          when: ({ run, wasAnswered }) =>
+            wasAnswered('decide gate') && (run?.waits.some(({ id }) => id === 'gate.2') ?? false),
         },
       ),
     ],

@@ -11,13 +11,17 @@ const input = z.object({});
 const one = z.object({ n: z.number() });
 type Options = Partial<ChildOptions<Record<never, never>, Needs, unknown>>;
 
+/** For children that must still be under way when the parent has been recovered; they say so less often. */
+const LONG_MS = 360_000;
+const PATIENT = { heartbeatMs: 30_000, leaseMs: 70_000, pollMs: 30_000 };
+
 const doubling = (stage: Stage, ms = 200) =>
   defineWorkflow({
     type: 'doubling',
     planVersion: 1,
     input: one,
     steps(step) {
-      const doubled = step('double', async ({ input, ...c }) => {
+      const doubled = step('double', { timeout: '390s' }, async ({ input, ...c }) => {
         await stage.acts(c, ms);
         if (input.n < 0) throw new Fatal('below zero');
         return 2 * input.n;
@@ -79,7 +83,7 @@ const failingBesideChild = (stage: Stage) =>
     input,
     steps(step) {
       const kid = step.child('kid', { workflow: 'doubling', input: () => ({ n: 1 }) });
-      const pause = step.sleep('pause', { for: '30s' });
+      const pause = step.sleep('pause', { for: '4m' });
       const broken = step('broken', { needs: { pause } }, async (c) => {
         await stage.acts(c);
         throw new Fatal('no use');
@@ -116,21 +120,23 @@ export const childScenarios: readonly Scenario[] = [
   },
   {
     name: 'child-of-cancelled-parent',
-    workflows: (stage) => [parent(stage, 1), doubling(stage, 3_600_000)],
+    settings: PATIENT,
+    workflows: (stage) => [parent(stage, 1), doubling(stage, LONG_MS)],
     start: { type: 'parent' },
     operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
-    ends: { status: 'cancelled' },
-    pairs: true,
+    ends: { status: 'cancelled', shows: ['run_cancelled'] },
   },
   {
     name: 'child-of-failed-parent',
-    workflows: (stage) => [failingBesideChild(stage), doubling(stage, 50_000)],
+    settings: PATIENT,
+    workflows: (stage) => [failingBesideChild(stage), doubling(stage, LONG_MS)],
     start: { type: 'parent' },
     ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['run_cancelled'] },
   },
   {
     name: 'child-let-go',
-    workflows: (stage) => [parent(stage, 1, { onParentEnd: 'abandon' }), doubling(stage, 50_000)],
+    settings: PATIENT,
+    workflows: (stage) => [parent(stage, 1, { onParentEnd: 'abandon' }), doubling(stage, LONG_MS / 2)],
     start: { type: 'parent' },
     operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
     ends: { status: 'cancelled', shows: ['run_completed'] },

@@ -4,7 +4,9 @@ import { approvalScenarios } from './approvals.ts';
 import { bodyScenarios } from './bodies.ts';
 import { childScenarios } from './children.ts';
 import { endingScenarios } from './endings.ts';
+import { eventScenarios } from './events.ts';
 import { mapScenarios } from './maps.ts';
+import { operatorScenarios } from './operators.ts';
 import { plainScenarios } from './plain.ts';
 import { sleepScenarios } from './sleeps.ts';
 
@@ -15,5 +17,7 @@ export const scenarios: readonly Scenario[] = [
   ...bodyScenarios,
   ...endingScenarios,
   ...approvalScenarios,
+  ...eventScenarios,
   ...childScenarios,
+  ...operatorScenarios,
 ];

@@ -3,6 +3,11 @@
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
+import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
+import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
+import type { ProcessDeps } from '../process.ts';
 import type { Operation, View } from '../scenario.ts';
 
 type When = (view: View) => boolean;
@@ -48,4 +53,64 @@ export function decides(stepId: string, said: Said, more: Partial<Operation> = {
     },
     ...more,
   };
+}
+
+/** To whom an event goes, who refuses it, or that it is kept, may be another matter by the time it is sent again. */
+export function delivers(
+  event: string,
+  key: string,
+  data: unknown,
+  more: Partial<Operation> = {},
+): Operation {
+  return {
+    name: `deliver ${event}`,
+    when: () => true,
+    act: async ({ deps, tenantId }) => {
+      const sent = { tenantId, event, key, data, eventId: `e-${event}-${more.name ?? ''}`, actor: ACTOR };
+      const { delivered, kept } = await deliverEvent(deps, sent);
+      return { isSomewhere: delivered.length > 0 || kept };
+    },
+    ...more,
+  };
+}
+
+export function signals(name: string, data: unknown, more: Partial<Operation> = {}): Operation {
+  return {
+    name: `signal ${name}`,
+    when: () => true,
+    act: async ({ deps, runId, tenantId }) => {
+      const { signalId } = await signalRun(deps, {
+        runId,
+        tenantId,
+        name,
+        data,
+        signalId: `s-${name}`,
+        actor: ACTOR,
+      });
+      return signalId;
+    },
+    ...more,
+  };
+}
+
+/** Operators stop all runs of a type, or all there are, and let them go on so many ms after the beginning. */
+export function holds(
+  what: { readonly type: string } | 'everything',
+  when: When,
+  untilMs: number,
+): Operation[] {
+  const act = async (deps: ProcessDeps, on: boolean) => {
+    if (what === 'everything') await setKillSwitch(deps, { on, actor: ACTOR });
+    else if (on) await pauseWorkflow(deps, { ...what, actor: ACTOR });
+    else await unpauseWorkflow(deps, { ...what, actor: ACTOR });
+  };
+  return [
+    { name: 'hold', when, act: ({ deps }) => act(deps, true) },
+    {
+      name: 'let go on',
+      atMs: untilMs,
+      when: (view) => view.wasAnswered('hold'),
+      act: ({ deps }) => act(deps, false),
+    },
+  ];
 }

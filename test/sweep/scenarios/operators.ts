@@ -1,0 +1,51 @@
+/** Operators: a workflow is paused, everything is stopped; nothing is lost, and all goes on after. */
+import { z } from 'zod';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Scenario } from '../scenario.ts';
+import type { Stage } from '../stage.ts';
+import { holds } from './operations.ts';
+
+/** Longer than whatever a crash before it may delay. */
+const LATER_MS = 45 * 60_000;
+
+const steady = (stage: Stage) =>
+  defineWorkflow({
+    type: 'steady',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const first = step('first', async (c) => {
+        await stage.acts(c, 5_000);
+        return 1;
+      });
+      const nap = step.sleep('nap', { needs: { first }, for: '10m' });
+      const second = step('second', { needs: { first, nap } }, async ({ first, ...c }) => {
+        await stage.acts(c, 50);
+        return first + 1;
+      });
+      return { second };
+    },
+  });
+
+const base = { workflows: (stage: Stage) => [steady(stage)], start: { type: 'steady' } };
+
+export const operatorScenarios: readonly Scenario[] = [
+  {
+    ...base,
+    name: 'pause-while-running',
+    operations: holds({ type: 'steady' }, (view) => view.isRunning('first'), LATER_MS),
+    ends: { status: 'completed' },
+  },
+  {
+    ...base,
+    name: 'pause-while-asleep',
+    operations: holds({ type: 'steady' }, (view) => view.waitsAt('nap'), LATER_MS),
+    ends: { status: 'completed' },
+  },
+  {
+    ...base,
+    name: 'kill-switch',
+    operations: holds('everything', (view) => view.isRunning('first'), LATER_MS),
+    ends: { status: 'completed' },
+  },
+];
