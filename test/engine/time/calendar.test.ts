@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { READY_GRACE_MS } from '../../functions/src/core/run/wake.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { CloudTasksQueue, type CreateTaskRequest } from '../../functions/src/queue/cloud-tasks-queue.ts';
-import { World } from '../support/world.ts';
+import { READY_GRACE_MS } from '../../../functions/src/core/run/wake.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { CloudTasksQueue, type CreateTaskRequest } from '../../../functions/src/queue/cloud-tasks-queue.ts';
+import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -163,4 +163,25 @@ describe('a sleep until a date ends at that moment', () => {
     expect(woke - Date.parse(until)).toBeGreaterThanOrEqual(0);
     expect(woke - Date.parse(until)).toBeLessThan(SLACK_MS);
   });
+});
+
+test('of several sleeps that begin at once, one of them skipped, the longest says when the run goes on', async () => {
+  const sleeps = defineWorkflow({
+    type: 'sleeps',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const month = step.sleep('month', { for: '31d' });
+      const day = step.sleep('day', { until: new Date('2028-02-29T00:00:00Z') });
+      const none = step.sleep('none', { for: '90d', when: () => false });
+      return { after: step('after', { needs: { month, day, none }, ifSkipped: 'run' }, () => 'awake') };
+    },
+  });
+  const world = worldAt('2028-02-28T00:00:00Z', sleeps);
+  const runId = await world.start('sleeps');
+  await world.run();
+  const { status, completedAt = 0 } = await world.folded(runId);
+  expect(status).toBe('completed');
+  expect(completedAt - Date.parse('2028-03-30T00:00:00Z')).toBeGreaterThanOrEqual(0);
+  expect(completedAt - Date.parse('2028-03-30T00:00:00Z')).toBeLessThan(SLACK_MS);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { verifyChain } from '../../functions/src/core/run/chain.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { pause } from '../../functions/src/ports/clock.ts';
-import { intercept } from '../support/intercept.ts';
-import { World } from '../support/world.ts';
+import { verifyChain } from '../../../functions/src/core/run/chain.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { pause } from '../../../functions/src/ports/clock.ts';
+import { intercept } from '../../support/intercept.ts';
+import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 
