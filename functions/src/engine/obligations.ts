@@ -3,15 +3,17 @@
  * alone, and its places at rendezvous are given back. All of it can be done again, so a crash in between costs nothing:
  * until all is done `wakeAt` stays set and the scan has a drive finish it (J10).
  */
-import { hasObligations, isOver } from '../core/run/state.ts';
+import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { leaveRendezvous } from './rendezvous/leave.ts';
 
-/** Does nothing for a run that is not over, owes nothing, or has done so before. */
-export async function meetObligations(deps: EngineDeps, runId: string): Promise<void> {
+/** Does nothing, and reads nothing, for a run that is not over or owes nothing. */
+export async function meetObligations(deps: EngineDeps, ended: RunState): Promise<void> {
+  if (!isOver(ended) || !hasObligations(ended)) return;
+  const runId = ended.id;
   const loaded = await deps.store.load(runId);
-  if (!loaded || !isOver(loaded.state) || !hasObligations(loaded.state) || loaded.soft.obligationsMet) return;
+  if (!loaded || loaded.soft.obligationsMet) return;
   await untie(deps, loaded);
   await deps.otherRuns.tellParent(loaded.state);
   // Stale: another drive was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.

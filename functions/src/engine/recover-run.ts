@@ -2,7 +2,7 @@
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { recoveryVerdict } from '../core/decisions/recovery.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../core/run/events.ts';
-import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
+import { type RunState, stepIdOf } from '../core/run/state.ts';
 import { PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
@@ -39,7 +39,7 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   const [event] = events;
   if (!event) return { kind: 'moved_on' };
   log.info('run_recovered', { runId: state.id, verdict: event.type, resumeCount: state.resumeCount });
-  if (isOver(state)) await meetObligations(deps, state.id);
+  await meetObligations(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
   return event.type === 'run_resumed' ? { kind: 'resumed' } : { kind: 'parked' };

@@ -76,7 +76,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
   const runId = loaded.state.id;
   switch (verdict.kind) {
     case 'over':
-      await meetObligations(deps, runId);
+      await meetObligations(deps, loaded.state);
       return 'over';
     case 'leased': {
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
@@ -138,7 +138,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   });
   if (state.lease?.owner !== owner) {
     if (!isOver(state)) return 'waiting';
-    await meetObligations(deps, state.id);
+    await meetObligations(deps, state);
     return 'closed';
   }
 
@@ -148,7 +148,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   // Also where it wanted to let go, and a cancel that came in between made that the end (closing.ts).
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(deps, journal.state);
-    await meetObligations(deps, journal.state.id);
+    await meetObligations(deps, journal.state);
     return 'closed';
   }
   const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;

@@ -37,6 +37,8 @@ export class Waiting {
   readonly #scope: Scope;
   readonly #moves: WaitingMoves;
   readonly #held: HeldWaits;
+  /** What may still have to tell the outside of a wait. */
+  readonly #telling = new Set<Promise<void>>();
 
   constructor(scope: Scope, moves: WaitingMoves) {
     this.#scope = scope;
@@ -62,8 +64,17 @@ export class Waiting {
     return this.#held.of(key) !== undefined;
   }
 
+  /** Resolves once the outside is not being told of anything any more: it must not hear of a wait after the run's end. */
+  async quiet(): Promise<void> {
+    while (this.#telling.size > 0) await Promise.allSettled(this.#telling);
+  }
+
   /** Opens the wait of a step in the journal, then tells the outside. A signal that came before answers it at once. */
-  async open(unit: Unit, step: WaitStep): Promise<void> {
+  open(unit: Unit, step: WaitStep): Promise<void> {
+    return this.#tell(this.#open(unit, step));
+  }
+
+  async #open(unit: Unit, step: WaitStep): Promise<void> {
     const scope = this.#scope;
     const now = scope.deps.clock.now();
     const execution = scope.nextExecution(unit);
@@ -100,7 +111,7 @@ export class Waiting {
     this.#held.add(wait);
     if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
     if (wait.announced) return;
-    this.#inBackground(() => this.#held.announce(wait));
+    this.#inBackground(() => this.#tell(this.#held.announce(wait)));
   }
 
   /** The time of a wait has come. False: nothing with this key waits. */
@@ -168,6 +179,11 @@ export class Waiting {
 
   #inBackground(work: () => Promise<void>): void {
     this.#scope.guard(this.#scope.counted(work).then(() => this.#moves.advance()));
+  }
+
+  #tell(work: Promise<void>): Promise<void> {
+    this.#telling.add(work);
+    return work.finally(() => this.#telling.delete(work));
   }
 
   async #errorAt(seq: number): Promise<RecordedError> {

@@ -64,6 +64,29 @@ export async function passOn(deps: DeliverDeps, address: RendezvousAddress, even
   await goOn(deps, address, begun);
 }
 
+/**
+ * Finds out whether who took an event out still is to have it: one that died on the way may have been outlived by its
+ * wait. Then the event is free, for whoever asked.
+ *
+ * @throws OutcomeUnknown
+ */
+export async function askHolder(
+  deps: DeliverDeps,
+  address: RendezvousAddress,
+  eventId: string,
+): Promise<void> {
+  const report = (offered: Offered) =>
+    changeRendezvous(deps, address, (seen) =>
+      reported(seen, address, { eventId, offered, now: deps.clock.now() }),
+    );
+  const begun = await report(NOBODY);
+  if (begun.kind !== 'offer' || !begun.event.takenBy) return;
+  const tally = new Tally();
+  await offerAll(deps, address, { brought: broughtOf(begun.event), to: begun.to, tally });
+  await report(tally.offered);
+  if (tally.failure) throw tally.failure;
+}
+
 async function goOn(
   deps: DeliverDeps,
   address: RendezvousAddress,
@@ -74,16 +97,19 @@ async function goOn(
   for (let round = 0; delivery.kind === 'offer'; round += 1) {
     if (round === MAX_ROUNDS) throw new OutcomeUnknown('delivery of an event', 'there is always one more');
     const { event, to } = delivery;
-    const { eventId: id, dataText, actor } = event;
-    const brought: Brought = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
-    await offerAll(deps, address, { brought, to, tally });
+    const { eventId } = event;
+    await offerAll(deps, address, { brought: broughtOf(event), to, tally });
     const { offered } = tally;
     delivery = await changeRendezvous(deps, address, (seen) =>
-      reported(seen, address, { eventId: id, offered, now: deps.clock.now() }),
+      reported(seen, address, { eventId, offered, now: deps.clock.now() }),
     );
   }
   if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('unfinished, but nothing failed');
   return { outcome: delivery, refused: tally.refusals };
+}
+
+function broughtOf({ eventId: id, dataText, actor }: SentEvent): Brought {
+  return { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
 }
 
 interface Round {

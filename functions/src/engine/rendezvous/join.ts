@@ -1,6 +1,7 @@
 /** How a run says that it waits for an event, once its journal does. */
 import type { EarlyEvent, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
-import { changeRendezvous, type RendezvousDeps } from './change.ts';
+import { changeRendezvous } from './change.ts';
+import { askHolder, type DeliverDeps } from './deliver.ts';
 import { joined } from './membership.ts';
 
 export interface JoinRequest extends RendezvousAddress, WaitRef {
@@ -10,6 +11,9 @@ export interface JoinRequest extends RendezvousAddress, WaitRef {
   readonly accepts?: (event: EarlyEvent) => boolean;
 }
 
+/** How often it is looked whether an event is free now that another had taken out. It is listed in any case. */
+const MAX_LOOKS = 3;
+
 /**
  * The oldest event that lies ready: it is this wait's from now on, and the run must append that it has taken it in
  * (with `eventId` as `signalId`, unless `received` holds it already), or give it back with `leaveRendezvous`. Undefined:
@@ -17,10 +21,17 @@ export interface JoinRequest extends RendezvousAddress, WaitRef {
  *
  * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown
  */
-export function joinRendezvous(deps: RendezvousDeps, request: JoinRequest): Promise<EarlyEvent | undefined> {
+export async function joinRendezvous(
+  deps: DeliverDeps,
+  request: JoinRequest,
+): Promise<EarlyEvent | undefined> {
   const { tenantId, event, key, runId, waitId, accepts = () => true } = request;
   const address = { tenantId, event, key };
-  return changeRendezvous(deps, address, (seen) =>
-    joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
-  );
+  for (let look = 1; ; look += 1) {
+    const { early, held } = await changeRendezvous(deps, address, (seen) =>
+      joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
+    );
+    if (early || held.length === 0 || look === MAX_LOOKS) return early;
+    for (const eventId of held) await askHolder(deps, address, eventId);
+  }
 }

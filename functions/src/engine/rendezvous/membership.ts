@@ -16,16 +16,22 @@ export interface Joining extends WaitRef {
   readonly accepts: (event: EarlyEvent) => boolean;
 }
 
-/** The event that lies ready for the wait, which is its own from now on; undefined: it is listed and will be sent one. */
+export interface Joined {
+  /** The event that lies ready for the wait, which is its own from now on. Absent: it is listed and will be sent one. */
+  readonly early?: EarlyEvent;
+  /** Ids of events it would take if their holders did not have them. */
+  readonly held: readonly string[];
+}
+
 export function joined(
   seen: Rendezvous | undefined,
   address: RendezvousAddress,
   { now, accepts, runId, waitId }: Joining,
-): Move<EarlyEvent | undefined> {
+): Move<Joined> {
   const wait = { runId, waitId };
   const { waiting, early, ...rest } = seen ?? emptyAt(address);
   const own = early.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
-  if (own) return { next: seen, result: own };
+  if (own) return { next: seen, result: { early: own, held: [] } };
   const listed = waiting.some((other) => isSame(other, wait));
   // What is being passed on may be taken as well: who is at it will find it taken, and ask the run.
   const found = early.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
@@ -36,11 +42,13 @@ export function joined(
       waiting: listed ? waiting.filter((other) => !isSame(other, wait)) : waiting,
       early: early.map((event) => (event === found ? taken : event)),
     };
-    return { next: tidied(next, now), result: taken };
+    return { next: tidied(next, now), result: { early: taken, held: [] } };
   }
-  if (listed) return { next: seen, result: undefined };
+  const held = early.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
+  const result = { held: held.map(({ eventId }) => eventId) };
+  if (listed) return { next: seen, result };
   if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
-  return { next: tidied({ ...rest, waiting: [...waiting, wait], early }, now), result: undefined };
+  return { next: tidied({ ...rest, waiting: [...waiting, wait], early }, now), result };
 }
 
 export interface Leaving {
