@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { isTerminal, RUN_STATUSES } from '../../functions/src/core/run/status.ts';
-import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { isTerminal, RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
+import { CachedRuntimeConfig } from '../../../functions/src/engine/cached-runtime-config.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import {
   closedBy,
   GATE_AGE_MS,
@@ -10,11 +10,11 @@ import {
   mayDrive,
   mayGoOn,
   postpone,
-} from '../../functions/src/engine/gate.ts';
-import { NOTHING_SET, type RuntimeConfig } from '../../functions/src/ports/runtime-config.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
-import { intercept } from '../support/intercept.ts';
-import { SILENT, World } from '../support/world.ts';
+} from '../../../functions/src/engine/gate.ts';
+import { NOTHING_SET, type RuntimeConfig } from '../../../functions/src/ports/runtime-config.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { intercept } from '../../support/intercept.ts';
+import { SILENT, World } from '../../support/world.ts';
 
 const KILLED: RuntimeConfig = { killSwitch: true, paused: new Map() };
 const PAUSED: RuntimeConfig = { killSwitch: false, paused: new Map([['nap', { since: 1, by: 'c.ops' }]]) };

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { PARKED_MS } from '../../functions/src/core/run/wake.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
-import { mortal } from '../support/mortal.ts';
-import { assertStored } from '../support/soundness.ts';
-import { settle } from '../support/virtual-clock.ts';
-import { World } from '../support/world.ts';
+import { PARKED_MS } from '../../../functions/src/core/run/wake.ts';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { scan } from '../../../functions/src/recovery/scan.ts';
+import { mortal } from '../../support/mortal.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
 
 /** Which version's bodies ran, in order. */
 let ran: string[];
