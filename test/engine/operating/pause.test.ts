@@ -8,6 +8,7 @@ import type { RuntimeDeps } from '../../../functions/src/operations/runtime/chan
 import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
 import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
 import { scan } from '../../../functions/src/recovery/scan.ts';
+import { intercept } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -189,6 +190,23 @@ describe.each(SWITCHES)('under the %s', (what) => {
     await open(what);
     await world.run();
     expect(seen.ran).toEqual([]);
+  });
+
+  test('a gate that opens while a drive puts a run aside loses nothing', async () => {
+    await close(what);
+    const runId = await world.start('work');
+    world.queue.take();
+    seen.inMiddle.resolve();
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      if (method === 'touch') await open(what);
+      return proceed();
+    });
+    expect(await drive({ ...world.deps, store }, { runId })).toBe('held');
+    expect(world.db.runs.get(runId)?.wakeAt).toBeGreaterThan(world.clock.now() + HELD_MS / 2);
+    const openedAt = world.clock.now();
+    await world.run();
+    expect(assertStored(world.db, runId).status).toBe('completed');
+    expect(world.clock.now()).toBe(openedAt);
   });
 
   test('what opening it did not reach is found by the scan within five minutes', async () => {
