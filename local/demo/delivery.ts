@@ -39,6 +39,14 @@ export function openedPullRequest(): Delivery {
   return opened;
 }
 
+/** The same under a title that makes its review ask a person: it breaks something, and is about sessions. */
+export function riskyPullRequest(): Delivery {
+  const delivery = openedPullRequest();
+  const payload = JSON.parse(delivery.body) as { readonly pull_request: object };
+  const pullRequest = { ...payload.pull_request, title: 'feat!: keep sessions in the database' };
+  return { ...delivery, body: JSON.stringify({ ...payload, pull_request: pullRequest }) };
+}
+
 /** What the webhook answered; `runId` where there is a run. */
 export interface Answer {
   readonly status: number;

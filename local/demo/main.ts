@@ -1,16 +1,17 @@
 /**
- * `npm run demo`: one real pull request, delivered 21 times, whose worker is killed in the middle of a step and whose
- * whole cloud is killed once as well. Prints the trail, and last one line of JSON. Exit code 0 only if the run ended as
- * if nothing had happened.
+ * `npm run demo`: one pull request, delivered 21 times, whose worker is killed in the middle of a step, whose whole cloud
+ * is killed once as well, and whose review a person signs off. Prints the trail, and last one line of JSON. Exit code 0
+ * only if the run ended as if nothing had happened.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CloudProcess, control, getJson, type Ready, startCloudProcess } from '../cloud-process.ts';
-import { deliver, openedPullRequest } from './delivery.ts';
+import { deliver, riskyPullRequest } from './delivery.ts';
 import { inspectJournal } from './journal.ts';
 import { readNotes, underWay, waitFor } from './notes.ts';
+import { decide, question } from './sign-off.ts';
 import { costOfSteps, type StepCost } from './step-cost.ts';
 import { say, trail } from './trail.ts';
 
@@ -43,7 +44,7 @@ async function demo(): Promise<boolean> {
   let { ready } = cloud;
   say(`local cloud ready at ${ready.gateway}`);
 
-  const delivery = openedPullRequest();
+  const delivery = riskyPullRequest();
   const first = await deliver(ready, delivery);
   const { runId } = first;
   if (runId === undefined) throw new Error(`the delivery made no run: ${JSON.stringify(first)}`);
@@ -67,6 +68,13 @@ async function demo(): Promise<boolean> {
   ready = cloud.ready;
   say(`local cloud started again at ${ready.gateway}`);
 
+  const { stepId, text } = await question(ready, runId);
+  say(`the run asks: ${text}`);
+  const answers = [];
+  for (const decision of ['approve', 'approve', 'reject'])
+    answers.push(await decide(ready, { runId, stepId }, decision));
+  say(`approved twice, then rejected: answered ${answers.join(', ')}`);
+
   const run = await waitFor('the run to end', async () => {
     const view = await getJson<RunView>(ready, `/v1/runs/${runId}`);
     return ['completed', 'failed', 'cancelled'].includes(view.status) ? view : undefined;
@@ -76,6 +84,7 @@ async function demo(): Promise<boolean> {
     runId,
     duplicates,
     cost,
+    answers,
     mayRepeat: [...atFirstKill, ...atSecondKill],
   });
 }
@@ -85,11 +94,16 @@ interface Outcome {
   readonly runId: string;
   readonly duplicates: number;
   readonly cost: StepCost;
+  /** To the same decision twice, and to another one. */
+  readonly answers: readonly number[];
   /** Steps that were under way at a kill. */
   readonly mayRepeat: readonly string[];
 }
 
-async function report(ready: Ready, { run, runId, duplicates, cost, mayRepeat }: Outcome): Promise<boolean> {
+async function report(
+  ready: Ready,
+  { run, runId, duplicates, cost, answers, mayRepeat }: Outcome,
+): Promise<boolean> {
   const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?limit=100');
   const { events, intact } = await inspectJournal(ready, runId);
   trail(events);
@@ -101,11 +115,12 @@ async function report(ready: Ready, { run, runId, duplicates, cost, mayRepeat }:
     items.length === 1 &&
     duplicates === DUPLICATES &&
     intact &&
+    answers.join() === '200,200,409' &&
     run.resumeCount > 0 &&
     reExecuted.every((id) => mayRepeat.includes(id));
   const { resumeCount, status } = run;
   const figures = { ok, runs: items.length, duplicates, status, resumeCount, steps: steps.size, reExecuted };
-  console.log(JSON.stringify({ ...figures, journalIntact: intact, ...cost }));
+  console.log(JSON.stringify({ ...figures, journalIntact: intact, answers, ...cost }));
   return ok;
 }
 

@@ -16,11 +16,21 @@ export function trail(events: readonly RunEvent[]): void {
   console.log('');
 }
 
-function detail({ type, data, writer }: RunEvent): string {
+function detail({ type, data, writer, actor }: RunEvent): string {
   const epoch = writer ? `epoch ${writer.epoch}` : '';
   switch (type) {
     case 'step_succeeded':
-      return `${data.stepId} (attempt ${data.attempt}, ${data.durationMs} ms, ${epoch})`;
+      return `${data.stepId} (attempt ${data.attempt}, ${data.durationMs} ms${epoch && `, ${epoch}`})`;
+    case 'step_started':
+      return `${data.stepId} (${epoch})`;
+    case 'step_skipped':
+      return `${data.stepId} (${data.reason})`;
+    case 'wait_opened':
+      return `${data.wait.execution.stepId} asks a person`;
+    case 'wait_resolved':
+      return `${data.decision ?? 'answered'} by ${actor}`;
+    case 'run_suspended':
+      return data.status;
     case 'run_claimed':
       return `a drive takes the lease (${epoch})`;
     case 'orphan_detected':
