@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { intercept } from '../../support/intercept.ts';
 import { HOUR_MS, Scene } from './scene.ts';
 
 type Said = [DecideRequest['decision'], Partial<DecideRequest>?];
@@ -88,6 +89,25 @@ describe('another decision', () => {
     await scene.decide('approve', { note: 'one' });
     expect(await refused(scene, ['approve', { note: 'two' }])).toMatchObject({ code: 'APPROVAL_DECIDED' });
     expect(await refused(scene, ['approve'])).toMatchObject({ code: 'APPROVAL_DECIDED' });
+  });
+
+  test('does not decide the next question, which its author never saw', async () => {
+    const scene = await Scene.asking();
+    const { store } = scene.world;
+    const overtaken = intercept(store, async ({ method }, proceed) => {
+      if (method === 'commit' && scene.state.waits[0]?.id === 'gate.1') {
+        await scene.decide('retry_with_feedback', { feedback: 'no', actor: 'c.bob' });
+        await scene.claim();
+        await scene.done('review', { revision: 2 });
+        await scene.open('gate');
+      }
+      return proceed();
+    });
+    await expect(scene.decide('approve', {}, { store: overtaken })).rejects.toMatchObject({
+      code: 'APPROVAL_DECIDED',
+      details: { waitId: 'gate.1', decision: 'retry_with_feedback', decidedBy: 'c.bob' },
+    });
+    expect(scene.state.waits).toMatchObject([{ id: 'gate.2' }]);
   });
 
   test('is not the same steps in another order', async () => {

@@ -104,7 +104,7 @@ function repeated(decided: Decided, answer: ApprovalAnswer): Decided {
 /** @param at when it was over, epoch ms */
 function expiredError(stepId: string, waitId: string, at: number): CairnError {
   const expiredAt = new Date(at).toISOString();
-  return new CairnError('APPROVAL_EXPIRED', `nobody decided '${stepId}' before ${expiredAt}`, {
+  return new CairnError('APPROVAL_EXPIRED', `'${stepId}' could be decided before ${expiredAt}`, {
     stepId,
     details: { waitId, expiredAt },
   });
@@ -132,11 +132,12 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
       },
     );
   }
-  if (other) {
-    return new CairnError('NOT_FOUND', `the open question of '${step}' is '${other.id}', not the one named`, {
+  const newest = other?.id ?? state.decisions.find(({ stepId }) => stepId === answer.step)?.waitId;
+  if (newest !== undefined) {
+    return new CairnError('NOT_FOUND', `the last question of '${step}' is '${newest}', not the one named`, {
       stepId: step,
       field: 'waitId',
-      details: { waitId: other.id },
+      details: { waitId: newest },
     });
   }
   return new CairnError('NOT_FOUND', `the run has asked nobody to decide '${step}'`, {

@@ -29,16 +29,19 @@ export interface DecideDeps extends JournalDeps, DriveAfterDeps {
  */
 export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
   assertMakesSense(request);
-  const { runId, tenantId, stepId: step, waitId, decision } = request;
-  const answer = { step, waitId, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
+  const { runId, tenantId, stepId: step, decision } = request;
+  const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let from: RunStatus = 'awaiting_approval';
+  let { waitId } = request;
   let verdict: ApprovalVerdict | undefined;
   const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
     decide: (state, now) => {
       from = state.status;
-      verdict = approvalVerdict(state, answer, now);
+      verdict = approvalVerdict(state, { ...answer, waitId }, now);
+      // Whoever is overtaken by feedback has not answered the question that follows from it.
+      if (verdict.kind === 'decide') waitId = verdict.wait.id;
       return verdict.kind === 'repeated' ? [] : draftsOn(deps, { state, request, wait: verdict.wait, now });
     },
   });
