@@ -31,6 +31,8 @@ export interface PerformanceOptions {
 /** More than any scenario needs; one that goes on for longer never ends. */
 const MAX_TURNS = 2_000;
 const MINUTE_MS = 60_000;
+/** Between two sendings of the same. */
+const LONGEST_PAUSE_MS = 1_000;
 /** After a failure that is no death, the queue tries a task again this much later. */
 const RETRY_MS = 1_000;
 /** What a process gets between SIGTERM and SIGKILL. */
@@ -176,7 +178,7 @@ export class Performance {
     const now = this.world.clock.now();
     if (this.#scanning || this.#options.withoutScan || now < this.#nextScanAt) return false;
     this.#nextScanAt = this.#minuteAfter(now);
-    if ((this.#nextWake() ?? Number.POSITIVE_INFINITY) > now) return false;
+    if ((this.world.nextWake ?? Number.POSITIVE_INFINITY) > now) return false;
     const work: Work = { process: this.#process };
     this.#scanning = true;
     this.#under.add(work);
@@ -196,7 +198,10 @@ export class Performance {
 
   #isAtRest(): boolean {
     if (this.#under.size > 0 || this.#leaving || this.world.queue.pending.length > 0) return false;
-    if (this.#nextWake() !== undefined) return false;
+    if (this.world.nextWake !== undefined) return false;
+    // Whoever pauses before he sends once more is not done; a timer that is still set after that was forgotten.
+    if ((this.world.clock.nextAt ?? Number.POSITIVE_INFINITY) <= this.world.clock.now() + LONGEST_PAUSE_MS)
+      return false;
     const states = [...this.world.db.runs.values()].map(({ snapshot }) => snapshot);
     // What the outside still waits to do it cannot do to runs that are over.
     return states.length > 0 && states.every(isOver) && !this.outside.isBusy;
@@ -206,7 +211,7 @@ export class Performance {
   #moveTime(): boolean {
     const { clock, queue } = this.world;
     const now = clock.now();
-    const wake = this.#nextWake();
+    const wake = this.world.nextWake;
     const scanAt =
       wake === undefined || this.#options.withoutScan
         ? undefined
@@ -217,11 +222,6 @@ export class Performance {
     if (scanAt !== undefined && this.#nextScanAt < scanAt) this.#nextScanAt = scanAt;
     if (!clock.fireNext(at) && at > now) clock.jump(at - now);
     return true;
-  }
-
-  #nextWake(): number | undefined {
-    const times = [...this.world.db.runs.values()].flatMap(({ wakeAt }) => wakeAt ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   #mainRun(): RunState | undefined {

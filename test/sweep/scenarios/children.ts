@@ -13,7 +13,7 @@ type Options = Partial<ChildOptions<Record<never, never>, Needs, unknown>>;
 
 /** For children that must still be under way when the parent has been recovered; they say so less often. */
 const LONG_MS = 360_000;
-const PATIENT = { heartbeatMs: 30_000, leaseMs: 70_000, pollMs: 30_000 };
+const PATIENT = { heartbeatMs: 30_000, flushMs: 30_000, leaseMs: 70_000, pollMs: 30_000 };
 
 const doubling = (stage: Stage, ms = 200) =>
   defineWorkflow({
