@@ -61,7 +61,9 @@ export function doubtOf(execution: StepExecution, now: number): Wait {
 function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: number): string {
   const asked = ask(seen);
   const detail = typeof asked === 'string' ? { question: asked } : Object(asked);
-  const escalation = escalate && { escalation: { at: now + escalate.afterMs, text: escalate.text } };
+  const escalation = escalate && {
+    escalation: { at: new Date(now + escalate.afterMs).toISOString(), text: escalate.text },
+  };
   const text = toJsonText({ ...detail, ...escalation }, `question of step '${id}'`);
   if (Buffer.byteLength(text) <= MAX_QUESTION_BYTES) return text;
   throw new CairnError(
