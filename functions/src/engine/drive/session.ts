@@ -44,7 +44,7 @@ export interface SessionParams {
 /** A policy that could not be asked is asked again after this. */
 const POLICY_RETRY_MS = 30_000;
 
-type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal';
+type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held';
 
 export class DriveSession {
   readonly #deps: EngineDeps;
@@ -107,8 +107,8 @@ export class DriveSession {
       this.#over = true;
       endVitalSigns();
       shutdown.removeEventListener('abort', onShutdown);
-      this.#steps.end();
       for (const cancel of this.#timers) cancel();
+      await this.#steps.end();
     }
   }
 
@@ -177,13 +177,19 @@ export class DriveSession {
     this.#advance();
   }
 
-  /** Operators may have paused the workflow since the drive began: then it hands over, and the next is put aside. */
+  /**
+   * Operators may have paused the workflow since the drive began: then nothing more is started, and the next drive is put
+   * aside. What has begun may end: they asked for nothing new, not for steps whose outcome is in doubt.
+   */
   async #askGate(): Promise<void> {
-    if (!(await mayGoOn(this.#deps, this.#params.journal.state))) this.#halt('budget');
+    if (await mayGoOn(this.#deps, this.#params.journal.state)) return;
+    this.#letGo.abort(new StepAborted('budget'));
+    this.#stop ??= 'held';
+    this.#concludeIfDone();
   }
 
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
-  #halt(why: Exclude<Stop, 'renewal'>): void {
+  #halt(why: Exclude<Stop, 'renewal' | 'held'>): void {
     if (why !== 'cancel') this.#letGo.abort(new StepAborted(why));
     if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;

@@ -156,9 +156,10 @@ export class Stepping {
     this.#bodies.leave();
   }
 
-  /** Ends all waiting in process. */
-  end(): void {
+  /** Ends all waiting in process; resolves once nothing is being told to the outside any more. */
+  async end(): Promise<void> {
     this.#resting.end();
+    await this.#waiting.quiet();
   }
 
   get #isStopped(): boolean {
@@ -229,10 +230,11 @@ export class Stepping {
       if (next.kind === 'give_up') {
         return this.#settle(unit, execution, [drafts.failedByPolicy(ending, result.error)]);
       }
-      await scope.counted(() =>
-        scope.append([drafts.retryScheduled(execution, next.at, result.error)], execution),
-      );
-      this.#rest(keyOf(unit), next.at);
+      // It rests before it stops counting: in between nothing would seem to be left to wait for.
+      await scope.counted(async () => {
+        await scope.append([drafts.retryScheduled(execution, next.at, result.error)], execution);
+        this.#rest(keyOf(unit), next.at);
+      });
       return this.#params.onChange();
     }
     const record = (output: Output) => {

@@ -100,9 +100,12 @@ export class Waiting {
         ...answered({ step, wait, now }, { initiator: 'system', signalId }, found.output),
       ];
     };
-    const { events } = await scope.counted(() => scope.append(decide, execution));
-    if (answer) return this.#moves.settle(unit, execution, [], answer);
-    if (events.length > 0) this.hold(wait);
+    // It is held before it stops counting: in between nothing would seem to be left to wait for.
+    await scope.counted(async () => {
+      const { events } = await scope.append(decide, execution);
+      if (answer) await this.#moves.settle(unit, execution, [], answer);
+      else if (events.length > 0) this.hold(wait);
+    });
     this.#moves.advance();
   }
 
@@ -146,12 +149,12 @@ export class Waiting {
     this.#moves.restNoMore(key);
     const isOpen = (state: RunState) => state.waits.some(({ id }) => id === wait.id);
     const { journal } = this.#scope;
-    const { events } = await this.#scope.counted(() =>
-      journal.append((state) => (isOpen(state) ? facts : [])),
-    );
     const outcome = drafts.outcomeOf(facts);
-    if (events.length === 0) this.#takeIn(wait);
-    else if (outcome) return this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
+    await this.#scope.counted(async () => {
+      const { events } = await journal.append((state) => (isOpen(state) ? facts : []));
+      if (events.length === 0) this.#takeIn(wait);
+      else if (outcome) await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
+    });
     this.#moves.advance();
   }
 
