@@ -95,7 +95,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
     waitId: text,
     steps: fc.array(text, { maxLength: 2 }),
     again: fc.array(text, { maxLength: 3 }),
-    feedbackText: fc.json(),
+    feedback: fc.json(),
   }),
   policy_evaluated: withOptional({ allowed: flag, policySnapshotId: text }, { reason: text, stepId: text }),
   run_suspended: withOptional(

@@ -140,6 +140,6 @@ export function opened(wait: Wait): EventDraft {
 
 /** Steps sent back by the approval `waitId`. */
 export function sentBack(waitId: string, again: readonly string[], text = '"once more"'): EventDraft {
-  const data = { waitId, steps: again.slice(0, 1), again, feedbackText: text };
+  const data = { waitId, steps: again.slice(0, 1), again, feedback: text };
   return { type: 'feedback_given', initiator: 'approval', actor: 'ann', data };
 }

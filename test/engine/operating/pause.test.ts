@@ -158,6 +158,29 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(seen.ran.filter((step) => step === 'last')).toHaveLength(1);
   });
 
+  test.each([true, false])('a step that is under way may end (idempotent: %s)', async (idempotent) => {
+    build(idempotent);
+    const runId = await world.start('work');
+    void world.run();
+    await settle();
+    await close(what);
+    const closedAt = world.clock.now();
+    while (world.clock.now() < closedAt + 60_000) {
+      expect(world.clock.fireNext()).toBe(true);
+      await settle();
+    }
+    seen.inMiddle.resolve();
+    await anHour();
+    expect(world.db.runs.get(runId)?.snapshot.lease).toBeUndefined();
+    expect(seen.ran).toEqual(['first', 'middle']);
+    expect((await world.eventTypes(runId)).slice(-2)).toEqual(['step_succeeded', 'run_released']);
+    await open(what);
+    await world.run();
+    const { status: end, result } = assertStored(world.db, runId);
+    expect([end, result]).toEqual(['completed', { text: '{"last":2}' }]);
+    expect(seen.ran).toEqual(['first', 'middle', 'last']);
+  });
+
   test('a run whose drive died is left as it is, and recovered when the gate opens', async () => {
     const runId = await world.start('work');
     world.queue.take();

@@ -163,7 +163,7 @@ describe('retry_with_feedback', () => {
         waitId: 'gate.1',
         steps: ['review'],
         again: ['review', 'gate', 'ship'],
-        feedbackText: 'say why',
+        feedback: 'say why',
       },
     });
     const { steps, status, waits, feedback } = scene.state;

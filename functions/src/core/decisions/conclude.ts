@@ -20,8 +20,11 @@ export interface DriveFacts {
   readonly waits: number;
   /** A step failed for good, or the time of the run is over. */
   readonly failed: boolean;
-  /** Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. */
-  readonly stop: 'cancel' | 'budget' | 'shutdown' | 'renewal' | undefined;
+  /**
+   * Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
+   * operators want nothing new.
+   */
+  readonly stop: 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | undefined;
 }
 
 export type Conclusion =
@@ -33,7 +36,7 @@ export type Conclusion =
   | { readonly kind: 'suspend'; readonly until?: number }
   | {
       readonly kind: 'release';
-      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal';
+      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held';
       readonly dueAt?: number;
     };
 

@@ -162,7 +162,7 @@ export interface EventData {
     readonly waitId: string;
     readonly steps: readonly string[];
     readonly again: readonly string[];
-    readonly feedbackText: string;
+    readonly feedback: string;
   };
   /** `stepId`: a step's own policy; absent: the workflow's. */
   policy_evaluated: {
@@ -181,7 +181,7 @@ export interface EventData {
   };
   run_resumed: { readonly reason: string };
   run_released: {
-    readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal';
+    readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held';
     readonly inFlight: readonly StepRef[];
     readonly dueAt?: number;
   };

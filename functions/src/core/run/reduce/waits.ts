@@ -103,7 +103,7 @@ function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): P
     steps,
     waits: state.waits.filter(({ execution }) => !again.has(execution.stepId)),
     inFlight: state.inFlight.filter(({ stepId }) => !again.has(stepId)),
-    feedback: [...kept, { seq, steps: data.again, text: data.feedbackText }],
+    feedback: [...kept, { seq, steps: data.again, text: data.feedback }],
   };
 }
 
