@@ -89,7 +89,7 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
       Scene.inDoubt({ stepId: 'files', itemKey: '0' }, { world, tenantId: 'acme' }),
     );
     const answer = await decide({ decision: 'approve' }, { stepId: encodeURIComponent('files[0]') });
-    expect(await answer.json()).toMatchObject({ stepId: 'files[0]', waitId: 'files[0].1.doubt' });
+    expect(await answer.json()).toMatchObject({ stepId: 'files[0]', waitId: 'files[0].1.1.doubt' });
     expect(scene.state.steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
   });
 

@@ -5,6 +5,8 @@ import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../functions/src/operations/approvals/request.ts';
+import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
+import { intercept, never } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -130,10 +132,37 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
   });
 });
 
+test('an answer that is sent again is not taken for one about the next crash', async () => {
+  const { decide, log, state, world, runId } = await doubtful('step');
+  await decide('approve');
+  world.queue.take();
+  const process = mortal(world.deps, 7);
+  const store = intercept(process.deps.store, async ({ method, args }, proceed) => {
+    const answer = await proceed();
+    const begins =
+      method === 'commit' && (args[0] as JournalCommit).events.some(({ type }) => type === 'step_started');
+    if (begins) process.kill();
+    return begins ? never() : answer;
+  });
+  void drive({ ...process.deps, store }, { runId });
+  await world.run(() => state().status === 'awaiting_approval');
+  expect(state().waits).toMatchObject([{ id: 'push.1.2.doubt' }]);
+  await expect(decide('approve')).rejects.toMatchObject({
+    code: 'APPROVAL_DECIDED',
+    details: { waitId: 'push.1.1.doubt', decision: 'approve' },
+    help: expect.stringContaining('push.1.2.doubt'),
+  });
+  expect(log).toEqual(['push 1']);
+  await decide('approve', { waitId: 'push.1.2.doubt' });
+  await world.run();
+  expect(log).toEqual(['push 1', 'push 3']);
+  expect(state().status).toBe('completed');
+});
+
 describe('items that must not run twice', () => {
   test('are decided one by one, and the map has all their outcomes', async () => {
     const { decide, log, state, world } = await doubtful('map');
-    expect(state().waits.map(({ id }) => id)).toEqual(['push[0].1.doubt', 'push[1].1.doubt']);
+    expect(state().waits.map(({ id }) => id)).toEqual(['push[0].1.1.doubt', 'push[1].1.1.doubt']);
     await decide('approve', { stepId: 'push[0]' });
     await world.run(() => state().status === 'awaiting_approval');
     await decide('approve_with_waiver', { stepId: 'push[1]', note: 'seen' });

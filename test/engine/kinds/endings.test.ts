@@ -324,7 +324,7 @@ describe('a step that must not run twice and was caught mid-flight', () => {
     const { state, runs } = await crashed('ask');
     expect(state).toMatchObject({
       status: 'awaiting_approval',
-      waits: [{ id: 'a.1.doubt', purpose: 'doubt', execution: { stepId: 'a', attempt: 1 } }],
+      waits: [{ id: 'a.1.1.doubt', purpose: 'doubt', execution: { stepId: 'a', attempt: 1 } }],
     });
     expect(runs).toEqual([1]);
   });

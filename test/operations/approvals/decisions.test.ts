@@ -242,7 +242,7 @@ describe('a step in doubt', () => {
     const scene = await Scene.inDoubt();
     expect(await scene.decide('approve', { stepId: 'push' })).toMatchObject({
       stepId: 'push',
-      waitId: 'push.1.doubt',
+      waitId: 'push.1.1.doubt',
     });
     const [, scheduled] = await scene.last(3);
     expect(scheduled).toMatchObject({
@@ -299,7 +299,7 @@ describe('a step in doubt', () => {
     // What the failure of an item means is for its step to say.
     expect(error).toBeUndefined();
     expect(await scene.decide('approve', { stepId: 'files[0]' })).toMatchObject({
-      waitId: 'files[0].1.doubt',
+      waitId: 'files[0].1.1.doubt',
     });
   });
 });

@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
 import type { EventDraft, StepExecution, Wait } from '../../../functions/src/core/run/events.ts';
-import { type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
 import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import type { OnFailure } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import * as drafts from '../../../functions/src/engine/drive/drafts.ts';
+import { doubtOf, opened } from '../../../functions/src/engine/waits/open.ts';
 import { resumed } from '../../../functions/src/engine/waits/settle.ts';
 import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
@@ -156,8 +157,7 @@ export class Scene {
 
   async doubt(of: Partial<StepExecution>): Promise<void> {
     const execution = this.execution(of);
-    const id = `${stepKey(execution)}.${execution.revision}.doubt`;
-    await this.open(execution.stepId, { id, kind: 'approval', purpose: 'doubt', execution });
+    await this.append([opened(doubtOf(execution, this.now))]);
   }
 
   suspend(): Promise<unknown> {

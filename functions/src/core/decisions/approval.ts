@@ -45,7 +45,11 @@ export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: nu
     ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
   );
   if (open) {
-    if (decided && isRepeatedFeedback(decided, answer)) return { kind: 'repeated', decided };
+    // A request that was sent again, or one about the question that followed? What can do harm twice is not done.
+    if (decided && isSame(decided, answer) && decided.waitId !== open.id) {
+      if (answer.decision === 'retry_with_feedback') return { kind: 'repeated', decided };
+      if (open.purpose === 'doubt') throw decidedError(decided, answer, open);
+    }
     return { kind: 'decide', wait: decidable(state, open, now) };
   }
   if (decided) return { kind: 'repeated', decided: repeated(decided, answer) };
@@ -55,14 +59,6 @@ export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: nu
 /** The answer names a question, or means whichever there is. */
 function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
   return waitId === undefined || waitId === id;
-}
-
-/**
- * Feedback opens the next question of the same step, so a request that is sent again would answer that one as well. The
- * same words about the same steps are taken for the same request, unless it names the question it means.
- */
-function isRepeatedFeedback(decided: Decided, answer: ApprovalAnswer): boolean {
-  return decided.decision === 'retry_with_feedback' && isSame(decided, answer);
 }
 
 function isSame({ decision, payloadHash }: Decided, answer: ApprovalAnswer): boolean {
@@ -84,14 +80,21 @@ function decidable(state: RunState, wait: Wait, now: number): Wait {
 }
 
 function repeated(decided: Decided, answer: ApprovalAnswer): Decided {
-  const { decision, waitId, actor, at } = decided;
+  const { decision, waitId, at } = decided;
   if (decision === 'expired') throw expiredError(answer.step, waitId, at);
   if (isSame(decided, answer)) return decided;
+  throw decidedError(decided, answer);
+}
+
+/** @param open the question that the answer does not name, though it may mean it */
+function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): CairnError {
+  const { decision, waitId, actor, at } = decided;
   const by = actor === undefined ? '' : ` by ${actor}`;
-  const difference =
-    decision === answer.decision ? ` with another note, feedback or choice of steps` : ` as '${decision}'`;
-  throw new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${difference}`, {
+  const words =
+    decision === answer.decision ? ' with another note, feedback or choice of steps' : ` as '${decision}'`;
+  return new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${open ? ' before' : words}`, {
     stepId: answer.step,
+    ...(open ? { help: `To answer the question that is open now, name it: waitId '${open.id}'.` } : {}),
     details: {
       waitId,
       decision,

@@ -49,7 +49,8 @@ export function doubtOf(execution: StepExecution, now: number): Wait {
   const key = stepKey(execution);
   const question = `Step '${key}' was under way when its worker died, and is not idempotent: it may have acted. Run it again (approve), take it as done (approve_with_waiver) or fail it (reject)?`;
   return {
-    id: `${key}.${execution.revision}.doubt`,
+    // With the attempt: an answer about one that is sent again must not be taken for one about the next.
+    id: `${key}.${execution.revision}.${execution.attempt}.doubt`,
     kind: 'approval',
     purpose: 'doubt',
     execution,
