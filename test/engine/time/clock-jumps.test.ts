@@ -107,6 +107,8 @@ describe.each([
 });
 
 test.each([
+  ['back', -HOUR, 'may run again', true],
+  ['back', -HOUR, 'must not run twice', false],
   ['forward', HOUR, 'may run again', true],
   ['forward', HOUR, 'must not run twice', false],
 ])(

@@ -142,7 +142,8 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
   readonly onFailure?: OnFailure<T>;
   /**
    * Undoes the step when the run fails or is cancelled after it: in reverse order of completion, and recorded. Should
-   * bear to be called twice: a crash between the act and its record repeats it. Tried as often as `retry` says.
+   * bear to be called twice: a crash between the act and its record repeats it. Tried as often as `retry` says. Of a step
+   * that was sent back only its newest completed revision is undone.
    */
   readonly compensate?: (
     context: StepContext<Input> & Outputs<N> & { readonly output: T },

@@ -170,7 +170,8 @@ export class DriveSession {
   #onNews(): void {
     const { clock, settings } = this.#deps;
     const now = clock.now();
-    if (now - this.#gateAskedAt >= settings.heartbeatMs) {
+    // A clock that was set back says nothing of how long ago that was.
+    if (now < this.#gateAskedAt || now - this.#gateAskedAt >= settings.heartbeatMs) {
       this.#gateAskedAt = now;
       this.#scope.guard(this.#askGate());
     }
@@ -219,8 +220,7 @@ export class DriveSession {
     const conclusion = conclude({ ...this.#steps.facts(), stop: this.#stop });
     if (conclusion.kind === 'wait') return;
     this.#over = true;
-    const { deadlineAt } = this.#params.journal.state;
-    this.#scope.guard(this.#carryOut(noLaterThan(deadlineAt, conclusion)));
+    this.#scope.guard(this.#carryOut(conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */
@@ -276,12 +276,6 @@ function newestFeedback({ feedback }: RunState): number {
 
 function canCompensate({ steps }: Workflow): boolean {
   return [...steps.values()].some((step) => 'compensate' in step && step.compensate !== undefined);
-}
-
-/** A run that waits is looked at when its own time is over, at the latest. */
-function noLaterThan(deadlineAt: number | undefined, closing: Closing): Closing {
-  if (closing.kind !== 'suspend' || deadlineAt === undefined) return closing;
-  return { kind: 'suspend', until: Math.min(closing.until ?? deadlineAt, deadlineAt) };
 }
 
 function endOf(closing: Closing): SessionEnd {

@@ -112,7 +112,7 @@ export class Stepping {
       held: this.#tracker.ready(1).length > 0 || this.#sets.canStart ? 1 : 0,
       awaited: this.#resting.watched,
       waits: this.#waiting.size,
-      earliestDueAt: this.#resting.earliest,
+      earliestDueAt: this.#earliestDueAt,
       failed: this.#failure !== undefined,
     };
   }
@@ -164,6 +164,14 @@ export class Stepping {
 
   get #isStopped(): boolean {
     return this.#failure !== undefined || this.#params.isStopped();
+  }
+
+  /** The time of the whole run bounds whatever it rests or waits for. */
+  get #earliestDueAt(): number | undefined {
+    const { earliest } = this.#resting;
+    if (earliest === undefined && this.#waiting.size === 0) return undefined;
+    const times = [earliest, this.#scope.journal.state.deadlineAt].filter((at) => at !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   get #room(): number {

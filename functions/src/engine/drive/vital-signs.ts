@@ -41,9 +41,9 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
 
   async function act(): Promise<void> {
     const now = clock.now();
-    const silence = now - journal.lastSnapshotAt;
+    const silence = elapsed(journal.lastSnapshotAt, now);
     const writes = (journal.lagging && silence >= settings.flushMs) || silence >= settings.heartbeatMs;
-    const looks = now >= nextLookAt();
+    const looks = untilNextLook(now) <= 0;
     if (writes) await journal.touch();
     // A snapshot that was written says nothing of the events of others: a sign of life must not put off a look.
     if (looks) {
@@ -54,14 +54,19 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   }
 
   /** A commit is a look as well: it would have met an event of somebody else. */
-  function nextLookAt(): number {
+  function untilNextLook(now: number): number {
     if (!params.busy()) return Number.POSITIVE_INFINITY;
-    return Math.max(journal.lastCommitAt, lastLookAt) + settings.pollMs;
+    return settings.pollMs - Math.min(elapsed(journal.lastCommitAt, now), elapsed(lastLookAt, now));
   }
 
   function untilNextBeat(): number {
     const now = clock.now();
-    const heartbeatDue = journal.lastSnapshotAt + settings.heartbeatMs - now;
-    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, nextLookAt() - now));
+    const heartbeatDue = settings.heartbeatMs - elapsed(journal.lastSnapshotAt, now);
+    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, untilNextLook(now)));
   }
+}
+
+/** A clock that was set back does not tell how long it has been: long enough, or the lease would be lost to silence. */
+function elapsed(since: number, now: number): number {
+  return now < since ? Number.POSITIVE_INFINITY : now - since;
 }
