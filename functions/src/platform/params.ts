@@ -32,6 +32,17 @@ const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
     'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
 });
 
+const deployHook = defineString('DEPLOY_HOOK_URL', {
+  default: '',
+  description:
+    'What the workflow deploy calls to lock, release, roll back and ask for health. Empty: no such workflow.',
+});
+
+const cleanupHook = defineString('CLEANUP_HOOK_URL', {
+  default: '',
+  description: 'What the workflow nightly-cleanup calls to remove and look. Empty: no such workflow.',
+});
+
 /** One secret, or during an exchange several, separated by commas. */
 export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
 
@@ -51,6 +62,21 @@ export interface Settings {
   readonly firestoreHost: string | undefined;
   /** Whether this is the local cloud, with its shorter leases. */
   readonly local: boolean;
+}
+
+/** Where the shipped workflows act, as far as they do. @throws Error naming a parameter that is no URL */
+export function hookUrls(): { readonly deploy: string | undefined; readonly cleanup: string | undefined } {
+  return {
+    deploy: hookUrl('DEPLOY_HOOK_URL', deployHook.value()),
+    cleanup: hookUrl('CLEANUP_HOOK_URL', cleanupHook.value()),
+  };
+}
+
+function hookUrl(name: string, text: string): string | undefined {
+  if (text === '') return undefined;
+  // The text is left out: it may carry a secret.
+  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new Error(`${name} is not an http or https URL`);
+  return text;
 }
 
 /** @throws Error if the platform did not say which project this is */

@@ -1,0 +1,78 @@
+/**
+ * Calls an HTTP hook of the installation's owner: one POST, one answer. Owns what an answer means for the step that
+ * called: done, try again, or never.
+ *
+ * Must not: repeat a call by itself; the step's own policy does, under the same `Idempotency-Key`.
+ */
+import type { Json } from '../../core/encoding/json.ts';
+import { Fatal } from '../../core/errors.ts';
+import type { OutsideCall } from '../../workflows/outside-call.ts';
+
+/** A hook answers with a word or two. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Answers of the 4xx range that another time may be others: time-out, conflict, locked, too early, too many. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
+
+type Answer = Readonly<Record<string, unknown>>;
+
+export class Hook {
+  readonly #name: string;
+  readonly #url: string;
+
+  /** @param name stands in errors; the URL does not, since it may carry a secret */
+  constructor(name: string, url: string) {
+    this.#name = name;
+    this.#url = url;
+  }
+
+  /**
+   * @returns the members of the answer; none if it has no JSON object
+   * @throws Fatal for an answer that will be the same next time, Error for one that may be another
+   */
+  async call(body: Json, { key, signal }: OutsideCall): Promise<Answer> {
+    const response = await this.#post(body, key, signal);
+    const { status } = response;
+    if (status >= 200 && status < 300) return members(await this.#textOf(response));
+    await response.body?.cancel();
+    const problem = `${this.#name} answered ${status}`;
+    if (status >= 500 || PASSING.has(status)) throw new Error(problem);
+    throw new Fatal(problem);
+  }
+
+  async #post(body: Json, key: string, signal: AbortSignal): Promise<Response> {
+    try {
+      return await fetch(this.#url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+        // A hook that has moved is to be configured anew, not to be followed to wherever it says.
+        redirect: 'manual',
+        signal,
+      });
+    } catch (cause) {
+      throw new Error(`${this.#name} could not be reached`, { cause });
+    }
+  }
+
+  async #textOf(response: Response): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES)
+        throw new Fatal(`${this.#name} answered more than ${MAX_ANSWER_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+}
+
+/** Of a hook that acts nothing is expected but its status, so an answer that is no JSON is as good as none. */
+function members(text: string): Answer {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : {};
+  } catch {
+    return {};
+  }
+}

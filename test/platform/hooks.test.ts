@@ -1,0 +1,170 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Fatal } from '../../functions/src/core/errors.ts';
+import { Hook } from '../../functions/src/platform/hooks/hook.ts';
+import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
+import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
+import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
+
+interface Received {
+  readonly key: string | undefined;
+  readonly type: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+let server: Server;
+let url: string;
+let received: Received[];
+/** How the next calls are answered; the last answer stands for all that follow. */
+let answers: { readonly status: number; readonly text: string; readonly location?: string }[];
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk as Uint8Array);
+    const { 'idempotency-key': key, 'content-type': type } = request.headers;
+    received.push({
+      key: key as string | undefined,
+      type,
+      body: JSON.parse(Buffer.concat(chunks).toString()) as Received['body'],
+    });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    response.writeHead(answer?.status ?? 200, answer?.location ? { location: answer.location } : {});
+    response.end(answer?.text ?? '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=s3cret`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+beforeEach(() => {
+  received = [];
+  answers = [{ status: 200, text: '{"healthy":true,"exists":false}' }];
+});
+
+const CALL = { key: 'run/step', signal: new AbortController().signal };
+
+describe('a hook', () => {
+  test('is called once, with the key and the body', async () => {
+    expect(await new Hook('it', url).call({ action: 'lock' }, CALL)).toEqual({
+      healthy: true,
+      exists: false,
+    });
+    expect(received).toEqual([{ key: 'run/step', type: 'application/json', body: { action: 'lock' } }]);
+  });
+
+  test.each([
+    ['', {}],
+    ['done', {}],
+    ['[1]', {}],
+    ['null', {}],
+    ['{"a":1}', { a: 1 }],
+  ])('that answers %j says %j', async (text, members) => {
+    answers = [{ status: 204 + (text === '' ? 0 : -4), text }];
+    expect(await new Hook('it', url).call({}, CALL)).toEqual(members);
+  });
+
+  test.each([400, 401, 403, 404, 410, 422])('that answers %i is not asked again', async (status) => {
+    answers = [{ status, text: 'no' }];
+    await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(Fatal);
+    await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(`it answered ${status}`);
+  });
+
+  test.each([408, 409, 423, 425, 429, 500, 503])('that answers %i may be asked again', async (status) => {
+    answers = [{ status, text: 'later' }];
+    const error: unknown = await new Hook('it', url).call({}, CALL).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(Fatal);
+  });
+
+  test('that sends elsewhere is not followed', async () => {
+    answers = [{ status: 307, text: '', location: url }];
+    await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow('it answered 307');
+    expect(received).toHaveLength(1);
+  });
+
+  test('that answers without end is cut off', async () => {
+    answers = [{ status: 200, text: 'x'.repeat(100_000) }];
+    await expect(new Hook('it', url).call({}, CALL)).rejects.toThrow(/more than 65536 bytes/);
+  });
+
+  test('that is not there, and one that is told to stop, may be asked again; the URL stays secret', async () => {
+    const error: unknown = await new Hook('it', 'http://127.0.0.1:1/?token=s3cret')
+      .call({}, CALL)
+      .catch((thrown: unknown) => thrown);
+    expect(error).not.toBeInstanceOf(Fatal);
+    expect(String(error)).toBe('Error: it could not be reached');
+    const stopped = { ...CALL, signal: AbortSignal.abort() };
+    await expect(new Hook('it', url).call({}, stopped)).rejects.toThrow('it could not be reached');
+  });
+});
+
+describe('the shipped workflows over hooks', () => {
+  test.each([
+    [{ deploy: undefined, cleanup: undefined }, []],
+    [{ deploy: 'http://d', cleanup: undefined }, ['deploy']],
+    [{ deploy: undefined, cleanup: 'http://c' }, ['nightly-cleanup']],
+    [{ deploy: 'http://d', cleanup: 'http://c' }, ['deploy', 'nightly-cleanup']],
+  ])('configured as %j are, beside the review: %j', (urls, types) => {
+    const there = shippedWorkflows(outsideOf(urls)).map(({ type }) => type);
+    expect(there).toEqual(['review-pull-request', 'review-pull-request', ...types]);
+  });
+
+  test('deploy, over a hook that is away for a moment', async () => {
+    const runtime = createTestRuntime({
+      workflows: shippedWorkflows(outsideOf({ deploy: url, cleanup: undefined })),
+      patienceMs: 30_000,
+    });
+    answers = [
+      { status: 200, text: '{"healthy":true}' },
+      { status: 503, text: '' },
+      { status: 423, text: 'locked' },
+      { status: 200, text: '{"healthy":true,"detail":"3 of 3"}' },
+    ];
+    const sha = 'a'.repeat(40);
+    const run = await runtime.start('deploy', {
+      service: 'shop',
+      environment: 'staging',
+      version: '2',
+      previousVersion: '1',
+      sha,
+    });
+    await runtime.settle();
+    await runtime.deliver({ event: 'ci.finished', key: sha, data: { conclusion: 'success' } });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(received.map(({ body }) => body.action)).toEqual([
+      'health',
+      'lock',
+      'lock',
+      'lock',
+      'release',
+      'health',
+      'unlock',
+    ]);
+    const keys = received.filter(({ body }) => body.action === 'lock').map(({ key }) => key);
+    expect(new Set(keys)).toEqual(new Set([`${run.id}/lock`]));
+    expect(received.find(({ body }) => body.action === 'release')?.body).toEqual({
+      action: 'release',
+      service: 'shop',
+      environment: 'staging',
+      version: '2',
+    });
+    expectJournal(run.journal()).toHaveRun('lock', 3);
+  });
+
+  test('clean up, and fail where the hook does not say what it must', async () => {
+    const outside = outsideOf({ deploy: undefined, cleanup: url });
+    const runtime = createTestRuntime({ workflows: shippedWorkflows(outside), patienceMs: 30_000 });
+    const items = [{ id: 'b', kind: 'branch', lastUsedAt: '2020-01-01T00:00:00Z' }];
+    const run = await runtime.start('nightly-cleanup', { items, asOf: '2026-01-01T00:00:00Z' });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(received.map(({ body, key }) => [body, key])).toEqual([
+      [{ action: 'remove', id: 'b', kind: 'branch' }, `${run.id}/remove/b`],
+      [{ action: 'exists', id: 'b', kind: 'branch' }, `${run.id}/look-again/b`],
+    ]);
+    answers = [{ status: 200, text: '{}' }];
+    const call = { key: 'k', signal: new AbortController().signal };
+    const item = { id: 'b', kind: 'branch', lastUsedAt: '', isProtected: false };
+    await expect(outside.janitor?.exists(item, call)).rejects.toThrow(/did not say whether 'exists'/);
+  });
+});
