@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterAll, expect, test } from '@jest/globals';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
+import { createTestRuntime } from '../../functions/src/testing/index.ts';
+import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
+import { writeSnippets } from './snippets.ts';
+
+const SHA = 'e'.repeat(40);
+const DEPLOYMENT = {
+  service: 'shop',
+  environment: 'staging',
+  version: '1.1.0',
+  previousVersion: '1.0.0',
+  sha: SHA,
+};
+
+const snippets = writeSnippets('docs/workflows.md');
+afterAll(() => snippets.remove());
+
+async function deployed(workflows: readonly Workflow[]): Promise<string> {
+  const runtime = createTestRuntime({ workflows, patienceMs: 30_000 });
+  const run = await runtime.start('deploy', DEPLOYMENT);
+  await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
+  return runtime.runToEnd(run);
+}
+
+test('what docs/workflows.md shows compiles', () => {
+  snippets.compile();
+});
+
+test('the hook of docs/workflows.md is deployed to', async () => {
+  const hook = spawn(process.execPath, [snippets.at('receiver.ts'), '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(hook.stdout)[Symbol.asyncIterator]();
+  try {
+    const [, url] = /^DEPLOY_HOOK_URL=(.*)$/.exec((await lines.next()).value ?? '') ?? [];
+    expect(await deployed(shippedWorkflows(outsideOf({ deploy: url, cleanup: undefined })))).toBe(
+      'completed',
+    );
+    for (const line of ['lock shop/staging ', 'release shop/staging 1.1.0', 'unlock shop/staging ']) {
+      expect((await lines.next()).value).toBe(line);
+    }
+  } finally {
+    hook.kill();
+    await once(hook, 'exit');
+  }
+});
+
+test('the target of docs/workflows.md is deployed to', async () => {
+  const { acts, workflows } = (await import(snippets.at('functions/src/my-functions.ts'))) as {
+    acts: string[];
+    workflows: readonly Workflow[];
+  };
+  expect(await deployed(workflows)).toBe('completed');
+  expect(acts).toEqual(['lock shop', 'release shop 1.1.0', 'unlock shop']);
+});
+
+test.each([
+  ['review-pull-request', ['sign-off', 'summarise', 'conclude', 'review-file', 'measure-size', 'verdict']],
+  ['deploy', ['look-first', 'require-green', 'agree', 'lock', 'prepare', 'release', 'soak', 'check-health']],
+  ['nightly-cleanup', ['find-stale', 'confirm', 'remove', 'settle', 'look-again', 'report']],
+])('the steps of %s that docs/workflows.md draws are there', (type, drawn) => {
+  const outside = outsideOf({ deploy: 'http://d', cleanup: 'http://c' });
+  const workflow = shippedWorkflows(outside).findLast((each) => each.type === type);
+  expect([...(workflow?.steps.keys() ?? [])]).toEqual(expect.arrayContaining(drawn));
+});
