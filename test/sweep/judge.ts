@@ -68,17 +68,24 @@ function prescribedDifference({ world, doubted }: Performance, { inDoubt }: Scen
 }
 
 function firstDifference(expected: Outcome, actual: Outcome): string | undefined {
-  if (actual.runs.length !== expected.runs.length) {
-    return `${actual.runs.length} runs, not ${expected.runs.length}`;
-  }
-  for (const [i, run] of expected.runs.entries()) {
-    const why = runDifference(run, actual.runs[i] as RunOutcome);
-    if (why !== undefined) return why;
-  }
   return (
+    differenceOfRuns(expected.runs, actual.runs) ??
     memberDifference('the answer to', expected.answers, actual.answers) ??
     memberDifference('events that lie ready of', expected.early, actual.early)
   );
+}
+
+/** The first thing in which runs differ, both in order. */
+export function differenceOfRuns(
+  expected: readonly RunOutcome[],
+  actual: readonly RunOutcome[],
+): string | undefined {
+  if (actual.length !== expected.length) return `${actual.length} runs, not ${expected.length}`;
+  for (const [i, run] of expected.entries()) {
+    const why = runDifference(run, actual[i] as RunOutcome);
+    if (why !== undefined) return why;
+  }
+  return undefined;
 }
 
 function runDifference(expected: RunOutcome, actual: RunOutcome): string | undefined {

@@ -7,7 +7,6 @@
 import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../functions/src/core/run/state.ts';
-import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
 import type { Performance } from './performance.ts';
 
 /** One line of a journal for each subject: the run itself, a step, a wait. Order is kept within a subject. */
@@ -58,29 +57,40 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
 ]);
 
 export function outcomeOf({ world, outside }: Performance): Outcome {
-  const runs = [...world.db.runs.values()].map(runOutcome);
+  const runs = [...world.db.runs.values()].map(({ snapshot, events, checkpoints }) => {
+    const { result } = snapshot;
+    const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
+    // Where it lies depends on how long the journal is; what lies there must not.
+    return runOutcome(
+      snapshot.id,
+      events,
+      result && 'text' in result ? result.text : (kept?.outputHash ?? kept?.outputText ?? kept?.outputRef),
+    );
+  });
   const early = [...world.db.rendezvous.values()].map(({ rendezvous }) => [
     `${rendezvous.event} ${rendezvous.key}`,
     rendezvous.early.map(({ eventId }) => eventId),
   ]);
   return {
-    runs: runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)),
+    runs: inOrder(runs),
     early: Object.fromEntries(early),
     answers: Object.fromEntries([...outside.answers].map(([name, answer]) => [name, withoutIds(answer)])),
   };
+}
+
+/** In an order that does not depend on drawn ids. */
+export function inOrder(runs: readonly RunOutcome[]): RunOutcome[] {
+  return [...runs].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
 }
 
 function sortKey({ type, final, story }: RunOutcome): string {
   return JSON.stringify([type, final.input, final, story]);
 }
 
-function runOutcome({ snapshot, events, checkpoints }: RunDocuments): RunOutcome {
-  const state = fold(snapshot.id, events);
-  const { result } = state;
-  // Where it lies depends on how long the journal is; what lies there must not.
-  const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
-  const value = result && 'text' in result ? result.text : (kept?.outputText ?? kept?.outputRef);
-  return { type: state.type, final: { ...finalOf(state), result: value }, story: storyOf(events) };
+/** @param result what the run came to, in any form in which equal results are equal */
+export function runOutcome(runId: string, events: readonly RunEvent[], result: unknown): RunOutcome {
+  const state = fold(runId, events);
+  return { type: state.type, final: { ...finalOf(state), result }, story: storyOf(events) };
 }
 
 function finalOf(state: RunState): Record<string, unknown> {

@@ -10,7 +10,7 @@ import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
 import type { Operation, Scenario, View } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { VirtualStage } from './stage.ts';
 
 export const TENANT = 't1';
 const START = 'start';
@@ -34,9 +34,9 @@ export class Outside {
   /** Empty before the run was started. */
   runId = '';
   readonly #acting: readonly Acting[];
-  readonly #stage: Stage;
+  readonly #stage: VirtualStage;
 
-  constructor(scenario: Scenario, stage: Stage, now: number) {
+  constructor(scenario: Scenario, stage: VirtualStage, now: number) {
     this.#stage = stage;
     const operations = [startOf(scenario), ...(scenario.operations ?? [])];
     this.#acting = operations.map((operation) => ({
@@ -128,21 +128,29 @@ export class Outside {
 
   #view(run: RunState | undefined): View {
     const answers = this.answers;
-    return {
-      run,
-      waitsAt: (stepId) => run?.waits.some(({ execution }) => execution.stepId === stepId) ?? false,
-      hasDone: (stepId) => run?.steps.get(stepId)?.phase === 'done',
+    return viewOf(run, {
       isRunning: (stepId) => this.#stage.isRunning(stepId),
       wasAnswered: (operation) => answers.has(operation),
-    };
+    });
   }
 }
 
-function startOf({ name, start }: Scenario): Operation {
+/** What can be seen of a run, and of what is known of it besides. */
+export function viewOf(run: RunState | undefined, known: Pick<View, 'isRunning' | 'wasAnswered'>): View {
+  return {
+    run,
+    waitsAt: (stepId) => run?.waits.some(({ execution }) => execution.stepId === stepId) ?? false,
+    hasDone: (stepId) => run?.steps.get(stepId)?.phase === 'done',
+    ...known,
+  };
+}
+
+export function startOf({ name, start }: Scenario): Operation {
   return {
     name: START,
     when: () => true,
     act: ({ deps }) => startOnce(deps, start.type, start.input ?? {}, `api:sweep:${name}`),
+    request: () => ({ path: '/v1/runs', body: { type: start.type, input: start.input ?? {} } }),
   };
 }
 

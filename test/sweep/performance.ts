@@ -17,7 +17,7 @@ import { isPassing, Outside } from './outside.ts';
 import { REDELIVERY_MS } from './plan.ts';
 import { Process, type ProcessDeps } from './process.ts';
 import type { Scenario } from './scenario.ts';
-import { Stage } from './stage.ts';
+import { VirtualStage } from './stage.ts';
 import { Watch } from './watch.ts';
 
 export interface PerformanceOptions {
@@ -45,7 +45,7 @@ interface Work {
 
 export class Performance {
   readonly world: World;
-  readonly stage: Stage;
+  readonly stage: VirtualStage;
   readonly outside: Outside;
   readonly calls: Calls;
   /** Runs with a step that must not run twice and was under way when something went wrong. */
@@ -70,7 +70,7 @@ export class Performance {
     this.#options = options;
     this.calls = new Calls(options.disturbances ?? []);
     this.world = new World({ workflows: [], settings: scenario.settings ?? {} });
-    this.stage = new Stage(this.world.db);
+    this.stage = new VirtualStage(this.world.db);
     this.#watch = new Watch(this.world.db);
     this.#beginsAt = this.world.clock.now();
     this.#nextScanAt = this.#beginsAt + MINUTE_MS;

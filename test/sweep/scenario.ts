@@ -4,7 +4,27 @@ import type { RunState } from '../../functions/src/core/run/state.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import type { EngineSettings } from '../../functions/src/engine/settings.ts';
 import type { ProcessDeps } from './process.ts';
-import type { Stage } from './stage.ts';
+
+/** What every body is given, and the stage needs. */
+export interface Acting {
+  readonly runId: string;
+  readonly stepId: string;
+  readonly revision: number;
+  readonly signal: AbortSignal;
+  readonly index?: number;
+}
+
+/** What the bodies of a scenario act on: they say here that they ran, and take time here. */
+export interface Stage {
+  /** Every body calls it first. It is where the body takes its time, `ms` of it, in which the world may end. */
+  acts(context: Acting, ms?: number): Promise<void>;
+  /** More of the time of a body that has begun. */
+  goesOn(context: Acting, ms: number): Promise<void>;
+  /** A compensation calls it first. */
+  undoes(context: Acting, ms?: number): Promise<void>;
+  /** What a memo is made of. It must not be asked for once the memo is there. */
+  memoises(context: Acting, name: string): string;
+}
 
 /** What somebody outside can see, from which he decides to act. */
 export interface View {
@@ -28,6 +48,12 @@ export interface Client {
   readonly runId: string;
 }
 
+/** A request to the API. */
+export interface ApiRequest {
+  readonly path: string;
+  readonly body: { readonly [name: string]: unknown };
+}
+
 /**
  * Something a person or a program does. When the process that serves it dies, it does the very same again, as a client
  * with an idempotency key would; so `act` must carry all that makes it the same.
@@ -41,6 +67,8 @@ export interface Operation {
   readonly onlyDisturbed?: true;
   /** Resolves with what is kept of the answer; an error that is not "try again" is an answer too. */
   readonly act: (client: Client) => Promise<unknown>;
+  /** The same as a request, for where processes are real ones; absent: it is done in virtual time only. */
+  readonly request?: (runId: string) => ApiRequest;
 }
 
 /** How the undisturbed performance must end, so that a scenario cannot come to nothing unnoticed. */

@@ -1,6 +1,6 @@
 /**
- * What the bodies of a scenario act on: they say here that they ran, and take time here. Keeps who ran how often, and
- * finds out whether a body began whose success was durable already.
+ * The stage of bodies in virtual time: keeps who ran how often, and finds out whether a body began whose success was
+ * durable already.
  *
  * Must not: be seen by the engine.
  */
@@ -11,17 +11,9 @@ import type { MemoryDatabase } from '../../functions/src/memory/memory-database.
 import { pause } from '../../functions/src/ports/clock.ts';
 import { never } from '../support/intercept.ts';
 import { Process } from './process.ts';
+import type { Acting, Stage } from './scenario.ts';
 
-/** What every body is given, and the stage needs. */
-export interface Acting {
-  readonly runId: string;
-  readonly stepId: string;
-  readonly revision: number;
-  readonly signal: AbortSignal;
-  readonly index?: number;
-}
-
-export class Stage {
+export class VirtualStage implements Stage {
   /** Bodies that began although their success was recorded. */
   readonly repeated: string[] = [];
   readonly #db: MemoryDatabase;
@@ -32,10 +24,6 @@ export class Stage {
     this.#db = db;
   }
 
-  /**
-   * Every body calls it first. It is where the body takes its time, in which the world may end: `ms` of the process's
-   * clock, cut short by the signal.
-   */
   async acts(context: Acting, ms = 0): Promise<void> {
     const process = livingProcess();
     if (!process) return never();
@@ -51,7 +39,6 @@ export class Stage {
     }
   }
 
-  /** More of the time of a body that has begun. */
   async goesOn(context: Acting, ms: number): Promise<void> {
     const process = livingProcess();
     if (!process) return never();
@@ -59,7 +46,6 @@ export class Stage {
     context.signal.throwIfAborted();
   }
 
-  /** What a memo is made of. It must not be asked for once the memo is there. */
   memoises(context: Acting, name: string): string {
     if (!livingProcess()) return name;
     const memos = this.#db.memos.get(
@@ -69,7 +55,6 @@ export class Stage {
     return name;
   }
 
-  /** A compensation calls it first. */
   async undoes(context: Acting, ms = 0): Promise<void> {
     const process = livingProcess();
     if (!process) return never();

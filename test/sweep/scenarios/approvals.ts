@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { ApprovalOptions, Needs } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 import { cancels, decides } from './operations.ts';
 
 const input = z.object({});

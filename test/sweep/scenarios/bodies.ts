@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { Decision } from '../../../functions/src/core/run/events.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Ending, Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Ending, Scenario, Stage } from '../scenario.ts';
 import { decides } from './operations.ts';
 
 const input = z.object({});

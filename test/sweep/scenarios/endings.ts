@@ -4,8 +4,7 @@ import { Fatal } from '../../../functions/src/core/errors.ts';
 import { degraded } from '../../../functions/src/engine/define/degraded.ts';
 import type { Policy } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 import { cancels } from './operations.ts';
 
 const input = z.object({});

@@ -1,8 +1,7 @@
 /** Events and signals: when the run waits, before it does, while it is busy, never, not as expected, after its end. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 import { cancels, delivers, signals } from './operations.ts';
 
 const input = z.object({});

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 
 const input = z.object({ items: z.array(z.number()).default([1, 2, 3, 4, 5]) });
 

@@ -14,6 +14,7 @@ type When = (view: View) => boolean;
 
 /** Everybody who acts is the same person. */
 const ACTOR = 'ada';
+const REASON = 'no longer wanted';
 
 export function cancels(when: When, more: Partial<Operation> = {}): Operation {
   return {
@@ -24,12 +25,13 @@ export function cancels(when: When, more: Partial<Operation> = {}): Operation {
         runId,
         tenantId,
         actor: ACTOR,
-        reason: 'no longer wanted',
+        reason: REASON,
         stopKind: 'user',
       });
       // Whether it has ended already is a matter of the moment.
       return status.startsWith('cancel');
     },
+    request: (runId) => ({ path: `/v1/runs/${runId}/cancel`, body: { reason: REASON } }),
     ...more,
   };
 }
@@ -51,6 +53,7 @@ export function decides(stepId: string, said: Said, more: Partial<Operation> = {
       });
       return decided;
     },
+    request: (runId) => ({ path: `/v1/runs/${runId}/approvals/${stepId}`, body: said }),
     ...more,
   };
 }
@@ -70,6 +73,7 @@ export function delivers(
       const { delivered, kept } = await deliverEvent(deps, sent);
       return { isSomewhere: delivered.length > 0 || kept };
     },
+    request: () => ({ path: '/v1/events', body: { event, key, data } }),
     ...more,
   };
 }
@@ -89,6 +93,7 @@ export function signals(name: string, data: unknown, more: Partial<Operation> = 
       });
       return signalId;
     },
+    request: (runId) => ({ path: `/v1/runs/${runId}/signals`, body: { name, data } }),
     ...more,
   };
 }

@@ -1,8 +1,7 @@
 /** Operators: a workflow is paused, everything is stopped; nothing is lost, and all goes on after. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 import { holds } from './operations.ts';
 
 /** Longer than whatever a crash before it may delay. */

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 
 const input = z.object({});
 /** Longer than a drive looks away for: it beats and looks for news meanwhile. */

@@ -1,8 +1,7 @@
 /** Sleeps, and what a cancel does to runs in each state. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario } from '../scenario.ts';
-import type { Stage } from '../stage.ts';
+import type { Scenario, Stage } from '../scenario.ts';
 import { cancels } from './operations.ts';
 
 const input = z.object({});
