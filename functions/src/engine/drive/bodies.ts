@@ -6,7 +6,8 @@
  */
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
 import { feedbackFor } from '../../core/run/state.ts';
-import type { RunJournal } from '../../journal/run-journal.ts';
+import type { Decide } from '../../journal/batch.ts';
+import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import type { AnyPolicy, BodyStep, Context } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { askPolicy } from '../policy.ts';
@@ -37,6 +38,8 @@ export interface BodiesParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly beats: Beats;
+  /** Adds nothing once the drive has let go. */
+  readonly append: (decide: Decide) => Promise<Appended>;
   readonly seenBy: (unit: Unit) => Context;
   readonly onEnd: (ended: Ended) => Promise<void>;
   /** One ended without a result: the drive may now have nothing left to wait for. */
@@ -106,7 +109,7 @@ export class Bodies {
     if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
-    if (!step.idempotent) await journal.append(() => [drafts.started(execution)]);
+    if (!step.idempotent && !(await this.#leavesTrace(execution))) return undefined;
     const onBeat = (beat: () => void) => this.#beatTimers.set(running, beat);
     const result = await runAttempt({ step, context, abort, clock: deps.clock, onBeat });
     this.#beatTimers.delete(running);
@@ -115,6 +118,11 @@ export class Bodies {
   }
 
   readonly #beatTimers = new Map<Running, () => void>();
+
+  async #leavesTrace(execution: StepExecution): Promise<boolean> {
+    const { events } = await this.#params.append(() => [drafts.started(execution)]);
+    return events.length > 0;
+  }
 
   /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
   async #refusal(step: BodyStep, policy: AnyPolicy, context: Context): Promise<AttemptResult | undefined> {
@@ -130,7 +138,7 @@ export class Bodies {
       const cause = new Error(`the policy of step '${step.id}' could not be asked`);
       return { kind: 'failed', cause, error: recorded(step.id, cause) };
     }
-    await journal.append(() => answer.drafts);
+    await this.#params.append(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 

@@ -27,6 +27,7 @@ export class Scope {
   readonly workflow: Workflow;
   readonly outputs: Outputs;
   readonly #params: ScopeParams;
+  readonly #owner: string | undefined;
   #onTheWay = 0;
 
   constructor(params: ScopeParams) {
@@ -35,6 +36,7 @@ export class Scope {
     this.journal = params.journal;
     this.workflow = params.workflow;
     const { state } = params.journal;
+    this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
     this.outputs = new Outputs(params.workflow, unsettled);
   }
@@ -64,10 +66,15 @@ export class Scope {
 
   /** A fact about an execution stays one on every newer state, but for one whose step was sent back meanwhile. */
   append(facts: readonly EventDraft[] | Decide, { stepId, revision }: StepExecution): Promise<Appended> {
-    return this.journal.append((state) => {
+    return this.appendHeld((state) => {
       if ((state.steps.get(stepId)?.revision ?? revision) > revision) return [];
       return typeof facts === 'function' ? facts(state) : facts;
     });
+  }
+
+  /** Appends while this drive holds the lease: what ends after it has let go is for the next drive to see to. */
+  appendHeld(decide: Decide): Promise<Appended> {
+    return this.journal.append((state) => (state.lease?.owner === this.#owner ? decide(state) : []));
   }
 
   /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */

@@ -130,7 +130,7 @@ export class DriveSession {
     const at = state.policySnapshotId === undefined ? 'start' : 'resume';
     const answer = await askPolicy(this.#deps, workflow.policy, { state, input, at });
     if (answer) {
-      await journal.append(() => answer.drafts);
+      await this.#scope.appendHeld(() => answer.drafts);
       return true;
     }
     if (this.#over) return false;

@@ -65,6 +65,7 @@ export class Stepping {
       deps,
       journal,
       beats,
+      append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
       onEnd: (ended) => this.#bodyEnded(ended),
       onLeft: onChange,

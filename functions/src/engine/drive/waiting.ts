@@ -151,7 +151,7 @@ export class Waiting {
     const { journal } = this.#scope;
     const outcome = drafts.outcomeOf(facts);
     await this.#scope.counted(async () => {
-      const { events } = await journal.append((state) => (isOpen(state) ? facts : []));
+      const { events } = await this.#scope.appendHeld((state) => (isOpen(state) ? facts : []));
       if (events.length === 0) this.#takeIn(wait);
       else if (outcome) await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
     });
