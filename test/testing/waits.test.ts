@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import {
   createTestRuntime,
   expectJournal,
@@ -44,6 +46,32 @@ describe('a run that waits for a person', () => {
       /'gated' waits for a decision on 'gate' \(until 2026-01-02T00:00:00\.000Z\)\n\n.*run_created/s,
     );
     expect(run.status()).toBe('awaiting_approval');
+  });
+
+  test('is not run into the deadline of the whole run either, but through what still moves beside the question', async () => {
+    const ran: string[] = [];
+    const workflow = defineWorkflow({
+      type: 'patient',
+      planVersion: 1,
+      input: z.object({}),
+      timeout: '30d',
+      steps(step) {
+        const gate = step.approval('gate', { ask: () => 'Well?' });
+        const pause = step.sleep('pause', { for: '2d' });
+        const beside = step('beside', { needs: { pause }, retry: { initialMs: 600_000 } }, ({ attempt }) => {
+          ran.push(`beside ${attempt}`);
+          if (attempt === 1) throw new Error('later');
+          return attempt;
+        });
+        return { gate, beside };
+      },
+    });
+    const runtime = createTestRuntime({ workflows: [workflow] });
+    const run = await runtime.start('patient');
+    await expect(runtime.runToEnd(run)).rejects.toThrow("waits for a decision on 'gate'\n");
+    expect(ran).toEqual(['beside 1', 'beside 2']);
+    await runtime.advance('30d');
+    expectJournal(run.journal()).toEndAs('failed', 'RUN_TIMEOUT');
   });
 
   test('goes on with the decision, and keeps who made it', async () => {

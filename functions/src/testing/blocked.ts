@@ -32,7 +32,11 @@ function outlook(state: RunState, read: ReadState): Outlook {
   const parts = state.waits.map((wait) => outlookOf(wait, read));
   if (state.parked !== undefined) {
     parts.push({ movesAt: NEVER, asked: [{ text: `what it is parked for: ${state.parked}`, until: NEVER }] });
-  } else if (state.dueAt !== undefined) parts.push({ movesAt: state.dueAt, asked: [] });
+  }
+  // Deadlines move it as well, but nobody who runs it to its end wants to see them pass.
+  for (const step of state.steps.values()) {
+    if (step.phase === 'retrying') parts.push({ movesAt: step.retryAt, asked: [] });
+  }
   return {
     movesAt: Math.min(...parts.map(({ movesAt }) => movesAt), NEVER),
     asked: parts.flatMap(({ asked }) => asked),
