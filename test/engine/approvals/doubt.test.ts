@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { toJsonText } from '../../functions/src/core/encoding/json.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../functions/src/operations/approvals/request.ts';
-import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
-import { intercept, never } from '../support/intercept.ts';
-import { mortal } from '../support/mortal.ts';
-import { assertStored } from '../support/soundness.ts';
-import { settle } from '../support/virtual-clock.ts';
-import { World } from '../support/world.ts';
+import { toJsonText } from '../../../functions/src/core/encoding/json.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { intercept, never } from '../../support/intercept.ts';
+import { mortal } from '../../support/mortal.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
 
 interface Doubtful {
   readonly world: World;
