@@ -215,3 +215,32 @@ describe('a run with items and a child', () => {
     expect(runtime.runs().map(({ id }) => id)).toEqual([run.id, child.id]);
   });
 });
+
+describe('a run in doubt', () => {
+  test.each([
+    ['approve', 2, 'completed'],
+    ['approve_with_waiver', 1, 'completed'],
+    ['reject', 1, 'failed'],
+  ] as const)(
+    'is asked about, and with %s its body has been called %i times',
+    async (decision, calls, end) => {
+      const workflow = defineWorkflow({
+        type: 'doubtful',
+        planVersion: 1,
+        input: z.object({}),
+        onDoubt: 'ask',
+        steps: (step) => ({ paid: step('pay', { idempotent: false }, () => 'paid') }),
+      });
+      const runtime = createTestRuntime({ workflows: [workflow] });
+      runtime.crashAfter('pay');
+      const run = await runtime.start('doubtful');
+      await expect(runtime.runToEnd(run)).rejects.toThrow("waits for a decision on 'pay'");
+      expect(run.waits()).toMatchObject([
+        { step: 'pay', question: expect.stringContaining('may have acted') },
+      ]);
+      await runtime.decide(run, decision, { note: 'the bank says so' });
+      expect(await runtime.runToEnd(run)).toBe(end);
+      expect(run.calls('pay')).toBe(calls);
+    },
+  );
+});
