@@ -102,7 +102,7 @@ export class Bodies {
   }
 
   async #attempt(running: Running, { context }: BodyContext): Promise<AttemptResult | undefined> {
-    const { deps, journal } = this.#params;
+    const { deps } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
     const refusal = step.policy && (await this.#refusal(step, step.policy, context));

@@ -72,9 +72,14 @@ export class Scope {
     });
   }
 
-  /** Appends while this drive holds the lease: what ends after it has let go is for the next drive to see to. */
+  /**
+   * Appends while this drive holds the lease: what ends after it has let go is for the next drive to see to. And what comes
+   * to light only when the run is being undone is for nobody: nothing may be done after what came before it was undone.
+   */
   appendHeld(decide: Decide): Promise<Appended> {
-    return this.journal.append((state) => (state.lease?.owner === this.#owner ? decide(state) : []));
+    return this.journal.append((state) =>
+      state.lease?.owner === this.#owner && !state.compensating ? decide(state) : [],
+    );
   }
 
   /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */

@@ -56,6 +56,8 @@ export class DriveSession {
   /** Aborts the compensations under way. */
   readonly #letGo = new AbortController();
   #stop: Stop | undefined;
+  /** What earlier drives left has been taken up: before, a run that waits looks like one that has nothing left to do. */
+  #begun = false;
   #over = false;
   /** How much of what others appended has been taken into account. */
   #adopted: number;
@@ -66,6 +68,8 @@ export class DriveSession {
     const { deps, journal, budgetEndsAt, beats } = params;
     this.#params = params;
     this.#deps = deps;
+    // It may fail before anybody waits for the end.
+    this.#end.promise.catch(() => {});
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
     this.#gateAskedAt = deps.clock.now();
@@ -99,6 +103,7 @@ export class DriveSession {
       this.#watchTime();
       if (shutdown.aborted) this.#halt('shutdown');
       if (!this.#over && (await this.#isAllowed())) {
+        this.#begun = true;
         this.#steps.resume(journal.state);
         this.#advance();
       }
@@ -142,7 +147,7 @@ export class DriveSession {
 
   /** Starts what may start, and ends the drive if nothing is left to wait for. */
   #advance(): void {
-    if (this.#over) return;
+    if (!this.#begun || this.#over) return;
     this.#adopt();
     if (this.#params.journal.state.cancellation) this.#halt('cancel');
     this.#steps.startReady();
@@ -216,7 +221,7 @@ export class DriveSession {
   }
 
   #concludeIfDone(): void {
-    if (this.#over) return;
+    if (!this.#begun || this.#over) return;
     const conclusion = conclude({ ...this.#steps.facts(), stop: this.#stop });
     if (conclusion.kind === 'wait') return;
     this.#over = true;
