@@ -9,10 +9,10 @@ import type { StartRequest } from '../../functions/src/operations/start/request.
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import type { Log } from '../../functions/src/ports/log.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
-import { Installation } from '../../functions/src/testing/installation.ts';
+import { Installation } from '../../functions/src/testing/world/installation.ts';
 import { settle } from './virtual-clock.ts';
 
-export { seededRandomness } from '../../functions/src/testing/seeded-randomness.ts';
+export { seededRandomness } from '../../functions/src/testing/world/seeded-randomness.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

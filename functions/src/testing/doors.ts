@@ -12,8 +12,8 @@ import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
 import { deliverEvent, type EventDelivered } from '../operations/events/deliver-event.ts';
 import { type Signalled, signalRun } from '../operations/events/signal-run.ts';
 import { startRun } from '../operations/start/start-run.ts';
-import type { Installation } from './installation.ts';
 import type { TestRun } from './test-run.ts';
+import type { Installation } from './world/installation.ts';
 
 const TENANT = 'test';
 /** Who does what the test does, where it does not say. */

@@ -5,10 +5,10 @@
 import type { EngineDeps } from '../engine/deps.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { scan } from '../recovery/scan.ts';
-import type { Installation } from './installation.ts';
-import { type Mortal, mortal } from './mortal.ts';
 import type { ObservedBodies } from './observed-bodies.ts';
-import { settle } from './virtual-clock.ts';
+import type { Installation } from './world/installation.ts';
+import { type Mortal, mortal } from './world/mortal.ts';
+import { settle } from './world/virtual-clock.ts';
 
 /** The scan ticks at full minutes, as deployed. Ticks that would find nothing are left out. */
 const SCAN_EVERY_MS = 60_000;

@@ -1,5 +1,5 @@
 /** The test kit, as tests of workflows import it. Everything else in this folder is how it works. */
-export type { LogLine } from './collected-log.ts';
+
 export type { CancelOptions, DecideOptions, SentEvent, SentSignal, StartOptions } from './doors.ts';
 export { expectJournal, type JournalExpectations, JournalMismatch } from './expect-journal.ts';
 export type { OpenWait, TestRun } from './test-run.ts';
@@ -8,3 +8,4 @@ export {
   type TestRuntime,
   type TestRuntimeOptions,
 } from './test-runtime.ts';
+export type { LogLine } from './world/collected-log.ts';

@@ -3,8 +3,8 @@
  * and lets the process die at one of them.
  */
 import type { Context, StepDefinition, Workflow } from '../engine/define/steps.ts';
-import { never } from './intercept.ts';
-import { anyWithin } from './real-time.ts';
+import { never } from './world/intercept.ts';
+import { anyWithin } from './world/real-time.ts';
 
 /** Which function of a step: what it does, or what undoes it. */
 export type Part = 'body' | 'compensate';

@@ -8,9 +8,9 @@ import type { RunStatus } from '../core/run/status.ts';
 import type { ChildResult } from '../engine/define/types.ts';
 import { checkpointText, storedText } from '../engine/stored-text.ts';
 import type { RunDocuments } from '../memory/memory-database.ts';
-import type { Installation } from './installation.ts';
 import type { ObservedBodies, Part } from './observed-bodies.ts';
 import { timelineOf } from './timeline.ts';
+import type { Installation } from './world/installation.ts';
 
 /** What a run waits for, in the words of its workflow. */
 export interface OpenWait {

@@ -15,12 +15,12 @@ import type { Cancellation } from '../operations/cancel-run.ts';
 import type { EventDelivered } from '../operations/events/deliver-event.ts';
 import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';
-import { CollectedLog, type LogLine } from './collected-log.ts';
 import * as doors from './doors.ts';
 import { Driver } from './driver.ts';
-import { Installation } from './installation.ts';
 import { ObservedBodies, type Part } from './observed-bodies.ts';
 import { TestRun } from './test-run.ts';
+import { CollectedLog, type LogLine } from './world/collected-log.ts';
+import { Installation } from './world/installation.ts';
 
 export interface TestRuntimeOptions {
   /** What can be started, also as a child; of each type the newest version is. */

@@ -105,7 +105,7 @@ const NOWHERE: readonly Ban[] = [
 export function isRoot(path: string): boolean {
   return (
     path.startsWith('functions/src/platform/') ||
-    path === 'functions/src/testing/real-time.ts' ||
+    path === 'functions/src/testing/world/real-time.ts' ||
     /^local\/(?:main|cloud|cloud-process|firestore\/server|host\/worker|host\/shifted-time)\.ts$/.test(
       path,
     ) ||

@@ -1,6 +1,6 @@
 /** A log that a test can read. */
-import type { Clock } from '../ports/clock.ts';
-import type { Log, LogFields } from '../ports/log.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log, LogFields } from '../../ports/log.ts';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -2,20 +2,20 @@
  * A whole installation in memory: what `platform/` composes of real services, composed of pretended ones. Owns no
  * behaviour: who delivers tasks, ticks the scan and moves time is the driver.
  */
-import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
-import { WorkflowRegistry } from '../engine/define/registry.ts';
-import type { Workflow } from '../engine/define/steps.ts';
-import type { EngineDeps } from '../engine/deps.ts';
-import type { EngineSettings } from '../engine/settings.ts';
-import { MemoryDatabase } from '../memory/memory-database.ts';
-import { MemoryIdempotencyStore } from '../memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../memory/memory-rendezvous-store.ts';
-import { MemoryRunCensus } from '../memory/memory-run-census.ts';
-import { MemoryRunStore } from '../memory/memory-run-store.ts';
-import { MemoryRuntimeConfigStore } from '../memory/memory-runtime-config-store.ts';
-import { MemoryTaskQueue } from '../memory/memory-task-queue.ts';
-import { otherRuns } from '../operations/other-runs.ts';
-import type { Log } from '../ports/log.ts';
+import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
+import { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import type { EngineDeps } from '../../engine/deps.ts';
+import type { EngineSettings } from '../../engine/settings.ts';
+import { MemoryDatabase } from '../../memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../../memory/memory-rendezvous-store.ts';
+import { MemoryRunCensus } from '../../memory/memory-run-census.ts';
+import { MemoryRunStore } from '../../memory/memory-run-store.ts';
+import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
+import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
+import { otherRuns } from '../../operations/other-runs.ts';
+import type { Log } from '../../ports/log.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

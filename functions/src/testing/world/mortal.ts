@@ -1,5 +1,5 @@
 /** A process that can be killed: from then on nothing it does has any effect, and nothing answers it. */
-import type { EngineDeps } from '../engine/deps.ts';
+import type { EngineDeps } from '../../engine/deps.ts';
 import { intercept, never, type Proceed } from './intercept.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 

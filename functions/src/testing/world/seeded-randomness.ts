@@ -1,6 +1,6 @@
 /** Numbers that look random and are the same each time a test runs. */
-import { makeRunId } from '../core/encoding/ids.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import { makeRunId } from '../../core/encoding/ids.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 
 /** Different seeds give different ids: owners of leases must differ, so each pretended process has its own seed. */
 export function seededRandomness(seed = 1): Randomness {

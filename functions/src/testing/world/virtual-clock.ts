@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. Owns the timers of a pretended installation; knows no real time. */
-import type { CancelTimer, Clock } from '../ports/clock.ts';
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 interface Timer {
   readonly at: number;
