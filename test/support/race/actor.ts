@@ -35,7 +35,9 @@ export interface Waiting {
 const LONGEST_PAUSE_MS = 1_000;
 /** Bytes that never change once they can be asked for: when they are read makes no difference. */
 const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints']);
-const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue']);
+/** What is sent again unchanged while its outcome is unknown; of the others, something else may follow. */
+const RESENT: ReadonlySet<string> = new Set(['commit', 'touch']);
+const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue', 'write']);
 
 export class Actor {
   readonly name: string;
@@ -74,6 +76,7 @@ export class Actor {
       ...this.#base,
       store: intercept(this.#base.store, gate),
       queue: intercept(this.#base.queue, gate),
+      rendezvous: intercept(this.#base.rendezvous, gate),
       clock: this.#clock(),
       random: this.#randomness(),
     };
@@ -113,7 +116,7 @@ export class Actor {
     const what = { label: method, kind, at: 0, private: this.#mayHappenAtOnce(method) } as const;
     return new Promise((resolve, reject) => {
       this.#wait(what, async (answer) => {
-        this.#hurried = answer === 'lost_after' && method !== 'enqueue';
+        this.#hurried = answer === 'lost_after' && RESENT.has(method);
         this.#dying = answer === 'told_then_dies';
         try {
           if (answer === 'lost_before') throw new OutcomeUnknown(method, 'it never arrived');

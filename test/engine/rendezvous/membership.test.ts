@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../../functions/src/engine/rendezvous/leave.ts';
+import {
+  CHANGE_PATIENCE_MS,
+  EVENT_TTL_MS,
+  MAX_WAITING,
+} from '../../../functions/src/engine/rendezvous/limits.ts';
+import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { intercept } from '../../support/intercept.ts';
+import {
+  announce,
+  end,
+  leave,
+  world as newWorld,
+  PLACE,
+  place,
+  waitingRun,
+} from '../../support/waiting-runs.ts';
+import type { World } from '../../support/world.ts';
+
+const NEVER = () => false;
+
+function send(world: World, eventId: string, data: unknown = 1) {
+  return deliverEvent(world.deps, { ...PLACE, eventId, data });
+}
+
+function join(world: World, runId: string, waitId = 'any.1') {
+  return joinRendezvous(world.deps, { ...PLACE, runId, waitId });
+}
+
+/** Counts what the store is asked. */
+function counted(world: World): { readonly calls: string[]; readonly rendezvous: RendezvousStore } {
+  const calls: string[] = [];
+  const rendezvous = intercept(world.deps.rendezvous, ({ method }, proceed) => {
+    calls.push(method);
+    return proceed();
+  });
+  return { calls, rendezvous };
+}
+
+describe('a wait that joins', () => {
+  test('is listed once, however often it does, at the cost of one read', async () => {
+    const world = newWorld();
+    const runId = await waitingRun(world);
+    expect(await join(world, runId)).toBeUndefined();
+    const { calls, rendezvous } = counted(world);
+    expect(
+      await joinRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId, waitId: 'any.1' }),
+    ).toBeUndefined();
+    expect(calls).toEqual(['read']);
+    expect((await place(world))?.waiting).toEqual([{ runId, waitId: 'any.1' }]);
+  });
+
+  test('gets the oldest event it would have, and the same again when it asks again', async () => {
+    const world = newWorld();
+    await send(world, 'e1', 'no');
+    await send(world, 'e2', 'yes');
+    await send(world, 'e3', 'yes');
+    const runId = await waitingRun(world);
+    const ask = () =>
+      joinRendezvous(world.deps, {
+        ...PLACE,
+        runId,
+        waitId: 'any.1',
+        accepts: ({ dataText }) => dataText === '"yes"',
+      });
+    expect(await ask()).toMatchObject({ eventId: 'e2', takenBy: { runId, waitId: 'any.1' } });
+    expect(await ask()).toMatchObject({ eventId: 'e2' });
+    expect((await place(world))?.waiting).toEqual([]);
+  });
+
+  test('gets its own even after its time, for it was there in time', async () => {
+    const world = newWorld();
+    await send(world, 'e1');
+    const runId = await waitingRun(world);
+    await join(world, runId);
+    world.clock.jump(EVENT_TTL_MS);
+    expect(await join(world, runId)).toMatchObject({ eventId: 'e1' });
+  });
+
+  test('where too many wait is refused, naming the bound', async () => {
+    const world = newWorld();
+    const waiting = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w' }));
+    await world.rendezvous.write(PLACE, { ...PLACE, waiting, early: [], delivered: [] }, undefined);
+    await expect(join(world, 'run_more')).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      details: { limit: MAX_WAITING },
+    });
+    expect(await join(world, 'run_7', 'w')).toBeUndefined();
+  });
+
+  test('gets what a run took out that ended without giving it back', async () => {
+    const world = newWorld();
+    await send(world, 'e1');
+    const dead = await waitingRun(world);
+    await join(world, dead);
+    // Its drive froze over its join, and outlived the run.
+    await end({ ...world.deps, rendezvous: newWorld().rendezvous }, dead);
+    const runId = await waitingRun(world);
+    expect(await join(world, runId)).toMatchObject({ eventId: 'e1', takenBy: { runId } });
+  });
+
+  test('leaves to another what that one took out and still waits for', async () => {
+    const world = newWorld();
+    await send(world, 'e1');
+    const first = await waitingRun(world);
+    await join(world, first);
+    const second = await waitingRun(world);
+    expect(await join(world, second)).toBeUndefined();
+    expect((await world.folded(first)).received).toEqual(['e1']);
+    expect(await place(world)).toMatchObject({
+      waiting: [{ runId: second }],
+      early: [],
+      delivered: [{ takenIn: [first] }],
+    });
+  });
+});
+
+describe('a run that leaves', () => {
+  test('where it never was, or twice, costs one read', async () => {
+    const world = newWorld();
+    const runId = await waitingRun(world);
+    for (const before of [0, 1]) {
+      if (before) {
+        await join(world, runId);
+        await join(world, 'run_other');
+        await leaveRendezvous(world.deps, { ...PLACE, runId }, NEVER);
+      }
+      const { calls, rendezvous } = counted(world);
+      await leaveRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId }, NEVER);
+      expect(calls).toEqual(['read']);
+    }
+    expect((await place(world))?.waiting).toEqual([{ runId: 'run_other', waitId: 'any.1' }]);
+  });
+
+  test('last takes the document with it', async () => {
+    const world = newWorld();
+    await join(world, 'run_1');
+    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_1' }, NEVER);
+    expect(await place(world)).toBeUndefined();
+  });
+
+  test('for one of its waits stays for the others', async () => {
+    const world = newWorld();
+    await join(world, 'run_1', 'one.1');
+    await join(world, 'run_1', 'two.1');
+    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_1', waitId: 'one.1' }, NEVER);
+    expect((await place(world))?.waiting).toEqual([{ runId: 'run_1', waitId: 'two.1' }]);
+  });
+
+  test('gives back what it had not taken in: to who waits meanwhile, or to who asks next', async () => {
+    const world = newWorld();
+    await send(world, 'e1');
+    await send(world, 'e2');
+    await join(world, 'run_gone');
+    const waiting = await waitingRun(world);
+    await send(world, 'e3', 'x');
+    const [taken] = (await place(world))?.early ?? [];
+    expect(taken).toMatchObject({ eventId: 'e1', takenBy: { runId: 'run_gone' } });
+    // Somebody who would have none of the others is listed.
+    await joinRendezvous(world.deps, { ...PLACE, runId: waiting, waitId: 'any.1', accepts: () => false });
+    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_gone' }, NEVER);
+    expect((await world.folded(waiting)).received).toEqual(['e1']);
+    expect((await place(world))?.early.map(({ eventId }) => eventId)).toEqual(['e2', 'e3']);
+  });
+
+  test('is done with what it had taken in, and remembers it', async () => {
+    const world = newWorld();
+    await send(world, 'e1');
+    const runId = await waitingRun(world);
+    await announce(world.deps, runId);
+    await leave(world.deps, await world.folded(runId));
+    expect(await place(world)).toMatchObject({
+      waiting: [],
+      early: [],
+      delivered: [{ eventId: 'e1', takenIn: [runId] }],
+    });
+  });
+});
+
+describe('a rendezvous that cannot be reached', () => {
+  test('is tried for a while, and then it is said that nobody knows', async () => {
+    const world = newWorld();
+    const rendezvous = intercept(world.deps.rendezvous, ({ method }, proceed) =>
+      method === 'write' ? Promise.reject(new OutcomeUnknown('write', 'down')) : proceed(),
+    );
+    const begun = world.clock.now();
+    let end: unknown;
+    joinRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId: 'run_1', waitId: 'w' }).catch(
+      (error) => {
+        end = error;
+      },
+    );
+    await world.run(() => end !== undefined);
+    expect(end).toBeInstanceOf(OutcomeUnknown);
+    expect(world.clock.now() - begun).toBeGreaterThanOrEqual(CHANGE_PATIENCE_MS);
+  });
+});
