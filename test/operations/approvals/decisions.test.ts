@@ -6,13 +6,6 @@ import { HOUR_MS, Scene } from './scene.ts';
 const words = (events: readonly RunEvent[]) =>
   events.map(({ type, initiator, actor }) => [type, initiator, ...(actor === undefined ? [] : [actor])]);
 
-async function outputOf(scene: Scene, stepId: string): Promise<unknown> {
-  const step = scene.state.steps.get(stepId);
-  if (step?.phase !== 'done' || step.outcome === 'failed') return undefined;
-  const [checkpoint] = await scene.world.store.readCheckpoints(scene.runId, [step.seq]);
-  return checkpoint?.outputText === undefined ? undefined : JSON.parse(checkpoint.outputText);
-}
-
 describe('approve', () => {
   test('gives the step its output in one commit, moves the run and sends a task', async () => {
     const scene = await Scene.asking();
@@ -33,7 +26,7 @@ describe('approve', () => {
       ['run_resumed', 'system'],
     ]);
     expect(scene.state).toMatchObject({ status: 'running', waits: [], policyDue: true });
-    expect(await outputOf(scene, 'gate')).toEqual({ decision: 'approve', note: 'looks good', by: 'c.ada' });
+    expect(await scene.outputOf('gate')).toEqual({ decision: 'approve', note: 'looks good', by: 'c.ada' });
     expect(scene.tasks()).toBe(1);
     const [step] = (await scene.world.store.listSteps(scene.runId, { limit: 10 })).items.filter(
       ({ id }) => id === 'gate',
@@ -48,7 +41,7 @@ describe('approve', () => {
       field: 'note',
     });
     await scene.decide('approve_with_waiver', { note: 'one test is flaky' });
-    expect(await outputOf(scene, 'gate')).toEqual({
+    expect(await scene.outputOf('gate')).toEqual({
       decision: 'approve_with_waiver',
       note: 'one test is flaky',
       by: 'c.ada',
@@ -99,7 +92,7 @@ describe('reject', () => {
     const { state } = scene;
     expect(state.steps.get('gate')).toMatchObject({ phase: 'done', outcome });
     expect(state.status).toBe('running');
-    expect(await outputOf(scene, 'gate')).toEqual(output);
+    expect(await scene.outputOf('gate')).toEqual(output);
     const [, settled] = await scene.last(3);
     if (outcome === 'failed') {
       const message = "'gate' was rejected by c.ada: too risky";
@@ -234,72 +227,5 @@ describe('retry_with_feedback', () => {
     const again = await scene.decide('retry_with_feedback', { feedback: 'no', waitId: 'gate.2' });
     expect(again).toMatchObject({ waitId: 'gate.2' });
     expect(scene.state.steps.get('review')).toMatchObject({ phase: 'again', revision: 3 });
-  });
-});
-
-describe('a step in doubt', () => {
-  test('approved runs again, now', async () => {
-    const scene = await Scene.inDoubt();
-    expect(await scene.decide('approve', { stepId: 'push' })).toMatchObject({
-      stepId: 'push',
-      waitId: 'push.1.1.doubt',
-    });
-    const [, scheduled] = await scene.last(3);
-    expect(scheduled).toMatchObject({
-      type: 'step_retry_scheduled',
-      data: { stepId: 'push', attempt: 1, retryAt: scene.now, error: { code: 'RUN_ORPHANED' } },
-    });
-    expect(scene.state.steps.get('push')).toMatchObject({ phase: 'retrying', attempt: 1 });
-    expect(scene.state.status).toBe('running');
-    expect(scene.tasks()).toBe(1);
-  });
-
-  test('waived counts as done, without an output, and the note is the reason', async () => {
-    const scene = await Scene.inDoubt();
-    await scene.decide('approve_with_waiver', { stepId: 'push', note: 'the tag is there' });
-    const [, settled] = await scene.last(3);
-    expect(settled).toMatchObject({ type: 'step_degraded', data: { reason: 'the tag is there' } });
-    expect(await outputOf(scene, 'push')).toBeNull();
-  });
-
-  test.each([
-    ['fail', 'failed'],
-    ['skip', 'skipped'],
-  ] as const)('rejected fails as its onFailure %s says', async (onFailure, outcome) => {
-    const scene = await Scene.inDoubt({ stepId: 'push' }, { onFailure });
-    await scene.decide('reject', { stepId: 'push' });
-    expect(scene.state.steps.get('push')).toMatchObject({ phase: 'done', outcome });
-    if (outcome === 'failed')
-      expect(scene.state.error).toMatchObject({ code: 'RUN_ORPHANED', stepId: 'push' });
-  });
-
-  test('halted ends the run', async () => {
-    const scene = await Scene.inDoubt();
-    await scene.decide('halt', { stepId: 'push' });
-    expect(scene.state).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
-  });
-
-  test('cannot be sent back', async () => {
-    const scene = await Scene.inDoubt();
-    await expect(
-      scene.decide('retry_with_feedback', { stepId: 'push', feedback: 'f' }),
-    ).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'decision', stepId: 'push' });
-  });
-
-  test('can be an item: each is decided by its own key, and both answers are remembered', async () => {
-    const scene = await Scene.inDoubt({ stepId: 'files', itemKey: '0' });
-    await scene.claim();
-    await scene.doubt({ stepId: 'files', itemKey: '1' });
-    await scene.suspend();
-    await scene.decide('approve', { stepId: 'files[0]' });
-    await scene.decide('reject', { stepId: 'files[1]' });
-    const { steps, error } = scene.state;
-    expect(steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
-    expect(steps.get('files[1]')).toMatchObject({ phase: 'done', outcome: 'failed' });
-    // What the failure of an item means is for its step to say.
-    expect(error).toBeUndefined();
-    expect(await scene.decide('approve', { stepId: 'files[0]' })).toMatchObject({
-      waitId: 'files[0].1.1.doubt',
-    });
   });
 });

@@ -208,6 +208,14 @@ export class Scene {
     return { runId, tenantId: 't1', stepId: 'gate', actor: 'c.ada', decision, ...more };
   }
 
+  /** What the step gave to those who need it; undefined if it gave nothing. */
+  async outputOf(stepId: string): Promise<unknown> {
+    const step = this.state.steps.get(stepId);
+    if (step?.phase !== 'done' || step.outcome === 'failed') return undefined;
+    const [checkpoint] = await this.world.store.readCheckpoints(this.runId, [step.seq]);
+    return checkpoint?.outputText === undefined ? undefined : JSON.parse(checkpoint.outputText);
+  }
+
   /** The newest events, oldest first. */
   async last(count: number) {
     return this.world.store.readEvents(this.runId, this.state.head - count, count);
