@@ -50,6 +50,18 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + READY_GRACE_MS);
   });
 
+  test('is cancelled once that is undone, though every task is lost', async () => {
+    const scene = await situation();
+    await cancel(scene);
+    const { requestedAt } = scene.state.cancellation ?? {};
+    scene.tasks();
+    await scene.world.run();
+    const { status, completedAt, compensationLog } = scene.state;
+    expect(status).toBe('cancelled');
+    expect(compensationLog).toMatchObject([{ stepId: 'review', outcome: 'compensated' }]);
+    expect((completedAt ?? 0) - (requestedAt ?? 0)).toBeLessThan(2 * READY_GRACE_MS);
+  });
+
   test('answers the next request as the first, writes nothing, and makes up for a task that was lost', async () => {
     const scene = await situation();
     const first = await cancel(scene);
