@@ -12,8 +12,8 @@ import type { Operation, View } from '../scenario.ts';
 
 type When = (view: View) => boolean;
 
-/** Everybody who acts is the same person. */
-const ACTOR = 'ada';
+/** Everybody who acts is the client that the local cloud makes for development: a run may tell who decided. */
+const ACTOR = 'c.dev';
 const REASON = 'no longer wanted';
 
 export function cancels(when: When, more: Partial<Operation> = {}): Operation {

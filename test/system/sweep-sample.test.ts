@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { canonicalJson } from '../../functions/src/core/encoding/json.ts';
+import type { RunEvent } from '../../functions/src/core/run/events.ts';
+import { isSettled } from '../../functions/src/core/run/events.ts';
+import { stepKey } from '../../functions/src/core/run/state.ts';
+import { type CloudProcess, control, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
+import { differenceOfRuns } from '../sweep/judge.ts';
+import type { RunOutcome } from '../sweep/outcome.ts';
+import type { Scenario } from '../sweep/scenario.ts';
+import { rehearse } from '../sweep/sweep.ts';
+import { ended, eventually, startRun } from './support.ts';
+import { Audience } from './sweep/audience.ts';
+import { type Note, notesIn, underWay } from './sweep/noting-stage.ts';
+import { NOTES, sample } from './sweep/sample.ts';
+
+/** What is done, one after the other, to the worker with the most bodies under way. */
+const BLOWS = ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
+/** Between two: long enough that something gets done, short enough that much is under way again. */
+const BLOW_EVERY_MS = 1_200;
+/** A note and an event are stamped by different clocks of one process. */
+const CLOCKS_DIFFER_MS = 250;
+
+let folder: string;
+let notes: string;
+let cloud: CloudProcess;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-sweep-'));
+  notes = join(folder, 'notes');
+  cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule: join(import.meta.dirname, 'fixtures/sweep-functions.ts'),
+    workers: 2,
+    env: { [NOTES]: notes },
+  });
+});
+afterAll(async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function busiestWorker(ready: Ready): Promise<number | undefined> {
+  const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
+  const seen = notesIn(notes);
+  const [busiest] = [...workers].sort((a, b) => underWay(seen, b).length - underWay(seen, a).length);
+  return busiest !== undefined && underWay(seen, busiest).length > 0 ? busiest : undefined;
+}
+
+/** What differs because somebody else sent it, under another id. */
+const OF_THE_SENDER: ReadonlySet<string> = new Set([
+  'signalId',
+  'received',
+  'actor',
+  'tenantId',
+  'environment',
+  'trigger',
+  'idempotencyKey',
+]);
+
+/** Members in one order, and without what the sender made: the lines of a journal are such texts themselves. */
+function anonymous(runs: readonly RunOutcome[]): RunOutcome[] {
+  const seen = JSON.parse(JSON.stringify(runs), (name, value: unknown) => {
+    if (OF_THE_SENDER.has(name)) return undefined;
+    return typeof value === 'string' && value.startsWith('{') ? anonymousText(value) : value;
+  });
+  return JSON.parse(canonicalJson(seen)) as RunOutcome[];
+}
+
+function anonymousText(text: string): string {
+  return canonicalJson(JSON.parse(text, (name, value) => (OF_THE_SENDER.has(name) ? undefined : value)));
+}
+
+/** Bodies that began after their success was in the journal. */
+function repeated(journal: readonly RunEvent[], seen: readonly Note[]): Note[] {
+  const runId = journal[0]?.type === 'run_created' ? journal[0].data.rootRunId : '';
+  const settled = journal.filter(isSettled).filter(({ type }) => type === 'step_succeeded');
+  return seen.filter(
+    (note) =>
+      note.what === 'begin' &&
+      note.runId === runId &&
+      settled.some(
+        ({ at, data }) => `${stepKey(data)}@${data.revision}` === note.key && note.at > at + CLOCKS_DIFFER_MS,
+      ),
+  );
+}
+
+/** The same as undisturbed, or what the design prescribes for a step that must not run twice. */
+async function verdictOn(scenario: Scenario, audience: Audience): Promise<string | undefined> {
+  const { expected } = await rehearse(scenario, { withoutPairs: true });
+  const { runs, journals } = await audience.outcome(scenario.name);
+  const again = journals.flatMap((journal) => repeated(journal, notesIn(notes)));
+  if (again.length > 0) return `${scenario.name}: ran again: ${JSON.stringify(again)}`;
+  const difference = differenceOfRuns(anonymous(expected.runs), anonymous(runs));
+  const orphaned = runs[0]?.final.error as { code?: string } | undefined;
+  if (scenario.name === 'not-idempotent' && orphaned?.code === 'RUN_ORPHANED') return undefined;
+  return difference && `${scenario.name}: ${difference}`;
+}
+
+test('scenarios of the sweep end as undisturbed when workers are killed in the middle of their bodies', async () => {
+  const audience = new Audience(cloud.ready, notes, sample);
+  try {
+    await audience.start();
+    const blows = [...BLOWS];
+    let nextBlowAt = performance.now();
+    await eventually('all scenarios to end', async () => {
+      const isDone = await audience.attend();
+      if (blows.length > 0 && performance.now() >= nextBlowAt) {
+        const victim = await busiestWorker(cloud.ready);
+        if (victim !== undefined) {
+          process.kill(victim, blows.shift());
+          nextBlowAt = performance.now() + BLOW_EVERY_MS;
+        }
+      }
+      return isDone ? true : undefined;
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${audience.unfinished}`);
+    });
+    expect(blows).toEqual([]);
+    const verdicts = await Promise.all(sample.map((scenario) => verdictOn(scenario, audience)));
+    expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([]);
+  } finally {
+    await audience.leave();
+  }
+});
+
+describe('a worker that is asked to end in the middle of two steps', () => {
+  /** Both are under way; asks their worker to end, and says how the run did and how often each body began. */
+  async function terminated(input: { readonly ms: number; readonly heeds: boolean }) {
+    const { ready } = cloud;
+    const { runId } = (await (await startRun(ready, 'leaving', input)).json()) as { runId: string };
+    const own = () => notesIn(notes).filter((note) => note.runId === runId);
+    const pid = await eventually('both steps to begin', () =>
+      own().length === 2 ? own()[0]?.pid : undefined,
+    );
+    process.kill(pid, 'SIGTERM');
+    const { status, error } = await ended(ready, runId);
+    const begun = (key: string) => own().filter((note) => note.what === 'begin' && note.key === key).length;
+    return { status, code: error?.code, again: begun('again@1'), once: begun('once@1') };
+  }
+
+  test('keeps what the one that must not run twice returns in time, and the other runs elsewhere', async () => {
+    expect(await terminated({ ms: 1_500, heeds: false })).toEqual({
+      status: 'completed',
+      code: undefined,
+      again: 2,
+      once: 1,
+    });
+  });
+
+  test('leaves the one that must not run twice in doubt if it gives up, and the run fails for it', async () => {
+    expect(await terminated({ ms: 60_000, heeds: true })).toEqual({
+      status: 'failed',
+      code: 'RUN_ORPHANED',
+      again: 1,
+      once: 1,
+    });
+  });
+});

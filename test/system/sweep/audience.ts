@@ -1,0 +1,192 @@
+/**
+ * The outside of a sample of scenarios that real processes perform: starts their runs and acts upon them over HTTP, as
+ * often as it takes to be answered, moves the cloud's clock when all rest, and reads what they came to from the store.
+ *
+ * Must not: kill anybody; that is the test's business.
+ */
+import { Firestore } from '@google-cloud/firestore';
+import { verifyChain } from '../../../functions/src/core/run/chain.ts';
+import type { RunEvent } from '../../../functions/src/core/run/events.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { wakeAt } from '../../../functions/src/core/run/wake.ts';
+import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { control, type Ready } from '../../../local/cloud-process.ts';
+import { inOrder, type RunOutcome, runOutcome } from '../../sweep/outcome.ts';
+import { startOf, viewOf } from '../../sweep/outside.ts';
+import type { Operation, Scenario } from '../../sweep/scenario.ts';
+import { notesIn } from './noting-stage.ts';
+
+/** Far more than a scenario's run has. */
+const MAX_EVENTS = 1_000;
+const ANSWER_LIMIT_MS = 5_000;
+
+interface Part {
+  readonly scenario: Scenario;
+  runId: string;
+  state: RunState | undefined;
+  readonly answered: Set<string>;
+}
+
+export class Audience {
+  #ready: Ready;
+  #store: FirestoreRunStore;
+  #db: Firestore;
+  readonly #notes: string;
+  readonly #parts: readonly Part[];
+  /** How far the cloud's clock was moved ahead, ms. */
+  #ahead = 0;
+
+  constructor(ready: Ready, notes: string, scenarios: readonly Scenario[]) {
+    this.#notes = notes;
+    this.#parts = scenarios.map((scenario) => ({
+      scenario,
+      runId: '',
+      state: undefined,
+      answered: new Set(),
+    }));
+    this.#ready = ready;
+    this.#db = firestoreOf(ready);
+    this.#store = new FirestoreRunStore(this.#db);
+  }
+
+  /** The cloud died and was started again. */
+  async meet(ready: Ready): Promise<void> {
+    await this.#db.terminate();
+    this.#ready = ready;
+    this.#db = firestoreOf(ready);
+    this.#store = new FirestoreRunStore(this.#db);
+  }
+
+  async leave(): Promise<void> {
+    await this.#db.terminate();
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => this.#startOne(part)));
+  }
+
+  /** One look at everything: true once all runs are over and everybody was answered. */
+  async attend(): Promise<boolean> {
+    await Promise.all(this.#parts.map((part) => this.#attendTo(part)));
+    const open = this.#parts.filter((part) => !this.#isDone(part));
+    if (open.length === 0) return true;
+    const states = open.flatMap(({ state }) => state ?? []);
+    // Moved while somebody works, it would look as if that one had died.
+    if (states.length === open.length && states.every(rests)) await this.#moveTime(states);
+    return false;
+  }
+
+  get unfinished(): string {
+    const open = this.#parts.filter((part) => !this.#isDone(part));
+    return open.map(({ scenario, state }) => `${scenario.name} (${state?.status})`).join(', ');
+  }
+
+  /** The runs of a scenario, in order, and what of its main run is wrong in itself. */
+  async outcome(name: string): Promise<{ readonly runs: RunOutcome[]; readonly journals: RunEvent[][] }> {
+    const part = this.#parts.find(({ scenario }) => scenario.name === name);
+    const journals = await this.#journalsOf(part?.runId ?? '');
+    const runs = await Promise.all([...journals].map(([runId, events]) => this.#outcomeOf(runId, events)));
+    return { runs: inOrder(runs), journals: [...journals.values()] };
+  }
+
+  async #outcomeOf(runId: string, events: readonly RunEvent[]): Promise<RunOutcome> {
+    const broken = verifyChain(runId, events);
+    if (broken) throw new Error(`run ${runId}, event ${broken.seq}: ${broken.problem}`);
+    const result = (await this.#store.load(runId))?.state.result;
+    return runOutcome(runId, events, result && 'text' in result ? result.text : result);
+  }
+
+  /** Of the run and of its children. */
+  async #journalsOf(runId: string, into = new Map<string, RunEvent[]>()): Promise<Map<string, RunEvent[]>> {
+    const events = [...(await this.#store.readEvents(runId, 0, MAX_EVENTS))];
+    into.set(runId, events);
+    for (const event of events) {
+      const child = event.type === 'wait_opened' ? event.data.wait.child : undefined;
+      if (child) await this.#journalsOf(child.runId, into);
+    }
+    return into;
+  }
+
+  async #startOne(part: Part): Promise<void> {
+    const answer = await this.#ask(part, startOf(part.scenario));
+    part.runId = String(answer?.runId ?? '');
+  }
+
+  async #attendTo(part: Part): Promise<void> {
+    if (part.runId === '') return this.#startOne(part);
+    part.state = (await this.#store.load(part.runId).catch(() => undefined))?.state ?? part.state;
+    const view = viewOf(part.state, {
+      isRunning: (stepId) =>
+        notesIn(this.#notes).some(({ runId, key }) => runId === part.runId && key.startsWith(`${stepId}@`)),
+      wasAnswered: (operation) => part.answered.has(operation),
+    });
+    for (const operation of part.scenario.operations ?? []) {
+      if (!part.answered.has(operation.name) && operation.when(view)) await this.#ask(part, operation);
+    }
+  }
+
+  /** The body of the answer, or nothing where there was none and the same must be asked again. */
+  async #ask(part: Part, { name, request }: Operation): Promise<Record<string, unknown> | undefined> {
+    const asked = request?.(part.runId);
+    if (!asked) throw new Error(`'${name}' of '${part.scenario.name}' is no request`);
+    try {
+      const response = await fetch(this.#ready.gateway + asked.path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${this.#ready.apiKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': `${part.scenario.name}-${name}`.replaceAll(' ', '-'),
+        },
+        body: JSON.stringify(asked.body),
+        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      });
+      if (response.status >= 500 || response.status === 202 || response.status === 429) return undefined;
+      const body = (await response.json()) as Record<string, unknown>;
+      if (response.status >= 300)
+        throw new Refused(`${part.scenario.name}, ${name}: ${JSON.stringify(body)}`);
+      part.answered.add(name);
+      return body;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      return undefined;
+    }
+  }
+
+  #isDone({ scenario, state, answered }: Part): boolean {
+    if (!state || !isOver(state)) return false;
+    // What was in doubt ended the run before everybody had his say.
+    if (state.error?.code === 'RUN_ORPHANED') return true;
+    return (scenario.operations ?? []).every(({ name }) => answered.has(name));
+  }
+
+  async #moveTime(states: readonly RunState[]): Promise<void> {
+    const now = Date.now() + this.#ahead;
+    const times = states.flatMap((state) => (isOver(state) ? [] : (wakeAt(state) ?? [])));
+    const ms = Math.min(...times) - now;
+    if (!Number.isFinite(ms) || ms < 1_000) return;
+    this.#ahead += ms;
+    await control(this.#ready, 'POST', '/clock/advance', { ms });
+  }
+}
+
+/** Its answer says that the request is at fault. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+/** Nobody drives it, and nothing happens before its time. */
+function rests(state: RunState): boolean {
+  const isWaiting = state.status === 'waiting_external' || state.status === 'awaiting_approval';
+  return isOver(state) || (state.lease === undefined && (isWaiting || state.dueAt !== undefined));
+}
+
+/** The client looks for no credentials only if it is told by these, at the moment it is made. */
+function firestoreOf({ projectId, firestore }: Ready): Firestore {
+  process.env.METADATA_SERVER_DETECTION ??= 'none';
+  process.env.FIRESTORE_EMULATOR_HOST = firestore;
+  try {
+    return new Firestore({ projectId });
+  } finally {
+    delete process.env.FIRESTORE_EMULATOR_HOST;
+  }
+}

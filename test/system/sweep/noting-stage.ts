@@ -1,0 +1,71 @@
+/** The stage of bodies in a real process: they take real time, and leave a line in a file that outlives them. */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stepKey } from '../../../functions/src/core/run/state.ts';
+import type { Acting, Stage } from '../../sweep/scenario.ts';
+
+export interface Note {
+  readonly what: 'begin' | 'end';
+  readonly runId: string;
+  /** Step or item, with its revision. */
+  readonly key: string;
+  readonly pid: number;
+  /** Epoch ms, by the worker's clock. */
+  readonly at: number;
+}
+
+export class NotingStage implements Stage {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async acts(context: Acting, ms = 0): Promise<void> {
+    this.#note('begin', context);
+    await this.goesOn(context, ms);
+    this.#note('end', context);
+  }
+
+  async goesOn({ signal }: Acting, ms: number): Promise<void> {
+    if (ms > 0) await delay(ms, undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+  }
+
+  async undoes({ signal }: Acting, ms = 0): Promise<void> {
+    if (ms > 0) await delay(ms, undefined, { signal });
+  }
+
+  memoises(_context: Acting, name: string): string {
+    return name;
+  }
+
+  #note(what: Note['what'], { runId, stepId, revision, index }: Acting): void {
+    const ref = index === undefined ? { stepId } : { stepId, itemKey: String(index) };
+    const note: Note = {
+      what,
+      runId,
+      key: `${stepKey(ref)}@${revision}`,
+      pid: process.pid,
+      at: Date.now(),
+    };
+    appendFileSync(this.#file, `${JSON.stringify(note)}\n`);
+  }
+}
+
+export function notesIn(file: string): Note[] {
+  if (!existsSync(file)) return [];
+  // The last line may be half written.
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as Note);
+}
+
+/** Bodies that have begun in this process and not ended. */
+export function underWay(notes: readonly Note[], pid: number): Note[] {
+  const own = notes.filter((note) => note.pid === pid);
+  const ended = own.filter(({ what }) => what === 'end');
+  return own.filter(
+    ({ what, runId, key }) =>
+      what === 'begin' && !ended.some((note) => note.runId === runId && note.key === key),
+  );
+}

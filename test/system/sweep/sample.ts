@@ -1,0 +1,61 @@
+/**
+ * Which scenarios of the sweep are also performed by real processes, and as whom they act. Each type of workflow stands
+ * for one definition only, since all of them are deployed together.
+ */
+
+import { z } from 'zod';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Scenario, Stage } from '../../sweep/scenario.ts';
+import { scenarios } from '../../sweep/scenarios/index.ts';
+
+const NAMES: ReadonlySet<string> = new Set([
+  'chain',
+  'parallel-join',
+  'retries',
+  'not-idempotent',
+  'failing',
+  'skipping',
+  'sleep',
+  'cancel-running',
+  'map',
+  'map-tolerating-failures',
+  'memo',
+  'on-failure',
+  'compensate-failure',
+  'run-timeout-asleep',
+  'feedback',
+  'reject',
+  'event',
+  'child',
+]);
+
+export const sample: readonly Scenario[] = scenarios.filter(({ name }) => NAMES.has(name));
+
+/** Where a worker's bodies note what they do; the name of an environment variable. */
+export const NOTES = 'SWEEP_NOTES';
+
+/** What a process that is asked to end can and cannot finish in its time. */
+export const leaving = (stage: Stage): Workflow =>
+  defineWorkflow({
+    type: 'leaving',
+    planVersion: 1,
+    input: z.object({ ms: z.number(), heeds: z.boolean() }),
+    steps(step) {
+      const again = step('again', { timeout: '2m' }, async ({ input, ...c }) => {
+        await stage.acts(c, input.ms);
+        return 'again';
+      });
+      const once = step('once', { idempotent: false, timeout: '2m' }, async ({ input, ...c }) => {
+        const signal = input.heeds ? c.signal : new AbortController().signal;
+        await stage.acts({ ...c, signal }, input.ms);
+        return 'once';
+      });
+      return { again, once };
+    },
+  });
+
+export function workflowsOf(stage: Stage): Workflow[] {
+  const all = [...sample.flatMap(({ workflows }) => workflows(stage)), leaving(stage)];
+  return [...new Map(all.map((workflow) => [workflow.type, workflow])).values()];
+}
