@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { StepAborted } from '../../functions/src/engine/drive/attempt.ts';
+import type { StepAborted } from '../../functions/src/engine/drive/bodies/attempt.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../functions/src/engine/settings.ts';
 import { cancelRun } from '../../functions/src/operations/cancel-run.ts';

@@ -13,11 +13,11 @@ import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { policyFor } from './after-failure.ts';
-import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
-import { BodyContext } from './body-context.ts';
-import { itemsOf } from './fan-out-set.ts';
+import { policyFor } from './bodies/after-failure.ts';
+import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
+import { BodyContext } from './bodies/body-context.ts';
 import { loadOutputs, type Output, Outputs } from './outputs.ts';
+import { itemsOf } from './sets/fan-out-set.ts';
 import { refOf, seenBy, type Unit } from './step-inputs.ts';
 
 export interface Compensating {

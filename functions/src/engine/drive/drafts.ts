@@ -6,9 +6,9 @@ import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { storedValue } from '../../core/run/values.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import type { Used } from './body-context.ts';
-import type { Outcome } from './fan-out-set.ts';
+import type { Used } from './bodies/body-context.ts';
 import type { Output } from './outputs.ts';
+import type { Outcome } from './sets/fan-out-set.ts';
 
 /** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
 export const NO_OUTPUT: Output = { text: 'null', hash: sha256Hex('null') };

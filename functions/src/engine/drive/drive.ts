@@ -20,7 +20,7 @@ import { mayDrive, postpone } from '../gate.ts';
 import { meetObligations } from '../obligations.ts';
 import { asking, recoverRun, undoing } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
-import { Beats } from './beats.ts';
+import { Beats } from './bodies/beats.ts';
 import { runFailed } from './drafts.ts';
 import { DriveSession } from './session.ts';
 

@@ -11,19 +11,19 @@ import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../co
 import { type RunState, stepIdOf } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
-import { afterFailure } from './after-failure.ts';
-import { recorded, type StepAborted } from './attempt.ts';
-import type { Beats } from './beats.ts';
-import { Bodies, type BodyUnit, type Ended } from './bodies.ts';
+import { afterFailure } from './bodies/after-failure.ts';
+import { recorded, type StepAborted } from './bodies/attempt.ts';
+import type { Beats } from './bodies/beats.ts';
+import { Bodies, type BodyUnit, type Ended } from './bodies/bodies.ts';
 import * as drafts from './drafts.ts';
-import type { Outcome, SetStep } from './fan-out-set.ts';
-import { FanOuts } from './fan-outs.ts';
 import type { Output } from './outputs.ts';
 import { nodeState } from './progress.ts';
 import { Resting } from './resting.ts';
 import type { Scope } from './scope.ts';
+import type { Outcome, SetStep } from './sets/fan-out-set.ts';
+import { FanOuts } from './sets/fan-outs.ts';
 import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
-import { Waiting } from './waiting.ts';
+import { Waiting } from './waiting/waiting.ts';
 
 export interface SteppingParams {
   readonly scope: Scope;

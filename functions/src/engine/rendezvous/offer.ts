@@ -13,7 +13,7 @@ import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import { checked, outputOf } from '../drive/attempt.ts';
+import { checked, outputOf } from '../drive/bodies/attempt.ts';
 import type { Output } from '../drive/outputs.ts';
 import { type Answer, answered, resumed } from '../waits/settle.ts';
 import { CHANGE_PATIENCE_MS } from './limits.ts';

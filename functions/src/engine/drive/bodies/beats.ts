@@ -1,5 +1,5 @@
 /** What the bodies of a run last said of themselves: goes out with the heartbeat, and in to the attempt that follows. */
-import type { Progress } from '../../core/run/state.ts';
+import type { Progress } from '../../../core/run/state.ts';
 
 export class Beats {
   readonly #last: Map<string, Progress>;

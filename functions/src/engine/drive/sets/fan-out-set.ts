@@ -9,17 +9,17 @@ import {
   type FanOutVerdict,
   type ItemState,
   MAX_ITEMS,
-} from '../../core/decisions/fan-out.ts';
-import { sha256Hex } from '../../core/encoding/hash.ts';
-import { CairnError, Fatal } from '../../core/errors.ts';
-import { MAX_STEPS } from '../../core/graph/graph.ts';
-import type { RecordedError, StepExecution } from '../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
-import type { RunState } from '../../core/run/state.ts';
-import { assertFits } from '../../core/run/values.ts';
-import type { ChildStep, Context, FanOut, MapStep } from '../define/steps.ts';
-import type { Output } from './outputs.ts';
-import { keyOf, type Unit } from './step-inputs.ts';
+} from '../../../core/decisions/fan-out.ts';
+import { sha256Hex } from '../../../core/encoding/hash.ts';
+import { CairnError, Fatal } from '../../../core/errors.ts';
+import { MAX_STEPS } from '../../../core/graph/graph.ts';
+import type { RecordedError, StepExecution } from '../../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
+import type { RunState } from '../../../core/run/state.ts';
+import { assertFits } from '../../../core/run/values.ts';
+import type { ChildStep, Context, FanOut, MapStep } from '../../define/steps.ts';
+import type { Output } from '../outputs.ts';
+import { keyOf, type Unit } from '../step-inputs.ts';
 
 export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
 

@@ -5,16 +5,16 @@
  * Must not: run a body or open a wait.
  */
 
-import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
-import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
-import { needsPayload } from '../../core/run/values.ts';
-import type { Context } from '../define/steps.ts';
-import * as drafts from './drafts.ts';
-import { NO_OUTPUT } from './drafts.ts';
+import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
+import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
+import { needsPayload } from '../../../core/run/values.ts';
+import type { Context } from '../../define/steps.ts';
+import * as drafts from '../drafts.ts';
+import { NO_OUTPUT } from '../drafts.ts';
+import { loadOutputs, type Output } from '../outputs.ts';
+import type { Scope } from '../scope.ts';
+import { type Entry, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
 import { FanOutSet, itemsOf, type Outcome, type SetStep } from './fan-out-set.ts';
-import { loadOutputs, type Output } from './outputs.ts';
-import type { Scope } from './scope.ts';
-import { type Entry, keyOf, mayEnter, type Unit } from './step-inputs.ts';
 
 /** What a set has its drive do. */
 export interface FanOutMoves {

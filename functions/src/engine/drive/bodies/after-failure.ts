@@ -1,9 +1,9 @@
 /** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
-import { nextRetry, type RetryDecision, type RetryPolicy } from '../../core/decisions/retry.ts';
-import type { StepExecution } from '../../core/run/events.ts';
-import type { BodyStep } from '../define/steps.ts';
-import type { ErrorRetry } from '../define/types.ts';
-import type { EngineDeps } from '../deps.ts';
+import { nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
+import type { StepExecution } from '../../../core/run/events.ts';
+import type { BodyStep } from '../../define/steps.ts';
+import type { ErrorRetry } from '../../define/types.ts';
+import type { EngineDeps } from '../../deps.ts';
 import type { AttemptResult } from './attempt.ts';
 
 export interface FailedAttempt {

@@ -3,17 +3,17 @@
  *
  * Must not: decide what becomes of the attempt.
  */
-import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
-import { CairnError } from '../../core/errors.ts';
-import type { StepExecution } from '../../core/run/events.ts';
-import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../core/run/limits.ts';
-import { stepKey } from '../../core/run/state.ts';
-import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { LogFields } from '../../ports/log.ts';
-import type { Context } from '../define/steps.ts';
-import type { Usage } from '../define/types.ts';
-import type { EngineDeps } from '../deps.ts';
-import { parseFrozen } from './outputs.ts';
+import { canonicalJson, type Json, toJsonText } from '../../../core/encoding/json.ts';
+import { CairnError } from '../../../core/errors.ts';
+import type { StepExecution } from '../../../core/run/events.ts';
+import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../../core/run/limits.ts';
+import { stepKey } from '../../../core/run/state.ts';
+import { sendUntilKnown } from '../../../journal/send-until-known.ts';
+import type { LogFields } from '../../../ports/log.ts';
+import type { Context } from '../../define/steps.ts';
+import type { Usage } from '../../define/types.ts';
+import type { EngineDeps } from '../../deps.ts';
+import { parseFrozen } from '../outputs.ts';
 
 /** What a sign of life may carry: it stands in the snapshot. */
 const MAX_PROGRESS_BYTES = 1_024;

@@ -3,20 +3,20 @@
  *
  * Must not: tell the outside of a wait itself (held-waits.ts).
  */
-import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';
-import { type RunState, stepKey } from '../../core/run/state.ts';
-import type { ChildStep, WaitStep } from '../define/steps.ts';
-import { opened, waitOf } from '../waits/open.ts';
-import { answered } from '../waits/settle.ts';
-import { timeUp } from '../waits/time-up.ts';
-import * as drafts from './drafts.ts';
-import { NO_OUTPUT } from './drafts.ts';
-import type { Outcome } from './fan-out-set.ts';
-import type { SettleUnit } from './fan-outs.ts';
+import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
+import { type RunState, stepKey } from '../../../core/run/state.ts';
+import type { ChildStep, WaitStep } from '../../define/steps.ts';
+import { opened, waitOf } from '../../waits/open.ts';
+import { answered } from '../../waits/settle.ts';
+import { timeUp } from '../../waits/time-up.ts';
+import * as drafts from '../drafts.ts';
+import { NO_OUTPUT } from '../drafts.ts';
+import { loadOutputs } from '../outputs.ts';
+import type { Scope } from '../scope.ts';
+import type { Outcome } from '../sets/fan-out-set.ts';
+import type { SettleUnit } from '../sets/fan-outs.ts';
+import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
 import { HeldWaits, signalFor } from './held-waits.ts';
-import { loadOutputs } from './outputs.ts';
-import type { Scope } from './scope.ts';
-import { type Entry, mayEnter, type Unit } from './step-inputs.ts';
 
 /** What waiting has its drive do. */
 export interface WaitingMoves {

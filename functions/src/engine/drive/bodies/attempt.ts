@@ -1,17 +1,17 @@
 /** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
 
 import type { ZodType } from 'zod';
-import { sha256Hex } from '../../core/encoding/hash.ts';
-import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError, Fatal } from '../../core/errors.ts';
-import type { RecordedError } from '../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
-import { cut, TRACE_CHARS } from '../../core/run/records.ts';
-import { assertFits } from '../../core/run/values.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { isDegraded } from '../define/degraded.ts';
-import type { BodyStep, Context } from '../define/steps.ts';
-import type { Output } from './outputs.ts';
+import { sha256Hex } from '../../../core/encoding/hash.ts';
+import { toJsonText } from '../../../core/encoding/json.ts';
+import { CairnError, Fatal } from '../../../core/errors.ts';
+import type { RecordedError } from '../../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
+import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
+import { assertFits } from '../../../core/run/values.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { isDegraded } from '../../define/degraded.ts';
+import type { BodyStep, Context } from '../../define/steps.ts';
+import type { Output } from '../outputs.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */
 export class StepAborted extends Error {
