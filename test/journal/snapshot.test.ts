@@ -169,6 +169,17 @@ describe('a snapshot write without an event (J9)', () => {
     expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().soft));
   });
 
+  test('is not made by who has let go: others may have noted since that the run needs nobody', async () => {
+    const { world, runId, journal, stored } = await holder();
+    const error = { code: 'X', message: 'x', retryable: false };
+    await journal.append(() => [{ type: 'run_failed', initiator: 'system', data: { error } }]);
+    const met = { heartbeat: false, obligationsMet: true } as const;
+    await world.store.touch({ runId, seen: stored().version, soft: met });
+    const { version } = stored();
+    await journal.touch();
+    expect(stored()).toMatchObject({ version, wakeAt: undefined });
+  });
+
   test('takes along what others appended, and never writes a head that goes back', async () => {
     const { journal, open, stored } = await holder();
     await (await open()).append(() => [signal]);

@@ -215,7 +215,8 @@ export class RunJournal {
 
   async #touchOnce(): Promise<void> {
     const deadline = this.#deps.clock.now() + this.#options.patienceMs;
-    for (;;) {
+    // Who has let go of the run gives no more signs of life for it: others may have noted since that it needs nobody.
+    while (this.#isHolder(this.#state)) {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {
         const state = this.#state;
