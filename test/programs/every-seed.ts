@@ -10,7 +10,7 @@ export interface Seeds {
 }
 
 /** One quiet core needs a fraction of it. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 export function everySeed({ from, count, repertoire }: Seeds): void {
   const only = process.env.SEED;

@@ -31,8 +31,8 @@ export interface TrialOptions {
   readonly sabotage?: (deps: EngineDeps) => EngineDeps;
 }
 
-/** More moves than any of these programs needs: one that is not at its end by then never will be. */
-const MAX_TURNS = 30_000;
+/** More moves than any of these programs needs for each of its runs: one that is not at its end by then never will be. */
+const MAX_TURNS = 20_000;
 /** Longer than all waits of any of these programs one after the other. */
 const MAX_MS = 400 * 24 * 3_600_000;
 const TENANT = 't1';
@@ -93,7 +93,7 @@ class Trial {
   }
 
   async run(): Promise<void> {
-    const { clock } = this.#world;
+    const { clock, db } = this.#world;
     const deadline = clock.now() + MAX_MS;
     for (let turn = 0; !this.#isDone(); turn += 1) {
       this.#people.look();
@@ -102,7 +102,8 @@ class Trial {
       const failure = this.#cluster.failure ?? this.#stage.failure;
       if (failure) throw failure;
       if (!goesOn) throw new Error('stuck: nothing can ever happen again');
-      if (turn >= MAX_TURNS || clock.now() > deadline) throw new Error('stuck: it goes on and on');
+      if (turn >= MAX_TURNS * (1 + db.runs.size) || clock.now() > deadline)
+        throw new Error('stuck: it goes on and on');
     }
     await this.#deliverLeftovers();
   }

@@ -11,7 +11,7 @@ import { scan } from '../../../functions/src/recovery/scan.ts';
 import type { World } from '../../support/world.ts';
 import type { Draw } from '../data/draw.ts';
 import { Gate } from './gate.ts';
-import { DROPPED, EARLY, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
+import { DROPPED, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
 import { type SharedDeps, Worker } from './worker.ts';
 
 /** Work given to a process. If that dies, or does not know how it ended, it is given to another. */
@@ -27,7 +27,7 @@ interface Planned extends Job {
   readonly at: number;
 }
 
-type Strike = 'kills' | 'terminations' | 'stalls';
+type Strike = 'kills' | 'terminations' | 'stalls' | 'early';
 
 const SCAN_EVERY_MS = 60_000;
 const REDELIVERY_MS = 5_000;
@@ -87,19 +87,11 @@ export class Cluster {
     return this.#passTime();
   }
 
-  /** From now on nothing goes wrong any more. */
-  calm(): void {
-    this.#left = { kills: 0, terminations: 0, stalls: 0 };
-    this.#gate.open = true;
-  }
-
   /** Gives out something that is due. */
   #begin(): boolean {
     const { now } = this;
     const due = this.#planned.filter(({ at }) => at <= now);
-    const tasks = this.#world.queue.pending.filter(
-      ({ at }) => (at ?? 0) <= now || (!this.#gate.open && this.#draw.chance(EARLY / 10)),
-    );
+    const tasks = this.#world.queue.due(now);
     if (due.length + tasks.length > 0) {
       const drawn = this.#draw.below(due.length + tasks.length);
       const job = due[drawn];
@@ -114,10 +106,10 @@ export class Cluster {
 
   #deliver({ id, runId }: { readonly id: number; readonly runId: string }): void {
     const job: Job = { label: `drive ${runId.slice(-4)}`, work: (deps) => drive(deps, { runId }) };
-    if (!this.#gate.open && this.#draw.chance(REPEATED)) this.#give(job);
-    else this.#world.queue.take(id);
-    if (!this.#gate.open && this.#draw.chance(DROPPED)) return;
+    this.#world.queue.take(id);
+    if (this.#draw.chance(DROPPED)) return;
     this.#give(job);
+    if (this.#draw.chance(REPEATED)) this.#give(job);
   }
 
   #give(job: Job): void {
@@ -140,10 +132,15 @@ export class Cluster {
   }
 
   #strike(): void {
-    const what = this.#draw.pick(['kills', 'terminations', 'stalls'] as const);
+    const what = this.#draw.pick(['kills', 'terminations', 'stalls', 'early'] as const);
     if (this.#left[what] === 0) return;
     this.#left[what] -= 1;
     this.trail.push(`${what} at ${this.now}`);
+    if (what === 'early') {
+      const { pending } = this.#world.queue;
+      if (pending.length > 0) this.#deliver(this.#draw.pick(pending));
+      return;
+    }
     if (what === 'stalls') {
       this.stoodStill = true;
       this.#world.clock.jump(this.#world.deps.settings.leaseMs + this.#draw.below(10_000));

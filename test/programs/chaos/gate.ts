@@ -17,8 +17,6 @@ export class Gate {
   readonly #held: Held[] = [];
   readonly #draw: Draw;
   readonly #lossRate: number;
-  /** While open, nothing is lost any more. */
-  open = false;
 
   /** @param lossRate share of calls whose answer is lost; of those, half have their effect */
   constructor(draw: Draw, lossRate: number) {
@@ -50,7 +48,7 @@ export class Gate {
       this.#held.push({
         label: method,
         pass: () => {
-          const lost = !this.open && this.#draw.chance(this.#lossRate);
+          const lost = this.#draw.chance(this.#lossRate);
           if (lost && this.#draw.chance(0.5)) return reject(new OutcomeUnknown(method, 'never arrived'));
           const answer = proceed();
           if (!lost) return resolve(answer);

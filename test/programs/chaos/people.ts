@@ -14,7 +14,14 @@ import { decideApproval } from '../../../functions/src/operations/approvals/deci
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
 import type { Draw } from '../data/draw.ts';
 import { feedbackOf, waiverOf } from '../data/predict.ts';
-import type { ApprovalPlan, EventPlan, Program, ProgramInput, StepPlan } from '../data/program.ts';
+import {
+  type ApprovalPlan,
+  type EventPlan,
+  type Program,
+  type ProgramInput,
+  type StepPlan,
+  withFollowers,
+} from '../data/program.ts';
 import { eventData, eventKey } from '../data/values.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -107,9 +114,23 @@ export class People {
     const eventId = `${snapshot.id} ${wait.id}`;
     const sentAt = this.#sentEarly.get(`${snapshot.id} ${plan.id}`);
     const lies = sentAt !== undefined && this.#now < sentAt + STILL_KEPT_MS && wait.execution.revision === 1;
-    if (plan.delivery === 'never' || lies) return;
+    // One that is too late for this question would be early for the next.
+    const tooEarly = plan.delivery === 'late' && this.#isSentBack(snapshot, plan);
+    if (plan.delivery === 'never' || lies || tooEarly) return;
     const at = plan.delivery === 'late' ? (wait.dueAt ?? 0) + TOO_LATE_MS : this.#soon;
     this.#send(snapshot, plan, { eventId, at });
+  }
+
+  /** Whether the step, or a child that the run is part of, may be asked for again. */
+  #isSentBack(state: RunState, { id }: StepPlan): boolean {
+    const above = inputOf(state)
+      .path.split('/')
+      .map((part) => part.split('.')[0]);
+    const sentBack = [...this.#outside.programs.values()].flatMap((program) => {
+      const named = program.steps.flatMap((plan) => (plan.kind === 'approval' ? plan.sendsBack : []));
+      return [...withFollowers(program, named)];
+    });
+    return sentBack.some((step) => step === id || above.includes(step));
   }
 
   #decide(

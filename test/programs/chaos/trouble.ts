@@ -9,15 +9,16 @@ export interface Trouble {
   readonly terminations: number;
   /** How often everything may stand still for longer than a lease. */
   readonly stalls: number;
+  /** How many tasks come before their time. */
+  readonly early: number;
   readonly cancels: boolean;
 }
 
 /** Clocks differ from the store's by at most so much. */
 export const MAX_SKEW_MS = 120_000;
 
-/** A task is delivered twice, before its time, or never. */
+/** Share of tasks that are delivered twice, or never. */
 export const REPEATED = 0.15;
-export const EARLY = 0.05;
 export const DROPPED = 0.08;
 
 export function drawTrouble(draw: Draw): Trouble {
@@ -27,6 +28,7 @@ export function drawTrouble(draw: Draw): Trouble {
     kills: draw.between(0, 3),
     terminations: draw.between(0, 1),
     stalls: draw.chance(0.3) ? 1 : 0,
+    early: draw.between(0, 4),
     cancels: draw.chance(0.08),
   };
 }

@@ -37,7 +37,7 @@ export interface Prediction {
   readonly ends: ReadonlySet<End>;
   /** Before and after a person sent steps back; one, where nobody does. */
   readonly passes: readonly Fates[];
-  /** Of a run that completes, as `seen`. */
+  /** Of a run that completes. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
@@ -76,8 +76,7 @@ function summary(program: Program, passes: readonly Fates[]): Prediction {
   const last = passes.at(-1) as Fates;
   const ends = new Set<End>(passes.flatMap((fates) => [...fates.values()].flatMap(({ ends }) => ends ?? [])));
   if (![...last.values()].some((fate) => fate.ends)) ends.add('completed');
-  const byId = new Map(program.steps.map((plan) => [plan.id, plan]));
-  const result = program.result.map((id) => [id, seen(byId.get(id) as StepPlan, last.get(id)?.output)]);
+  const result = program.result.map((id) => [id, last.get(id)?.output ?? null]);
   return { ends, passes, result: Object.fromEntries(result) };
 }
 

@@ -2,7 +2,7 @@
  * What the bodies of a program compute: small numbers made of all they see, so that a value that went astray anywhere
  * shows in the result.
  */
-import type { ChildPlan, MapPlan, ProgramInput, StepPlan } from './program.ts';
+import type { ChildPlan, MapPlan, Program, ProgramInput, StepPlan } from './program.ts';
 
 /** A number below 2³² made of the values, whatever the order of their members. */
 export function mix(...parts: readonly unknown[]): number {
@@ -17,12 +17,22 @@ export function mix(...parts: readonly unknown[]): number {
 export function seen(plan: StepPlan, output: unknown): unknown {
   if (output === undefined || output === null) return null;
   if (plan.kind === 'approval') return { ...(output as object), by: null };
-  if ((plan.kind === 'map' || plan.kind === 'child') && isEnough(plan)) {
-    return {
-      enough: (output as unknown[]).filter((item) => item !== null).length >= plan.completion.atLeast,
-    };
+  if (plan.kind !== 'map' && plan.kind !== 'child') return output;
+  if (isEnough(plan) && Array.isArray(output)) {
+    return { enough: output.filter((item) => item !== null).length >= plan.completion.atLeast };
   }
-  return output;
+  if (plan.kind === 'map') return output;
+  return Array.isArray(output)
+    ? output.map((result) => seenResult(plan.program, result))
+    : seenResult(plan.program, output);
+}
+
+/** The result of a run, as others may depend on it. What came in its place stays as it is. */
+export function seenResult({ steps, result }: Program, found: unknown): unknown {
+  if (typeof found !== 'object' || found === null || 'instead' in found) return found;
+  const outputs = found as Readonly<Record<string, unknown>>;
+  const plans = steps.filter(({ id }) => result.includes(id));
+  return Object.fromEntries(plans.map((plan) => [plan.id, seen(plan, outputs[plan.id])]));
 }
 
 /** What a body returns. */
