@@ -84,6 +84,26 @@ describe('POST /v1/runs/{id}/approvals/{stepId}', () => {
     expect(scene.state.status).toBe(status);
   });
 
+  test('leaves a run that tells who said what, and its events too', async () => {
+    const { scene, installation, key, decide } = await ready();
+    await decide({ decision: 'retry_with_feedback', feedback: 'say "why"' });
+    const at = `/v1/runs/${scene.runId}`;
+    expect(await (await installation.get(at, key)).json()).toMatchObject({
+      waits: [],
+      decisions: [{ stepId: 'gate', waitId: 'gate.1', decision: 'retry_with_feedback', actor: 'c.ops' }],
+      feedback: [{ steps: ['review', 'gate', 'ship'], text: 'say "why"' }],
+    });
+    const { items } = (await (await installation.get(`${at}/events`, key)).json()) as {
+      items: { type: string; data: object }[];
+    };
+    expect(items.find(({ type }) => type === 'feedback_given')?.data).toEqual({
+      waitId: 'gate.1',
+      steps: ['review'],
+      again: ['review', 'gate', 'ship'],
+      feedback: 'say "why"',
+    });
+  });
+
   test('finds an item by its key, percent-encoded in the path', async () => {
     const { scene, decide } = await ready((world) =>
       Scene.inDoubt({ stepId: 'files', itemKey: '0' }, { world, tenantId: 'acme' }),

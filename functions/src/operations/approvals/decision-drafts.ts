@@ -111,7 +111,7 @@ function sentBack({ state, workflow, wait, request }: Settling): EventDraft[] {
       type: 'feedback_given',
       initiator: 'approval',
       actor,
-      data: { waitId: wait.id, steps, again, feedback: feedback },
+      data: { waitId: wait.id, steps, again, feedback },
     },
   ];
 }
