@@ -10,10 +10,10 @@ import { assertTransition, type RunStatus } from '../core/run/status.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import { runCancelled } from '../engine/drive/drafts.ts';
+import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { resumed } from '../engine/waits/settle.ts';
 import type { JournalDeps } from '../journal/run-journal.ts';
 import type { Log } from '../ports/log.ts';
-import { type DriveAfterDeps, driveAfter } from './drive-after.ts';
 import { appendFromOutside } from './outside-append.ts';
 import { optional } from './start/optional.ts';
 

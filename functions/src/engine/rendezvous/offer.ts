@@ -7,20 +7,17 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
-import { type Appended, type JournalDeps, RunJournal } from '../../journal/run-journal.ts';
-import type { Log } from '../../ports/log.ts';
+import { type JournalDeps, RunJournal } from '../../journal/run-journal.ts';
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
-import type { TaskQueue } from '../../ports/task-queue.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { checked, outputOf } from '../drive/bodies/attempt.ts';
 import type { Output } from '../drive/outputs.ts';
+import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { type Answer, answered, resumed } from '../waits/settle.ts';
 import { CHANGE_PATIENCE_MS } from './limits.ts';
 
-export interface OfferDeps extends JournalDeps {
-  readonly queue: TaskQueue;
-  readonly log: Log;
+export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
 }
 
@@ -64,7 +61,7 @@ export async function offerTo(
     refused = answers.refused;
     return answers.drafts;
   });
-  await wake(deps, appended);
+  await driveAfter(deps, appended);
   const { state } = appended;
   return {
     takenIn: state.received.includes(brought.id),
@@ -127,18 +124,5 @@ export function eventOutput(step: StepDefinition, dataText: string): Output | { 
     // Anything else was thrown by a function within the author's schema: as much a refusal.
     const known = error instanceof CairnError || error instanceof Fatal;
     return { refusal: known ? error.message : `${what} could not be checked: ${String(error)}` };
-  }
-}
-
-/** A run that is driven sees by itself what was appended. A lost task does no harm: the scan finds the run. */
-async function wake({ queue, log }: OfferDeps, { state, events }: Appended): Promise<void> {
-  if (events.length === 0 || state.lease !== undefined) return;
-  try {
-    await queue.enqueue({ runId: state.id, reason: 'continue' });
-  } catch (error) {
-    log.error('enqueue_failed', {
-      runId: state.id,
-      error: error instanceof Error ? error.message : String(error),
-    });
   }
 }

@@ -5,9 +5,9 @@
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
 import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
 import { answersOn, type Brought, type OfferDeps, waitsFor } from '../../engine/rendezvous/offer.ts';
-import { driveAfter } from '../drive-after.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import { optional } from '../start/optional.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
