@@ -1,27 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { Installation } from '../api/installation.ts';
+import { commandsOf, requestOf } from './commands.ts';
 
-const text = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
-const commands = text.replaceAll('\\\n', ' ').match(/^curl .*$/gm) ?? [];
-
-/** What curl would send. */
-function requestOf(command: string, key: string): Request {
-  const [, path = ''] = /\$URL(\S+)/.exec(command) ?? [];
-  const [, body] = /-d '([^']*)'/.exec(command) ?? [];
-  const [, method = body === undefined ? 'GET' : 'POST'] = /-X (\S+)/.exec(command) ?? [];
-  const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
-    ([, name = '', value = '']): [string, string] => [name, value.replace('$KEY', key)],
-  );
-  return new Request(`http://cairn.test${path}`, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-  });
-}
+const commands = commandsOf('docs/operating.md');
 
 test('every command of docs/operating.md does what it says', async () => {
   const review = defineWorkflow({

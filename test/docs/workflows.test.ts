@@ -6,6 +6,10 @@ import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
 import { createTestRuntime } from '../../functions/src/testing/index.ts';
 import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
+import { Installation } from '../api/installation.ts';
+import { PretendedTarget } from '../workflows/deploy/pretended-target.ts';
+import { eventWith } from '../workflows/review-pull-request/pull-request-events.ts';
+import { commandsOf, requestOf } from './commands.ts';
 import { writeSnippets } from './snippets.ts';
 
 const SHA = 'e'.repeat(40);
@@ -67,4 +71,31 @@ test.each([
   const outside = outsideOf({ deploy: 'http://d', cleanup: 'http://c' });
   const workflow = shippedWorkflows(outside).findLast((each) => each.type === type);
   expect([...(workflow?.steps.keys() ?? [])]).toEqual(expect.arrayContaining(drawn));
+});
+
+test('the commands of docs/workflows.md sign a review off, and deploy', async () => {
+  const target = new PretendedTarget('1.0.0');
+  const installation = new Installation(shippedWorkflows({ deployTarget: target }));
+  const { world } = installation;
+  const key = await installation.key('boss', { tenantId: 't1', roles: ['admin'] });
+  const send = (command = '') => installation.api.request(requestOf(command, key));
+  /** The status that the run comes to, if it does not pass by the one that is wanted. */
+  const comesTo = async (runId: string, wanted: string) => {
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === wanted);
+    return (await world.folded(runId)).status;
+  };
+  const [signOff, deploy, ciFinished, ...others] = commandsOf('docs/workflows.md');
+  expect(others).toEqual([]);
+
+  const review = await world.start('review-pull-request', { ...eventWith(), signOff: 'always' });
+  expect(await comesTo(review, 'awaiting_approval')).toBe('awaiting_approval');
+  expect((await send(signOff?.replace('ID', review))).status).toBe(200);
+  expect(await comesTo(review, 'completed')).toBe('completed');
+
+  const started = await send(deploy?.replace('COMMIT', SHA));
+  expect(started.status).toBe(201);
+  const { runId } = (await started.json()) as { runId: string };
+  expect(await comesTo(runId, 'waiting_external')).toBe('waiting_external');
+  expect((await send(ciFinished?.replace('COMMIT', SHA))).status).toBe(200);
+  expect(await comesTo(runId, 'awaiting_approval')).toBe('awaiting_approval');
 });

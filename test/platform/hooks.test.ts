@@ -155,12 +155,12 @@ describe('the shipped workflows over hooks', () => {
   test('clean up, and fail where the hook does not say what it must', async () => {
     const outside = outsideOf({ deploy: undefined, cleanup: url });
     const runtime = createTestRuntime({ workflows: shippedWorkflows(outside), patienceMs: 30_000 });
-    const items = [{ id: 'b', kind: 'branch', lastUsedAt: '2020-01-01T00:00:00Z' }];
+    const items = [{ id: 'fix/ü', kind: 'branch', lastUsedAt: '2020-01-01T00:00:00Z' }];
     const run = await runtime.start('nightly-cleanup', { items, asOf: '2026-01-01T00:00:00Z' });
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(received.map(({ body, key }) => [body, key])).toEqual([
-      [{ action: 'remove', id: 'b', kind: 'branch' }, `${run.id}/remove/b`],
-      [{ action: 'exists', id: 'b', kind: 'branch' }, `${run.id}/look-again/b`],
+      [{ action: 'remove', id: 'fix/ü', kind: 'branch' }, `${run.id}/remove/fix%2F%C3%BC`],
+      [{ action: 'exists', id: 'fix/ü', kind: 'branch' }, `${run.id}/look-again/fix%2F%C3%BC`],
     ]);
     answers = [{ status: 200, text: '{}' }];
     const call = { key: 'k', signal: new AbortController().signal };

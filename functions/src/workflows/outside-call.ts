@@ -13,7 +13,9 @@ interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** @param about what the step calls more than one thing for: an item of a map, the undoing of what it did */
+/** @param about what the step calls more than one thing for: an item of a map, the undoing of what it did; any text */
 export function callFrom({ runId, stepId, signal }: Caller, about?: string): OutsideCall {
-  return { key: [runId, stepId, ...(about === undefined ? [] : [about])].join('/'), signal };
+  // Keys travel in headers, which take ASCII only.
+  const rest = about === undefined ? [] : [encodeURIComponent(about)];
+  return { key: [runId, stepId, ...rest].join('/'), signal };
 }

@@ -5,8 +5,11 @@ import { parseDuration } from '../../core/duration.ts';
 
 const Duration = z.string().refine(isDuration, 'must be a duration like "30d"');
 
+/** It stands in the key of a call, which is a header. */
+const MAX_ID_CHARS = 500;
+
 export const CleanupItem = z.object({
-  id: z.string().min(1),
+  id: z.string().min(1).max(MAX_ID_CHARS),
   /** E.g. `branch`, `artifact`, `preview`. */
   kind: z.string().min(1),
   lastUsedAt: z.iso.datetime({ offset: true }),

@@ -1,0 +1,27 @@
+/** The `curl` commands that a document shows, as the requests they would send. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Every command that begins a line of a code block, up to the end of the block, an empty line or the next command. */
+export function commandsOf(document: string): string[] {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
+  return blocks.flatMap((code) => code.match(/^curl [\s\S]*?(?=^curl |\n\n|$(?![\s\S]))/gm) ?? []);
+}
+
+/** @param key takes the place of `$KEY` */
+export function requestOf(command: string, key: string): Request {
+  const [, path = ''] = /\$URL(\S+)/.exec(command) ?? [];
+  const [, body] = /-d '([^']*)'/.exec(command) ?? [];
+  const [, method = body === undefined ? 'GET' : 'POST'] = /-X (\S+)/.exec(command) ?? [];
+  const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
+    ([, name = '', value = '']): [string, string] => [name, value.replace('$KEY', key)],
+  );
+  return new Request(`http://cairn.test${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
