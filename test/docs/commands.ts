@@ -1,13 +1,9 @@
 /** The `curl` commands that a document shows, as the requests they would send. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '../..');
+import { readDocument } from './snippets.ts';
 
 /** Every command that begins a line of a code block, up to the end of the block, an empty line or the next command. */
 export function commandsOf(document: string): string[] {
-  const text = readFileSync(join(ROOT, document), 'utf8');
-  const blocks = [...text.matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
+  const blocks = [...readDocument(document).matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
   return blocks.flatMap((code) => code.match(/^curl [\s\S]*?(?=^curl |\n\n|$(?![\s\S]))/gm) ?? []);
 }
 

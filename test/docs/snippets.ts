@@ -18,9 +18,14 @@ export interface Snippets {
   remove(): void;
 }
 
+/** @param path from the root of the project */
+export function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
 /** @throws Error if a block of TypeScript has no path: nobody would compile it */
 export function writeSnippets(document: string): Snippets {
-  const text = readFileSync(join(ROOT, document), 'utf8');
+  const text = readDocument(document);
   const blocks = [...text.matchAll(/(?:<!-- file: (\S+) -->\n)?```ts\n([\s\S]*?)```/g)];
   const files = new Map(
     blocks.map(([block, path, code = '']) => {

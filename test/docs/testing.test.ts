@@ -1,11 +1,27 @@
-import { afterAll, test } from '@jest/globals';
-import { writeSnippets } from './snippets.ts';
+import { afterAll, expect, test } from '@jest/globals';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
+import { readDocument, writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('docs/testing.md');
 afterAll(() => snippets.remove());
 
 test('what docs/testing.md shows compiles', () => {
   snippets.compile();
+});
+
+test('an expectation that is not met reads as docs/testing.md shows it', async () => {
+  const { orderReturn } = (await import(snippets.at('functions/src/workflows/order-return.ts'))) as {
+    orderReturn: (shop: object) => Workflow;
+  };
+  const runtime = createTestRuntime({ workflows: [orderReturn({})] });
+  const run = await runtime.start('order-return', { order: 'o-17', cents: 4_000 });
+  await runtime.advance('24h');
+  const [, shown = ''] =
+    /^```\n(JournalMismatch: [\s\S]*?)\n```/m.exec(readDocument('docs/testing.md')) ?? [];
+  expect(() => expectJournal(run.journal()).toHaveRun('refund')).toThrow(
+    expect.objectContaining({ message: shown.replace('JournalMismatch: ', '') }),
+  );
 });
 
 // The tests of the worked example, as they stand there.
