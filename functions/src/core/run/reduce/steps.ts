@@ -1,5 +1,6 @@
 /** How step events move the steps of a run. Old revisions never overwrite newer ones. */
-import type { RunEvent, SettledType, StepRef } from '../events.ts';
+import type { RecordedError, RunEvent, SettledType, StepRef } from '../events.ts';
+import { cut, SUMMARY_CHARS } from '../records.ts';
 import { type RunState, type StepOutcome, type StepState, stepKey } from '../state.ts';
 import type { Reducer, Reducers } from './index.ts';
 
@@ -51,7 +52,7 @@ export const stepReducers: Reducers<StepEvent> = {
   compensation_failed: (state, event) => ({
     compensationLog: [
       ...state.compensationLog,
-      { stepId: stepKey(event.data), outcome: 'failed', at: event.at, error: event.data.error },
+      { stepId: stepKey(event.data), outcome: 'failed', at: event.at, error: brief(event.data.error) },
     ],
   }),
 };
@@ -95,4 +96,9 @@ export function put(state: RunState, ref: StepRef, step: StepState): Partial<Run
     throw new Error(`run ${state.id}: step '${key}' revision ${step.revision} has already ended`);
   }
   return { steps: state.steps.set(key, step), currentStep: key };
+}
+
+/** As the snapshot keeps it for each of up to thousands of steps; the journal has it in full. */
+function brief({ trace: _, message, ...error }: RecordedError): RecordedError {
+  return { ...error, message: cut(message, SUMMARY_CHARS) };
 }

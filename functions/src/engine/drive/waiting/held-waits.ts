@@ -18,6 +18,9 @@ import { answered, refused } from '../../waits/settle.ts';
 import { recorded } from '../bodies/attempt.ts';
 import type { Output } from '../outputs.ts';
 
+/** About what a tie takes. */
+const TIE_BYTES = 120;
+
 export interface HeldWaitsParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
@@ -31,6 +34,7 @@ export interface HeldWaitsParams {
 export class HeldWaits {
   readonly #params: HeldWaitsParams;
   readonly #held = new Map<string, Wait>();
+  #bytes = 0;
 
   constructor(params: HeldWaitsParams) {
     this.#params = params;
@@ -40,16 +44,26 @@ export class HeldWaits {
     return this.#held.size;
   }
 
+  /** What they take in the snapshot, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   add(wait: Wait): void {
+    this.drop(wait);
     this.#held.set(stepKey(wait.execution), wait);
+    this.#bytes += sizeOf(wait);
   }
 
   of(key: string): Wait | undefined {
     return this.#held.get(key);
   }
 
-  drop(wait: Wait): void {
-    this.#held.delete(stepKey(wait.execution));
+  drop({ execution }: Wait): void {
+    const key = stepKey(execution);
+    const held = this.#held.get(key);
+    if (held) this.#bytes -= sizeOf(held);
+    this.#held.delete(key);
   }
 
   /** Takes out and returns those that are not open any more. */
@@ -129,4 +143,9 @@ export function signalFor(
 function acceptable(step: EventStep, dataText: string): Output | undefined {
   const output = eventOutput(step, dataText);
   return 'text' in output ? output : undefined;
+}
+
+/** A wait in the snapshot, and the tie that goes with it. */
+export function sizeOf(wait: Wait): number {
+  return Buffer.byteLength(JSON.stringify(wait)) + TIE_BYTES;
 }

@@ -3,7 +3,9 @@
  *
  * Must not: tell the outside of a wait itself (held-waits.ts).
  */
+import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
+import { MAX_OPEN_WAITS_BYTES } from '../../../core/run/limits.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 import type { ChildStep, WaitStep } from '../../define/steps.ts';
 import { opened, waitOf } from '../../waits/open.ts';
@@ -16,7 +18,7 @@ import type { Scope } from '../scope.ts';
 import type { Outcome } from '../sets/fan-out-set.ts';
 import type { SettleUnit } from '../sets/fan-outs.ts';
 import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
-import { HeldWaits, signalFor } from './held-waits.ts';
+import { HeldWaits, signalFor, sizeOf } from './held-waits.ts';
 
 /** What waiting has its drive do. */
 export interface WaitingMoves {
@@ -37,6 +39,7 @@ export class Waiting {
   readonly #scope: Scope;
   readonly #moves: WaitingMoves;
   readonly #held: HeldWaits;
+  #openingBytes = 0;
   /** What may still have to tell the outside of a wait. */
   readonly #telling = new Set<Promise<void>>();
 
@@ -85,6 +88,7 @@ export class Waiting {
     let wait: Wait;
     try {
       wait = waitOf(step, { runId: scope.runId, execution, seen, now });
+      this.#assertRoomFor(wait);
     } catch (cause) {
       return this.#moves.notEntered(unit, execution, { kind: 'failed', cause });
     }
@@ -102,11 +106,24 @@ export class Waiting {
     };
     // It is held before it stops counting: in between nothing would seem to be left to wait for.
     await scope.counted(async () => {
+      this.#openingBytes += sizeOf(wait);
       const { events } = await scope.append(decide, execution);
+      this.#openingBytes -= sizeOf(wait);
       if (answer) await this.#moves.settle(unit, execution, [], answer);
       else if (events.length > 0) this.hold(wait);
     });
     this.#moves.advance();
+  }
+
+  /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more */
+  #assertRoomFor(wait: Wait): void {
+    const bytes = this.#held.bytes + this.#openingBytes + sizeOf(wait);
+    if (bytes <= MAX_OPEN_WAITS_BYTES) return;
+    const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
+    throw new CairnError('PAYLOAD_TOO_LARGE', what, {
+      stepId: wait.execution.stepId,
+      help: 'Let fewer things be waited for at once, ask shorter questions, or use child runs.',
+    });
   }
 
   /** Takes up an open wait: tells the outside of it, if nobody has, and watches its time. */
@@ -148,7 +165,6 @@ export class Waiting {
     this.#held.drop(wait);
     this.#moves.restNoMore(key);
     const isOpen = (state: RunState) => state.waits.some(({ id }) => id === wait.id);
-    const { journal } = this.#scope;
     const outcome = drafts.outcomeOf(facts);
     await this.#scope.counted(async () => {
       const { events } = await this.#scope.appendHeld((state) => (isOpen(state) ? facts : []));
