@@ -29,7 +29,7 @@ export interface PerformanceOptions {
 }
 
 /** More than any scenario needs; one that goes on for longer never ends. */
-const MAX_TURNS = 2_000;
+const MAX_TURNS = 500;
 const MINUTE_MS = 60_000;
 /** Between two sendings of the same. */
 const LONGEST_PAUSE_MS = 1_000;

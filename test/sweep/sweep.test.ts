@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
+import type { Rendezvous } from '../../functions/src/ports/rendezvous-store.ts';
 import type { JournalCommit, StartCommit } from '../../functions/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { Performance } from './performance.ts';
@@ -113,6 +114,37 @@ describe('the sweep finds out', () => {
       1,
     );
     expect(kinds.has('different')).toBe(true);
+  });
+
+  test('a rendezvous that acknowledges who waits and forgets them', async () => {
+    const { totals, kinds } = await verdicts(
+      named('event'),
+      (deps) => ({
+        ...deps,
+        rendezvous: intercept(deps.rendezvous, async ({ method, args }, proceed) => {
+          const isJoin = method === 'write' && (args[1] as Rendezvous | undefined)?.waiting.length === 1;
+          return isJoin ? { kind: 'written' } : proceed();
+        }),
+      }),
+      20,
+    );
+    expect(totals.recovered).toBeLessThan(totals.crashPoints);
+    expect(kinds.has('stuck')).toBe(true);
+  });
+
+  test('a store that loses what a run owes to its parent', async () => {
+    const { totals } = await verdicts(
+      named('child'),
+      (deps) => ({
+        ...deps,
+        store: intercept(deps.store, async ({ method, args }, proceed) => {
+          const isNews = method === 'commit' && has(args[0] as JournalCommit, 'wait_resolved');
+          return isNews ? { kind: 'committed' } : proceed();
+        }),
+      }),
+      20,
+    );
+    expect(totals.recovered).toBe(0);
   });
 
   test('a wait that is closed without its step having an outcome', async () => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ApprovalOptions, Needs } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Scenario, Stage } from '../scenario.ts';
+import type { Scenario, Stage, View } from '../scenario.ts';
 import { cancels, decides } from './operations.ts';
 
 const input = z.object({});
@@ -54,6 +54,39 @@ const askingWhileBusy = (stage: Stage) =>
     },
   });
 
+const reviewing = (stage: Stage) =>
+  defineWorkflow({
+    type: 'reviewing',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const files = step('files', async (c) => {
+        await stage.acts(c);
+        return ['a', 'b', 'c'];
+      });
+      const notes = step.map(
+        'note',
+        { needs: { files }, over: ({ files }) => files, concurrency: 2 },
+        async ({ item, ...c }) => {
+          await stage.acts(c, 50);
+          return `${item}${c.revision}${c.feedback ?? ''}`;
+        },
+      );
+      const gate = step.approval('gate', { needs: { notes }, ask: ({ notes }) => notes.join() });
+      const other = step('other', { needs: { files } }, async (c) => {
+        await stage.acts(c, 4_000);
+        return 'untouched';
+      });
+      return { notes, gate, other };
+    },
+  });
+
+const secondGate = {
+  name: 'decide again',
+  when: ({ run, wasAnswered }: View) =>
+    wasAnswered('decide gate') && (run?.waits.some(({ id }) => id === 'gate.2') ?? false),
+};
+
 const base = { workflows: (stage: Stage) => [asking(stage)], start: { type: 'asking' } } as const;
 const limited = (options: Options) => ({
   workflows: (stage: Stage) => [asking(stage, { timeout: '2h', ...options })],
@@ -99,18 +132,25 @@ export const approvalScenarios: readonly Scenario[] = [
     name: 'feedback',
     operations: [
       decides('gate', { decision: 'retry_with_feedback', feedback: 'shorter', waitId: 'gate.1' }),
-      decides(
-        'gate',
-        { decision: 'approve', waitId: 'gate.2' },
-        {
-          name: 'decide again',
-          when: ({ run, wasAnswered }) =>
-            wasAnswered('decide gate') && (run?.waits.some(({ id }) => id === 'gate.2') ?? false),
-        },
-      ),
+      decides('gate', { decision: 'approve', waitId: 'gate.2' }, secondGate),
     ],
     ends: { status: 'completed', shows: ['feedback_given'] },
     pairs: true,
+  },
+  {
+    name: 'feedback-on-items',
+    workflows: (stage) => [reviewing(stage)],
+    start: { type: 'reviewing' },
+    operations: [
+      decides('gate', {
+        decision: 'retry_with_feedback',
+        feedback: '!',
+        steps: ['note'],
+        waitId: 'gate.1',
+      }),
+      decides('gate', { decision: 'approve', waitId: 'gate.2' }, secondGate),
+    ],
+    ends: { status: 'completed', shows: ['feedback_given'] },
   },
   {
     name: 'approval-expires',

@@ -1,6 +1,7 @@
 /** What bodies do besides returning: memos, signs of life, usage, outputs too large for a checkpoint; and doubts about them. */
 import { z } from 'zod';
 import type { Decision } from '../../../functions/src/core/run/events.ts';
+import { stepKey } from '../../../functions/src/core/run/state.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { Ending, Scenario, Stage } from '../scenario.ts';
 import { decides } from './operations.ts';
@@ -60,6 +61,39 @@ const large = (stage: Stage) =>
         return text.length;
       });
       return { length, text };
+    },
+  });
+
+const lengthOf = (stage: Stage) =>
+  defineWorkflow({
+    type: 'length-of',
+    planVersion: 1,
+    input: z.object({ text: z.string() }),
+    steps(step) {
+      const length = step('length', async ({ input, ...c }) => {
+        await stage.acts(c, 50);
+        return input.text.length;
+      });
+      return { length };
+    },
+  });
+
+const doubtfulItems = (stage: Stage) =>
+  defineWorkflow({
+    type: 'doubtful-items',
+    planVersion: 1,
+    input,
+    onDoubt: 'ask',
+    steps(step) {
+      const paid = step.map(
+        'pay',
+        { over: () => ['a', 'b'], concurrency: 1, idempotent: false },
+        async ({ item, ...c }) => {
+          await stage.acts(c, 2_500);
+          return item;
+        },
+      );
+      return { paid };
     },
   });
 
@@ -123,6 +157,30 @@ export const bodyScenarios: readonly Scenario[] = [
     workflows: (stage) => [large(stage)],
     start: { type: 'large' },
     ends: { status: 'completed' },
+  },
+  {
+    name: 'large-input',
+    workflows: (stage) => [lengthOf(stage)],
+    start: { type: 'length-of', input: { text: 'x'.repeat(LARGE) } },
+    ends: { status: 'completed' },
+  },
+  {
+    name: 'doubt-about-items',
+    workflows: (stage) => [doubtfulItems(stage)],
+    start: { type: 'doubtful-items' },
+    operations: ['pay[0]', 'pay[1]'].map((item) =>
+      decides(
+        item,
+        { decision: 'approve' },
+        {
+          name: `decide ${item}`,
+          onlyDisturbed: true,
+          when: ({ run }) => run?.waits.some(({ execution }) => stepKey(execution) === item) ?? false,
+        },
+      ),
+    ),
+    ends: { status: 'completed', shows: ['step_started'] },
+    inDoubt: { status: 'completed' },
   },
   doubt('approve', { status: 'completed' }),
   doubt('approve_with_waiver', { status: 'completed' }),

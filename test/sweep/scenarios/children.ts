@@ -75,6 +75,20 @@ const family = (stage: Stage, completion?: { readonly tolerate: number }) =>
     },
   });
 
+const grandparent = (stage: Stage) =>
+  defineWorkflow({
+    type: 'grandparent',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const before = step('before', async (c) => {
+        await stage.acts(c);
+        return null;
+      });
+      return { line: step.child('line', { needs: { before }, workflow: 'parent', input: () => ({}) }) };
+    },
+  });
+
 const failingBesideChild = (stage: Stage) =>
   defineWorkflow({
     type: 'parent',
@@ -123,6 +137,20 @@ export const childScenarios: readonly Scenario[] = [
     workflows: (stage) => [parent(stage, 1), doubling(stage, LONG_MS)],
     start: { type: 'parent' },
     operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
+    ends: { status: 'cancelled', shows: ['run_cancelled'] },
+  },
+  {
+    name: 'grandchild',
+    workflows: (stage) => [grandparent(stage), parent(stage, 4), doubling(stage)],
+    start: { type: 'grandparent' },
+    ends: { status: 'completed', shows: ['wait_resolved'] },
+  },
+  {
+    name: 'grandchild-of-cancelled',
+    settings: PATIENT,
+    workflows: (stage) => [grandparent(stage), parent(stage, 1), doubling(stage, LONG_MS)],
+    start: { type: 'grandparent' },
+    operations: [cancels((view) => view.waitsAt('line') && view.isRunning('double'))],
     ends: { status: 'cancelled', shows: ['run_cancelled'] },
   },
   {

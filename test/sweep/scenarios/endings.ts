@@ -99,6 +99,21 @@ const limited = (stage: Stage, ms: number) =>
     },
   });
 
+const hasty = (stage: Stage) =>
+  defineWorkflow({
+    type: 'hasty',
+    planVersion: 1,
+    input,
+    timeout: '10s',
+    steps(step) {
+      const work = step('work', async (c) => {
+        await stage.acts(c, 30_000);
+        return 1;
+      });
+      return { work };
+    },
+  });
+
 const guarded = (stage: Stage, policy: Policy<Record<never, never>>) =>
   defineWorkflow({
     type: 'guarded',
@@ -154,6 +169,13 @@ export const endingScenarios: readonly Scenario[] = [
     start: { type: 'limited' },
     ends: { status: 'failed', errorCode: 'RUN_TIMEOUT' },
     pairs: true,
+  },
+  {
+    name: 'run-timeout-at-work',
+    // Work that is longer than the run may take, however late it begins.
+    workflows: (stage) => [hasty(stage)],
+    start: { type: 'hasty' },
+    ends: { status: 'failed', errorCode: 'RUN_TIMEOUT' },
   },
   {
     name: 'policy-allows',
