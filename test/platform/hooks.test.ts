@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Fatal } from '../../functions/src/core/errors.ts';
 import { Hook } from '../../functions/src/platform/hooks/hook.ts';
 import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
+import { hookUrls } from '../../functions/src/platform/params.ts';
 import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
 import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
 
@@ -96,6 +97,28 @@ describe('a hook', () => {
     expect(String(error)).toBe('Error: it could not be reached');
     const stopped = { ...CALL, signal: AbortSignal.abort() };
     await expect(new Hook('it', url).call({}, stopped)).rejects.toThrow('it could not be reached');
+  });
+});
+
+describe('the URLs of the hooks', () => {
+  const NAMES = ['DEPLOY_HOOK_URL', 'CLEANUP_HOOK_URL'] as const;
+  const before = NAMES.map((name) => process.env[name]);
+  afterEach(() => {
+    NAMES.forEach((name, i) => {
+      if (before[i] === undefined) delete process.env[name];
+      else process.env[name] = before[i];
+    });
+  });
+
+  test('are those of the parameters, and none where they are empty', () => {
+    process.env.DEPLOY_HOOK_URL = 'https://deploy.example/hook?token=s3cret';
+    process.env.CLEANUP_HOOK_URL = '';
+    expect(hookUrls()).toEqual({ deploy: 'https://deploy.example/hook?token=s3cret', cleanup: undefined });
+  });
+
+  test.each(['deploy.example', 'ftp://deploy.example', 'http://'])('are not %s', (text) => {
+    process.env.CLEANUP_HOOK_URL = text;
+    expect(() => hookUrls()).toThrow(new Error('CLEANUP_HOOK_URL is not an http or https URL'));
   });
 });
 

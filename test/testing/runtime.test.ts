@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
-import { nap, once, reader, shaky, stuck } from './fixtures.ts';
+import { createTestRuntime } from '../../functions/src/testing/index.ts';
+import { nap, reader, shaky, stuck } from './fixtures.ts';
 
 const DAY = 86_400_000;
 
@@ -165,65 +165,5 @@ describe('the same seed', () => {
     const [first, again, other] = await Promise.all([7, 7, 8].map(journalOf));
     expect(again).toEqual(first);
     expect(other).not.toEqual(first);
-  });
-});
-
-describe('a crash', () => {
-  test.each([
-    ['before', 1],
-    ['after', 2],
-  ] as const)('%s a step is recovered, and no step that was recorded runs again', async (moment, calls) => {
-    const runtime = createTestRuntime({ workflows: [shaky] });
-    const run = await runtime.start('shaky');
-    if (moment === 'before') runtime.crashBefore('middle');
-    else runtime.crashAfter('middle');
-    expect(await runtime.runToEnd(run)).toBe('completed');
-    expect(await run.result()).toEqual({ last: 3 });
-    expect([run.calls('first'), run.calls('middle'), run.calls('last')]).toEqual([1, calls, 1]);
-    expectJournal(run.journal())
-      .toHave('orphan_detected', 1)
-      .toHave('run_resumed', 1)
-      .toHaveRun('middle', 1)
-      .toHaveEndedInOrder('first', 'middle', 'last')
-      .toEndAs('completed');
-  });
-
-  test('happens once, and only to the step it is for', async () => {
-    const runtime = createTestRuntime({ workflows: [shaky] });
-    runtime.crashBefore('nobody');
-    runtime.crashBefore('last');
-    const run = await runtime.start('shaky');
-    await runtime.runToEnd(run);
-    expectJournal(run.journal()).toHave('orphan_detected', 1);
-  });
-
-  test('is noticed when the lease has run out, not before', async () => {
-    const runtime = createTestRuntime({ workflows: [shaky] });
-    runtime.crashBefore('middle');
-    const run = await runtime.start('shaky');
-    await runtime.advance('4m');
-    expect(run.status()).toBe('running');
-    await runtime.advance('3m');
-    expect(run.status()).toBe('completed');
-  });
-
-  test('ends a run whose step must not run twice, with the reason', async () => {
-    const runtime = createTestRuntime({ workflows: [once] });
-    runtime.crashAfter('pay');
-    const run = await runtime.start('once');
-    expect(await runtime.runToEnd(run)).toBe('failed');
-    expectJournal(run.journal()).toEndAs('failed', 'RUN_ORPHANED');
-    expect(run.calls('pay')).toBe(1);
-  });
-
-  test('at any moment is survived by a run that sleeps', async () => {
-    const runtime = createTestRuntime({ workflows: [nap] });
-    const run = await runtime.start('nap');
-    runtime.crash();
-    await runtime.settle();
-    runtime.crash();
-    await runtime.advance('25h');
-    expect(run.status()).toBe('completed');
-    expectJournal(run.journal()).toHaveRun('before', 1).toHaveRun('after', 1);
   });
 });
