@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import type { RendezvousStore } from '../../functions/src/ports/rendezvous-store.ts';
 import type { Execution } from '../support/explorer.ts';
 import { type EventRace, eventRace } from '../support/race/event-race.ts';
 import { seededRandomness } from '../support/world.ts';
 
-const SEEDS = Array.from({ length: 400 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: 250 }, (_, i) => i + 1);
 /** More choices than any of these races has. */
 const MAX_CHOICES = 500;
 
@@ -86,4 +87,35 @@ describe('events and several runs, with real drives, a crash and two lost answer
     },
     60_000,
   );
+});
+
+describe('what is wrong with a place is noticed:', () => {
+  const BREACHES: readonly [string, (sound: RendezvousStore) => RendezvousStore][] = [
+    [
+      'writes that do not look at what was written meanwhile',
+      (sound) => ({
+        read: (address) => sound.read(address),
+        write: async (address, rendezvous) =>
+          sound.write(address, rendezvous, (await sound.read(address))?.version),
+      }),
+    ],
+    [
+      'a memory that forgets who has taken an event in',
+      (sound) => ({
+        read: (address) => sound.read(address),
+        write: (address, rendezvous, seen) =>
+          sound.write(address, rendezvous && { ...rendezvous, delivered: [] }, seen),
+      }),
+    ],
+  ];
+
+  test.each(BREACHES)('%s', async (_, sabotage) => {
+    const everywhere = async () => {
+      for (const { claim: __, ends: ___, ...race } of CROWDS) {
+        const begin = eventRace({ ...race, crashes: 1, lostAnswers: 2, sabotage });
+        for (const seed of SEEDS) await walk(begin, seed);
+      }
+    };
+    await expect(everywhere()).rejects.toThrow(/^seed \d+, after/);
+  });
 });

@@ -14,6 +14,7 @@ import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts
 import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { Choice, Execution } from '../explorer.ts';
 import { assertStored } from '../soundness.ts';
 import { World } from '../world.ts';
@@ -46,6 +47,8 @@ export interface EventRace {
   readonly parts: readonly Part[];
   readonly crashes?: number;
   readonly lostAnswers?: number;
+  /** Breaks what everybody sees of the place, to prove that it would be noticed. */
+  readonly sabotage?: (rendezvous: RendezvousStore) => RendezvousStore;
   /** Told how each schedule ended: for each event, the number of runs that took it in. */
   readonly onEnd?: (end: string) => void;
 }
@@ -86,7 +89,9 @@ class RunningEventRace implements Execution {
     this.#world = new World({ workflows: [workflow] });
     // A database of its own: its versions count the writes of this one document, and nothing else.
     this.#places = new MemoryDatabase(this.#world.clock);
-    this.#deps = { ...this.#world.deps, rendezvous: new MemoryRendezvousStore(this.#places) };
+    const rendezvous = new MemoryRendezvousStore(this.#places);
+    const { sabotage = (sound) => sound } = race;
+    this.#deps = { ...this.#world.deps, rendezvous: sabotage(rendezvous) };
   }
 
   async prepare(): Promise<void> {
