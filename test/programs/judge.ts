@@ -11,6 +11,8 @@ export interface Judged {
   readonly program: Program;
   readonly run: RunDocuments;
   readonly state: RunState;
+  /** What its last checkpoint carries. */
+  readonly resultText: string | undefined;
   /** Somebody cancelled it, or its parent ended and took it along. */
   readonly mayBeCancelled: boolean;
 }
@@ -19,7 +21,13 @@ const SUCCESSES: ReadonlySet<string> = new Set(['succeeded', 'degraded']);
 /** So many orphans without a checkpoint between them end a run (section 9). */
 const POISONOUS = 5;
 
-export function judge({ program, run, state, mayBeCancelled }: Judged): End | 'cancelled' | 'orphaned' {
+export function judge({
+  program,
+  run,
+  state,
+  resultText,
+  mayBeCancelled,
+}: Judged): End | 'cancelled' | 'orphaned' {
   const prediction = predict(program, inputOf(state));
   const end = endOf(state, run.events);
   if (end === 'orphaned') assertOrphaned(program, state, run.events);
@@ -27,7 +35,7 @@ export function judge({ program, run, state, mayBeCancelled }: Judged): End | 'c
   else
     expect(prediction.ends.has(end), `the run ended as ${end}, not as ${[...prediction.ends].join(' or ')}`);
   assertSteps(program, state, prediction);
-  if (end === 'completed') assertComplete(program, run, state, prediction);
+  if (end === 'completed') assertComplete(program, state, prediction, resultText);
   if (end === 'failed') assertCulprit(state, prediction);
   assertUndone(program, run.events, state, end);
   return end;
@@ -115,9 +123,9 @@ function assertItems(plan: StepPlan, state: RunState, fates: readonly Fate[]): v
 
 function assertComplete(
   program: Program,
-  run: RunDocuments,
   state: RunState,
   { passes, result }: Prediction,
+  resultText = 'null',
 ): void {
   const fates = passes.at(-1);
   for (const { id } of program.steps) {
@@ -125,8 +133,7 @@ function assertComplete(
     const outcome = step?.phase === 'done' ? step.outcome : step?.phase;
     expect(outcome === fates?.get(id)?.outcome, `step '${id}' is ${outcome}, not ${fates?.get(id)?.outcome}`);
   }
-  const text = run.checkpoints.get(state.checkpointHead)?.outputText ?? 'nothing';
-  const got = seenResult(program, JSON.parse(text));
+  const got = seenResult(program, JSON.parse(resultText));
   const wanted = seenResult(program, result);
   expect(mix(got) === mix(wanted), `the result is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`);
 }

@@ -2,24 +2,25 @@
  * One trial: a program drawn from a seed is run where everything goes wrong that may, must come to its end, and is
  * judged. What fails says how to repeat it, with the program and the journals.
  */
-import { CairnError } from '../../functions/src/core/errors.ts';
+import type { EventType } from '../../functions/src/core/run/events.ts';
 import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
+import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
 import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 import { Cluster } from './chaos/cluster.ts';
+import { planCancel, planPause, planStart } from './chaos/operators.ts';
 import { People } from './chaos/people.ts';
 import { WatchedStage } from './chaos/stage.ts';
 import { drawTrouble, type Trouble } from './chaos/trouble.ts';
+import type { Sabotage } from './chaos/worker.ts';
 import { Draw } from './data/draw.ts';
 import { generate, type Repertoire } from './data/generate.ts';
-import { allPrograms, type Program, type ProgramInput } from './data/program.ts';
+import { allPrograms, type Program } from './data/program.ts';
 import { workflowOf } from './data/workflow-of.ts';
 import { judge } from './judge.ts';
 import { report } from './report.ts';
@@ -28,7 +29,7 @@ export interface TrialOptions {
   readonly seed: number;
   readonly repertoire: Repertoire;
   /** Breaks what the processes see of the world, to prove that it would be noticed. */
-  readonly sabotage?: (deps: EngineDeps) => EngineDeps;
+  readonly sabotage?: Sabotage;
 }
 
 /** More moves than any of these programs needs for each of its runs: one that is not at its end by then never will be. */
@@ -37,12 +38,19 @@ const MAX_TURNS = 20_000;
 const MAX_MS = 400 * 24 * 3_600_000;
 const TENANT = 't1';
 
-/** How the runs of a trial ended. @throws Error with all that is needed to look into what went wrong */
-export async function trial(options: TrialOptions): Promise<string[]> {
+export interface TrialOutcome {
+  /** Of each run. */
+  readonly ends: readonly string[];
+  /** All that happened to any of them. */
+  readonly met: ReadonlySet<EventType>;
+}
+
+/** @throws Error with all that is needed to look into what went wrong */
+export async function trial(options: TrialOptions): Promise<TrialOutcome> {
   const underWay = new Trial(options);
   try {
     await underWay.run();
-    return underWay.judge();
+    return await underWay.judge();
   } catch (error) {
     throw underWay.told(error);
   }
@@ -77,19 +85,14 @@ class Trial {
       settings: draw.chance(0.3) ? { budgetMs: 100_000 } : {},
       seed,
     });
-    const { clock, queue, db, deps } = this.#world;
-    const { records } = this.#world;
-    const watched = { ...sabotage({ ...deps, store: this.#watched(deps.store) }), records };
-    this.#cluster = new Cluster({ clock, queue, db, deps: watched }, draw, this.#trouble);
-    this.#people = new People({
-      cluster: this.#cluster,
-      db,
-      draw,
-      programs: this.#programs,
-      tenantId: TENANT,
-    });
-    this.#planStart();
-    if (this.#trouble.cancels) this.#planCancel(draw);
+    const { clock, queue, db, deps, records, config, census } = this.#world;
+    const shared = { ...deps, store: this.#watched(deps.store), records, config, census };
+    this.#cluster = new Cluster({ clock, queue, db, deps: shared, sabotage }, draw, this.#trouble);
+    const outside = { cluster: this.#cluster, db, draw, programs: this.#programs, tenantId: TENANT };
+    this.#people = new People(outside);
+    planStart(outside, this.#program, seed);
+    if (this.#trouble.cancels) planCancel(outside);
+    if (this.#trouble.pauses) planPause(outside, this.#program);
   }
 
   async run(): Promise<void> {
@@ -108,13 +111,23 @@ class Trial {
     await this.#deliverLeftovers();
   }
 
-  judge(): string[] {
+  async judge(): Promise<TrialOutcome> {
     const { db } = this.#world;
-    return [...db.runs].map(([runId, run]) => {
+    const ends: string[] = [];
+    const met = new Set<EventType>();
+    for (const [runId, run] of db.runs) {
       const state = assertStored(db, runId, this.#movedTo.get(runId));
       const program = this.#programs.get(state.type) as Program;
-      return judge({ program, run, state, mayBeCancelled: this.#mayBeCancelled(state) });
-    });
+      for (const { type } of run.events) met.add(type);
+      const resultText = await this.#resultOf(run);
+      ends.push(judge({ program, run, state, resultText, mayBeCancelled: this.#mayBeCancelled(state) }));
+    }
+    return { ends, met };
+  }
+
+  async #resultOf({ snapshot, checkpoints }: RunDocuments): Promise<string | undefined> {
+    const { outputText, outputRef } = checkpoints.get(snapshot.checkpointHead) ?? {};
+    return outputRef ? this.#world.store.readPayload(snapshot.id, outputRef) : outputText;
   }
 
   told(error: unknown): Error {
@@ -144,43 +157,6 @@ class Trial {
       if (end !== 'over') throw new Error(`a task after the end of its run: '${end}'`);
     }
     if (heads() !== before) throw new Error('a task after the end of its run has changed it');
-  }
-
-  #planStart(): void {
-    const input: ProgramInput = { path: 'root', salt: this.#seed };
-    const request = {
-      tenantId: TENANT,
-      environment: 'test',
-      input,
-      trigger: { source: 'api' },
-      source: 'api',
-      key: `api:c.trial:${this.#seed}`,
-      requestHash: 'h',
-    } as const;
-    this.#cluster.plan(this.#cluster.now, {
-      label: 'start',
-      work: (deps) => {
-        const workflow = deps.registry.newest(this.#program.type);
-        if (!workflow) throw new Error(`no workflow '${this.#program.type}'`);
-        return startRun(deps, { ...request, workflow });
-      },
-    });
-  }
-
-  /** At some moment of the first minutes, or days. */
-  #planCancel(draw: Draw): void {
-    const at = this.#cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(3 * 24 * 3_600_000));
-    this.#cluster.plan(at, {
-      label: 'cancel',
-      work: async (deps) => {
-        const root = [...this.#world.db.runs.values()].find(({ snapshot }) => !snapshot.parent);
-        if (!root) return;
-        const request = { runId: root.snapshot.id, tenantId: TENANT, actor: 'u1', stopKind: 'user' } as const;
-        await cancelRun(deps, request).catch((error) => {
-          if (!(error instanceof CairnError) || error.code !== 'RUN_TERMINAL_STATE') throw error;
-        });
-      },
-    });
   }
 
   #mayBeCancelled(state: RunState): boolean {

@@ -12,7 +12,7 @@ import type { World } from '../../support/world.ts';
 import type { Draw } from '../data/draw.ts';
 import { Gate } from './gate.ts';
 import { DROPPED, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
-import { type SharedDeps, Worker } from './worker.ts';
+import { type Sabotage, type SharedDeps, Worker } from './worker.ts';
 
 /** Work given to a process. If that dies, or does not know how it ended, it is given to another. */
 export interface Job {
@@ -21,7 +21,10 @@ export interface Job {
 }
 
 /** What all processes share; `deps` is what each has, but for the gate. */
-export type Shared = Pick<World, 'clock' | 'queue' | 'db'> & { readonly deps: SharedDeps };
+export type Shared = Pick<World, 'clock' | 'queue' | 'db'> & {
+  readonly deps: SharedDeps;
+  readonly sabotage: Sabotage;
+};
 
 interface Planned extends Job {
   readonly at: number;
@@ -169,7 +172,8 @@ export class Cluster {
     this.#born += 1;
     const skewMs = this.#draw.between(-MAX_SKEW_MS, MAX_SKEW_MS);
     const seed = this.#draw.below(2 ** 31) + this.#born;
-    return new Worker({ base: this.#world.deps, gate: this.#gate, seed, skewMs });
+    const { deps: base, sabotage } = this.#world;
+    return new Worker({ base, gate: this.#gate, seed, skewMs, sabotage });
   }
 
   /** Nothing can be done at this time: on to the next at which something can. */

@@ -4,14 +4,14 @@
  *
  * Must not: know how an answer reaches a run.
  */
-import { canonicalJson } from '../../../functions/src/core/encoding/json.ts';
 import { CairnError } from '../../../functions/src/core/errors.ts';
 import type { Wait } from '../../../functions/src/core/run/events.ts';
 import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { deliver } from '../../../functions/src/engine/rendezvous/deliver.ts';
 import type { MemoryDatabase, RunDocuments } from '../../../functions/src/memory/memory-database.ts';
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
 import type { Draw } from '../data/draw.ts';
 import { feedbackOf, waiverOf } from '../data/predict.ts';
 import {
@@ -23,7 +23,7 @@ import {
   withFollowers,
 } from '../data/program.ts';
 import { eventData, eventKey } from '../data/values.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Job } from './cluster.ts';
 
 export interface Outside {
   readonly cluster: Cluster;
@@ -81,7 +81,7 @@ export class People {
 
   #begin({ snapshot }: RunDocuments, program: Program): void {
     for (const plan of program.steps) {
-      if (plan.kind !== 'event' || plan.delivery !== 'early') continue;
+      if (plan.kind !== 'event' || !plan.delivery.startsWith('early')) continue;
       this.#sentEarly.set(`${snapshot.id} ${plan.id}`, this.#now);
       this.#send(snapshot, plan, { eventId: `early ${snapshot.id} ${plan.id}`, at: this.#now });
     }
@@ -113,7 +113,8 @@ export class People {
   #answerEvent({ snapshot }: RunDocuments, wait: Wait, plan: EventPlan): void {
     const eventId = `${snapshot.id} ${wait.id}`;
     const sentAt = this.#sentEarly.get(`${snapshot.id} ${plan.id}`);
-    const lies = sentAt !== undefined && this.#now < sentAt + STILL_KEPT_MS && wait.execution.revision === 1;
+    const isKept = plan.delivery === 'early_signal' || this.#now < (sentAt ?? 0) + STILL_KEPT_MS;
+    const lies = sentAt !== undefined && isKept && wait.execution.revision === 1;
     // One that is too late for this question would be early for the next.
     const tooEarly = plan.delivery === 'late' && this.#isSentBack(snapshot, plan);
     if (plan.delivery === 'never' || lies || tooEarly) return;
@@ -152,12 +153,14 @@ export class People {
   #send(state: RunState, plan: EventPlan, { eventId, at }: { eventId: string; at: number }): void {
     const { tenantId, draw, cluster } = this.#outside;
     const input = inputOf(state);
-    const address = { tenantId, event: 'happened', key: eventKey(plan, input) };
-    const dataText = canonicalJson(eventData(plan, input));
-    const job = {
+    const sent = { tenantId, key: eventKey(plan, input), data: eventData(plan, input), actor: 's1' };
+    const signal = { ...sent, runId: state.id, name: 'happened', signalId: eventId };
+    const job: Job = {
       label: `send ${eventId}`,
-      work: (deps: Parameters<typeof deliver>[0]) =>
-        deliver(deps, address, { eventId, dataText, actor: 's1' }),
+      work: async (deps) => {
+        if (plan.delivery.endsWith('signal')) await unlessTooLate(signalRun(deps, signal));
+        else await deliverEvent(deps, { ...sent, event: 'happened', eventId });
+      },
     };
     cluster.plan(at, job);
     if (draw.chance(REPEATS)) cluster.plan(at + draw.below(30 * MINUTE), job);

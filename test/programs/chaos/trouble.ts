@@ -12,6 +12,7 @@ export interface Trouble {
   /** How many tasks come before their time. */
   readonly early: number;
   readonly cancels: boolean;
+  readonly pauses: boolean;
 }
 
 /** Clocks differ from the store's by at most so much. */
@@ -30,5 +31,6 @@ export function drawTrouble(draw: Draw): Trouble {
     stalls: draw.chance(0.3) ? 1 : 0,
     early: draw.between(0, 4),
     cancels: draw.chance(0.08),
+    pauses: draw.chance(0.1),
   };
 }

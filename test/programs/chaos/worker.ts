@@ -1,7 +1,10 @@
 /** A process of the installation: with a clock of its own, cut off by a gate, and mortal. */
+import { CachedRuntimeConfig } from '../../../functions/src/engine/cached-runtime-config.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { otherRuns } from '../../../functions/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
+import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
+import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 import { never } from '../../support/intercept.ts';
 import { seededRandomness } from '../../support/world.ts';
 import type { Gate } from './gate.ts';
@@ -9,7 +12,12 @@ import type { Gate } from './gate.ts';
 /** What all processes share. */
 export interface SharedDeps extends EngineDeps {
   readonly records: IdempotencyStore;
+  readonly config: RuntimeConfigStore;
+  readonly census: RunCensus;
 }
+
+/** Breaks what a process sees of its world. */
+export type Sabotage = (deps: SharedDeps) => SharedDeps;
 
 /** What a process has by itself; all else it reaches through the gate. */
 const OWN: ReadonlySet<string> = new Set([
@@ -19,6 +27,7 @@ const OWN: ReadonlySet<string> = new Set([
   'registry',
   'settings',
   'shutdown',
+  'runtime',
   'otherRuns',
 ]);
 
@@ -29,6 +38,7 @@ export interface WorkerOptions {
   readonly seed: number;
   /** How far its clock is ahead of the store's, ms. */
   readonly skewMs: number;
+  readonly sabotage: Sabotage;
 }
 
 export class Worker {
@@ -37,7 +47,7 @@ export class Worker {
   readonly #shutdown = new AbortController();
   #alive = true;
 
-  constructor({ base, gate, seed, skewMs }: WorkerOptions) {
+  constructor({ base, gate, seed, skewMs, sabotage }: WorkerOptions) {
     this.skewMs = skewMs;
     const isAlive = () => this.#alive;
     const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
@@ -52,7 +62,8 @@ export class Worker {
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
     };
-    this.deps = { ...own, otherRuns: otherRuns(own) };
+    const runtime = new CachedRuntimeConfig(own.config, own.clock);
+    this.deps = sabotage({ ...own, runtime, otherRuns: otherRuns(own) });
   }
 
   get alive(): boolean {

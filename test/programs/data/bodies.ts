@@ -3,7 +3,7 @@ import { Fatal } from '../../../functions/src/core/errors.ts';
 import { degraded } from '../../../functions/src/engine/define/degraded.ts';
 import type { StepContext } from '../../../functions/src/engine/define/types.ts';
 import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
-import { bodyValue, lesserValue } from './values.ts';
+import { bodyValue, returned } from './values.ts';
 
 /** Where the bodies play. */
 export interface Stage {
@@ -57,9 +57,10 @@ export async function perform(
   const value = bodyValue(plan, input, { needs, feedback, ...(index === undefined ? {} : { index }) });
   switch (behaviour) {
     case 'ok':
-      return value;
+    case 'large':
+      return returned(behaviour, value);
     case 'degraded':
-      return degraded(lesserValue(value), 'as planned');
+      return degraded(returned(behaviour, value), 'as planned');
     case 'throw':
       throw new Error(`attempt ${attempt} fails, as planned`);
     case 'fatal':

@@ -1,7 +1,16 @@
 /** Draws a program. What it may be made of is said by a repertoire, so that a test can keep to some of it. */
 import { Draw } from './draw.ts';
 import { predict } from './predict.ts';
-import type { Behaviour, BodyPlan, ChildPlan, Completion, Kind, Program, StepPlan } from './program.ts';
+import type {
+  Behaviour,
+  BodyPlan,
+  ChildPlan,
+  Completion,
+  EventPlan,
+  Kind,
+  Program,
+  StepPlan,
+} from './program.ts';
 
 export interface Repertoire {
   /** How often each kind of step is drawn, relative to the others. */
@@ -51,7 +60,7 @@ class Generator {
     const plan = this.#drawStep(id, earlier, depth);
     if (this.#repertoire.extras || plan.kind !== 'step') return plan;
     const { compensate: _, ...rest } = plan;
-    const attempts = plan.body.attempts.map((behaviour) => (behaviour === 'degraded' ? 'ok' : behaviour));
+    const attempts = plan.body.attempts.map((one) => (one === 'degraded' || one === 'large' ? 'ok' : one));
     const body = { ...plan.body, attempts };
     return { ...rest, body, memo: false, policy: 'none', onFailure: 'fail' };
   }
@@ -94,9 +103,11 @@ class Generator {
       case 'approval':
         return { ...any, kind, ...this.#approval(any.needs) };
       case 'event': {
-        const delivery = draw.weighted<'early' | 'on_time' | 'late' | 'never'>([
+        const delivery = draw.weighted<EventPlan['delivery']>([
           [4, 'early'],
           [4, 'on_time'],
+          [2, 'signal'],
+          [2, 'early_signal'],
           [1, 'late'],
           [1, 'never'],
         ]);
@@ -131,7 +142,8 @@ class Generator {
     }
     const before = draw.chance(0.3) ? draw.between(0, maxAttempts - 1) : 0;
     const attempts = Array.from({ length: before }, () => draw.pick(['throw', 'throw', 'hang'] as const));
-    return { attempts: [...attempts, draw.pick(behaviours)], maxAttempts };
+    const last = draw.chance(0.01) ? 'large' : draw.pick(behaviours);
+    return { attempts: [...attempts, last], maxAttempts };
   }
 
   #compensation(maxAttempts: number): { compensate?: BodyPlan } {

@@ -6,6 +6,7 @@
  * Must not: share code with the engine.
  */
 import {
+  type Behaviour,
   type BodyPlan,
   type ChildPlan,
   type MapPlan,
@@ -15,7 +16,7 @@ import {
   type StepPlan,
   withFollowers,
 } from './program.ts';
-import { bodyValue, childInput, eventData, isOdd, lesserValue, replacement, seen } from './values.ts';
+import { bodyValue, childInput, eventData, isOdd, replacement, returned, seen } from './values.ts';
 
 /** `never`: the run ends, or stands, before it. */
 export type Outcome = 'succeeded' | 'degraded' | 'skipped' | 'failed' | 'never';
@@ -62,14 +63,25 @@ export function feedbackOf(approval: string): string {
 }
 
 /** How a body ends that is tried as often as its plan says. */
-export function bodyOutcome({ attempts, maxAttempts }: BodyPlan): 'succeeded' | 'degraded' | 'failed' {
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const behaviour = attempts[Math.min(attempt, attempts.length) - 1];
-    if (behaviour === 'ok') return 'succeeded';
-    if (behaviour === 'degraded') return 'degraded';
-    if (behaviour === 'fatal') return 'failed';
+export function bodyOutcome(plan: BodyPlan): 'succeeded' | 'degraded' | 'failed' {
+  switch (lastBehaviour(plan)) {
+    case 'ok':
+    case 'large':
+      return 'succeeded';
+    case 'degraded':
+      return 'degraded';
+    default:
+      return 'failed';
   }
-  return 'failed';
+}
+
+/** What the body does at the attempt that decides. */
+function lastBehaviour({ attempts, maxAttempts }: BodyPlan): Behaviour {
+  const tried = Array.from(
+    { length: maxAttempts },
+    (_, i) => attempts[Math.min(i, attempts.length - 1)] ?? 'ok',
+  );
+  return tried.find((behaviour) => behaviour !== 'throw' && behaviour !== 'hang') ?? 'throw';
 }
 
 function summary(program: Program, passes: readonly Fates[]): Prediction {
@@ -150,16 +162,17 @@ function plainFate(plan: PlainPlan, sight: Sight): Fate {
   if (plan.policy === 'deny') return { outcome: 'never', output: null, ends: 'denied' };
   const outcome = bodyOutcome(plan.body);
   if (outcome === 'failed') return failure(plan);
-  const value = bodyValue(plan, sight.input, sight);
-  return { outcome, output: outcome === 'degraded' ? lesserValue(value) : value };
+  const output = returned(lastBehaviour(plan.body), bodyValue(plan, sight.input, sight));
+  return { outcome, output };
 }
 
 function mapFate(plan: MapPlan, sight: Sight): Fate {
   const items = plan.items.map((item) => (bodyOutcome(item) === 'succeeded' ? 'succeeded' : 'failed'));
   if (!isEnough(plan, items)) return { ...failure(plan), items };
-  const output = items.map((item, index) =>
-    item === 'succeeded' ? bodyValue(plan, sight.input, { ...sight, index }) : null,
-  );
+  const output = plan.items.map((item, index) => {
+    const value = bodyValue(plan, sight.input, { ...sight, index });
+    return items[index] === 'succeeded' ? returned(lastBehaviour(item), value) : null;
+  });
   return { outcome: 'succeeded', output, items };
 }
 

@@ -3,8 +3,8 @@
  * from it, so nothing in here may refer to the engine.
  */
 
-/** What one attempt of a body does: returns, returns a lesser value, throws, throws for good, or never ends. */
-export type Behaviour = 'ok' | 'degraded' | 'throw' | 'fatal' | 'hang';
+/** What one attempt of a body does: returns, returns more than a checkpoint can carry, returns a lesser value, throws, throws for good, or never ends. */
+export type Behaviour = 'ok' | 'large' | 'degraded' | 'throw' | 'fatal' | 'hang';
 
 /** The behaviour of each attempt; the last one also of all that follow. */
 export interface BodyPlan {
@@ -67,8 +67,8 @@ export interface ApprovalPlan extends AnyPlan {
 
 export interface EventPlan extends AnyPlan {
   readonly kind: 'event';
-  /** `early`: before the run can have asked. `late`: after the time-out. */
-  readonly delivery: 'early' | 'on_time' | 'late' | 'never';
+  /** `early`: before the run can have asked. `late`: after the time-out. A signal goes to the run itself. */
+  readonly delivery: 'early' | 'on_time' | 'late' | 'never' | 'signal' | 'early_signal';
 }
 
 export interface ChildPlan extends AnyPlan, FanOutPlan {

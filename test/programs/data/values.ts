@@ -2,7 +2,7 @@
  * What the bodies of a program compute: small numbers made of all they see, so that a value that went astray anywhere
  * shows in the result.
  */
-import type { ChildPlan, MapPlan, Program, ProgramInput, StepPlan } from './program.ts';
+import type { Behaviour, ChildPlan, MapPlan, Program, ProgramInput, StepPlan } from './program.ts';
 
 /** A number below 2³² made of the values, whatever the order of their members. */
 export function mix(...parts: readonly unknown[]): number {
@@ -48,9 +48,14 @@ export function bodyValue(
   return mix(plan.id, input.salt, given.needs, given.feedback ?? null, given.index ?? null);
 }
 
-export function lesserValue(value: number): { lesser: number } {
-  return { lesser: value };
+/** In which form it returns it. */
+export function returned(behaviour: Behaviour, value: number): unknown {
+  if (behaviour === 'degraded') return { lesser: value };
+  return behaviour === 'large' ? { value, filler: FILLER } : value;
 }
+
+/** More than a checkpoint carries. */
+const FILLER = 'x'.repeat(300_000);
 
 export function replacement(plan: StepPlan): unknown {
   if (plan.kind === 'map' || (plan.kind === 'child' && plan.copies !== undefined)) return [`no ${plan.id}`];
@@ -85,7 +90,8 @@ function isEnough(plan: MapPlan | ChildPlan): plan is (MapPlan | ChildPlan) & {
   return plan.completion !== undefined && 'atLeast' in plan.completion;
 }
 
-function sorted(_key: string, value: unknown): unknown {
+function sorted(name: string, value: unknown): unknown {
+  if (name === 'filler') return String(value).length;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

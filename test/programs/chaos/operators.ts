@@ -1,0 +1,77 @@
+/** The people who run the installation: they start the run, and now and then cancel it, or hold everything for a while. */
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
+import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
+import { startRun } from '../../../functions/src/operations/start/start-run.ts';
+import type { Draw } from '../data/draw.ts';
+import type { Program, ProgramInput } from '../data/program.ts';
+import type { Cluster } from './cluster.ts';
+import type { SharedDeps } from './worker.ts';
+
+export interface Installation {
+  readonly cluster: Cluster;
+  readonly db: MemoryDatabase;
+  readonly draw: Draw;
+  readonly tenantId: string;
+}
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/** The run of the program itself; its children are started by it. */
+export function planStart({ cluster, tenantId }: Installation, program: Program, salt: number): void {
+  const input: ProgramInput = { path: 'root', salt };
+  const request = {
+    tenantId,
+    environment: 'test',
+    input,
+    trigger: { source: 'api' },
+    source: 'api',
+    key: `api:c.trial:${salt}`,
+    requestHash: 'h',
+  } as const;
+  cluster.plan(cluster.now, {
+    label: 'start',
+    work: (deps) => {
+      const workflow = deps.registry.newest(program.type);
+      if (!workflow) throw new Error(`no workflow '${program.type}'`);
+      return startRun(deps, { ...request, workflow });
+    },
+  });
+}
+
+/** At some moment of the first seconds, or days. */
+export function planCancel({ cluster, db, draw, tenantId }: Installation): void {
+  const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(3 * DAY));
+  cluster.plan(at, {
+    label: 'cancel',
+    work: async (deps) => {
+      const root = [...db.runs.values()].find(({ snapshot }) => !snapshot.parent);
+      if (!root) return;
+      const request = { runId: root.snapshot.id, tenantId, actor: 'u1', stopKind: 'user' } as const;
+      await cancelRun(deps, request).catch((error) => {
+        if (!(error instanceof CairnError) || error.code !== 'RUN_TERMINAL_STATE') throw error;
+      });
+    },
+  });
+}
+
+/** Holds the workflow, or all of them, for up to two hours. */
+export function planPause({ cluster, draw }: Installation, program: Program): void {
+  const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(DAY));
+  const all = draw.chance(0.5);
+  const turn = (held: boolean) => (deps: SharedDeps) => {
+    if (all) return setKillSwitch(deps, { on: held, actor: 'o1' });
+    return (held ? pauseWorkflow : unpauseWorkflow)(deps, { type: program.type, actor: 'o1' });
+  };
+  cluster.plan(at, {
+    label: 'hold',
+    work: async (deps) => {
+      await turn(true)(deps);
+      // Only now, so that whoever is slow does not hold what was let go.
+      cluster.plan(cluster.now + draw.below(120 * MINUTE), { label: 'let go', work: turn(false) });
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import type { StoredRendezvous } from '../../functions/src/ports/rendezvous-store.ts';
+import type { CommitResult } from '../../functions/src/ports/run-store.ts';
+import type { Memo } from '../../functions/src/ports/value-store.ts';
+import { type Call, intercept, type Proceed } from '../support/intercept.ts';
+import type { Sabotage } from './chaos/worker.ts';
+import type { Repertoire } from './data/generate.ts';
+import { trial } from './trial.ts';
+
+const REPERTOIRE: Repertoire = {
+  kinds: { step: 8, map: 2, sleep: 1, approval: 2, event: 2, child: 2 },
+  maxSteps: 10,
+  extras: true,
+};
+/** Enough for what most programs would notice; some have no child, or no early event. */
+const TRIALS = 60;
+
+/** What the first trial says that notices it. */
+async function noticed(sabotage: Sabotage): Promise<string> {
+  for (let seed = 1; seed <= TRIALS; seed += 1) {
+    try {
+      await trial({ seed, repertoire: REPERTOIRE, sabotage });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+  return 'nothing';
+}
+
+type Around = (call: Call, proceed: Proceed) => Promise<unknown>;
+const onStore =
+  (around: Around): Sabotage =>
+  (deps) => ({ ...deps, store: intercept(deps.store, around) });
+
+/** The test of the trials: what is broken here must be found. */
+describe('a trial notices', () => {
+  test('a refused commit that is taken for an accepted one', async () => {
+    const sabotage = onStore(async ({ method }, proceed) => {
+      const answer = await proceed();
+      const refused = method === 'commit' && (answer as CommitResult).kind === 'exists';
+      return refused ? { kind: 'committed' } : answer;
+    });
+    expect(await noticed(sabotage)).not.toBe('nothing');
+  });
+
+  test('outputs that are taken for those of other steps', async () => {
+    const sabotage = onStore(async ({ method }, proceed) => {
+      const answer = await proceed();
+      return method === 'readCheckpoints' ? (answer as unknown[]).toReversed() : answer;
+    });
+    expect(await noticed(sabotage)).not.toBe('nothing');
+  });
+
+  test('a memo that is forgotten', async () => {
+    const sabotage = onStore(async ({ method, args }, proceed) => {
+      const answer = await proceed();
+      if (method === 'readMemos') return new Map();
+      return method === 'createMemo' ? (args[1] as Memo).text : answer;
+    });
+    expect(await noticed(sabotage)).toMatch(/the memo of .* was \d+, and then \d+/);
+  });
+
+  test('an event that came early and is lost', async () => {
+    const sabotage: Sabotage = (deps) => ({
+      ...deps,
+      rendezvous: intercept(deps.rendezvous, async ({ method }, proceed) => {
+        const stored = (await proceed()) as StoredRendezvous | undefined;
+        if (method !== 'read' || !stored) return stored;
+        return { ...stored, rendezvous: { ...stored.rendezvous, early: [] } };
+      }),
+    });
+    expect(await noticed(sabotage)).toMatch(/not succeeded|the result is|the run ended as/);
+  });
+
+  test('a child that tells nobody of its end: says where it is stuck, and how to see it again', async () => {
+    const sabotage: Sabotage = (deps) => ({
+      ...deps,
+      otherRuns: { ...deps.otherRuns, tellParent: async () => {} },
+    });
+    const message = await noticed(sabotage);
+    expect(message).toMatch(/stuck: it goes on and on/);
+    expect(message).toMatch(/SEED=\d+/);
+    expect(message).toMatch(/program: \{.*"kind":"child"/);
+    expect(message).toMatch(/1 \+0 run_created/);
+  });
+
+  test('tasks that are lost where no scan looks for their runs', async () => {
+    const sabotage = onStore(({ method }, proceed) =>
+      method === 'dueRuns' ? Promise.resolve([]) : proceed(),
+    );
+    expect(await noticed(sabotage)).toMatch(/stuck/);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe } from '@jest/globals';
+import { everySeed } from './every-seed.ts';
+
+describe('programs that wait for people, events and signals', () => {
+  everySeed({
+    from: 20_001,
+    count: 250,
+    repertoire: { kinds: { step: 6, sleep: 2, approval: 4, event: 4 }, maxSteps: 10, extras: true },
+    meet: [
+      'wait_resolved',
+      'wait_expired',
+      'signal_received',
+      'feedback_given',
+      'policy_evaluated',
+      'run_resumed',
+      'run_cancelled',
+      'orphan_detected',
+    ],
+  });
+});
