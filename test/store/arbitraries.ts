@@ -123,9 +123,10 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     ties: fc.array(tie, { maxLength: 2 }),
     policyDue: flag,
     compensating: flag,
+    sentBack: fc.array(plain({ step: text, revision: count, seq: count }), { maxLength: 2 }),
     compensationLog: fc.array(
       withOptional(
-        { stepId: text, outcome: word('compensated', 'failed'), at: time },
+        { stepId: text, revision: count, outcome: word('compensated', 'failed'), at: time },
         { error: recordedError },
       ),
       { maxLength: 2 },

@@ -91,12 +91,15 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   wait_resolved: withOptional({ waitId: text }, { decision, payloadText: fc.json(), signalId: text }),
   wait_expired: plain({ waitId: text }),
   signal_received: withOptional({ signalId: text, name: text, payloadText: fc.json() }, { key: text }),
-  feedback_given: plain({
-    waitId: text,
-    steps: fc.array(text, { maxLength: 2 }),
-    again: fc.array(text, { maxLength: 3 }),
-    feedback: fc.json(),
-  }),
+  feedback_given: withOptional(
+    {
+      waitId: text,
+      steps: fc.array(text, { maxLength: 2 }),
+      again: fc.array(text, { maxLength: 3 }),
+      feedback: text,
+    },
+    { undoable: fc.array(text, { maxLength: 2 }) },
+  ),
   policy_evaluated: withOptional({ allowed: flag, policySnapshotId: text }, { reason: text, stepId: text }),
   run_suspended: withOptional(
     { status: word('awaiting_approval', 'waiting_external') },

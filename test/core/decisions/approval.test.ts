@@ -99,9 +99,9 @@ describe('sending steps back', () => {
     const half = 'x'.repeat(MAX_KEPT_FEEDBACK_BYTES / 2);
     const state = grownBy(running(), [
       opened(questionOf('gate')),
-      sentBack('gate.1', ['gate'], half),
+      sentBack('gate.1', ['gate'], { feedback: half }),
       opened(questionOf('other', { id: 'other.1' })),
-      sentBack('other.1', ['other'], half),
+      sentBack('other.1', ['other'], { feedback: half }),
     ]);
     expect(() => assertFeedbackFits(state, 'x')).toThrow(
       expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE', field: 'feedback' }),

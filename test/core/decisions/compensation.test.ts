@@ -22,7 +22,9 @@ const skipped = (stepId: string) => bySystem('step_skipped', { ...settledStep(st
 const error = { code: 'X', message: 'x', retryable: false };
 
 const due = (drafts: readonly EventDraft[], isCompensable: (key: string) => boolean = all) =>
-  compensationsDue(grownBy(running(), drafts), isCompensable);
+  compensationsDue(grownBy(running(), drafts), isCompensable).map(({ step, revision }) =>
+    revision === 1 ? step : `${step} rev ${revision}`,
+  );
 
 describe('what is still to be undone', () => {
   test.each<[string, EventDraft[], string[]]>([
@@ -42,7 +44,27 @@ describe('what is still to be undone', () => {
       [succeeded('m', { itemKey: '0' }), succeeded('m', { itemKey: '1' }), undone('m', { itemKey: '1' })],
       ['m[0]'],
     ],
-    ['not what a person sent back', [succeeded('a'), succeeded('b'), sentBack('g.1', ['b'])], ['a']],
+    [
+      'what a person sent back, if whoever did said that it can be undone',
+      [succeeded('a'), succeeded('b'), sentBack('g.1', ['b'], { undoable: ['b'] })],
+      ['b', 'a'],
+    ],
+    ['not otherwise', [succeeded('a'), succeeded('b'), sentBack('g.1', ['b'])], ['a']],
+    [
+      'each revision for itself',
+      [succeeded('b'), sentBack('g.1', ['b'], { undoable: ['b'] }), succeeded('b', { revision: 2 })],
+      ['b rev 2', 'b'],
+    ],
+    [
+      'an earlier revision after the newest has been undone',
+      [
+        succeeded('b'),
+        sentBack('g.1', ['b'], { undoable: ['b'] }),
+        succeeded('b', { revision: 2 }),
+        bySystem('step_compensated', { stepId: 'b', revision: 2 }),
+      ],
+      ['b'],
+    ],
   ])('%s', (_, drafts, expected) => {
     expect(due(drafts)).toEqual(expected);
   });
@@ -57,12 +79,12 @@ describe('what is still to be undone', () => {
       fc.property(journals(), ({ states }) => {
         for (const state of states) {
           const first = compensationsDue(state, all);
-          expect(new Set(first).size).toBe(first.length);
+          expect(new Set(first.map(({ step, revision }) => `${step} ${revision}`)).size).toBe(first.length);
           let left = state;
-          for (const [index, key] of first.entries()) {
+          for (const [index, { step: stepId, revision }] of first.entries()) {
             const compensationLog = [
               ...left.compensationLog,
-              { stepId: key, outcome: 'compensated', at: 0 } as const,
+              { stepId, revision, outcome: 'compensated', at: 0 } as const,
             ];
             left = { ...left, compensationLog };
             expect(compensationsDue(left, all)).toEqual(first.slice(index + 1));

@@ -139,7 +139,11 @@ export function opened(wait: Wait): EventDraft {
 }
 
 /** Steps sent back by the approval `waitId`. */
-export function sentBack(waitId: string, again: readonly string[], text = '"once more"'): EventDraft {
-  const data = { waitId, steps: again.slice(0, 1), again, feedback: text };
+export function sentBack(
+  waitId: string,
+  again: readonly string[],
+  more: { readonly undoable?: readonly string[]; readonly feedback?: string } = {},
+): EventDraft {
+  const data = { waitId, steps: again.slice(0, 1), again, feedback: 'once more', ...more };
   return { type: 'feedback_given', initiator: 'approval', actor: 'ann', data };
 }

@@ -4,6 +4,7 @@ import { Fatal } from '../../../functions/src/core/errors.ts';
 import { degraded } from '../../../functions/src/engine/define/degraded.ts';
 import type { OnFailure, Policy, WorkflowOptions } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
@@ -328,4 +329,44 @@ describe('a step that must not run twice and was caught mid-flight', () => {
     });
     expect(runs).toEqual([1]);
   });
+});
+
+test('what was done before a step was sent back is undone as well, each revision with its own output', async () => {
+  const undone: string[] = [];
+  let built = 0;
+  const workflow = workflowOf((step) => {
+    const build = step(
+      'build',
+      {
+        compensate: ({ output, revision }) => {
+          undone.push(`${output} of revision ${revision}`);
+        },
+      },
+      () => {
+        built += 1;
+        return `build ${built}`;
+      },
+    );
+    const check = step.approval('check', { needs: { build }, ask: () => 'Good?' });
+    return { check };
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('w');
+  const asked = () => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval';
+  const decide = (decision: 'retry_with_feedback' | 'halt', feedback?: string) =>
+    decideApproval(world.deps, {
+      runId,
+      tenantId: 't1',
+      stepId: 'check',
+      actor: 'ann',
+      decision,
+      feedback,
+    });
+  await world.run(asked);
+  await decide('retry_with_feedback', 'more');
+  await world.run(() => built === 2 && asked());
+  await decide('halt');
+  await world.run();
+  expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
+  expect(undone).toEqual(['build 2 of revision 2', 'build 1 of revision 1']);
 });

@@ -1,21 +1,42 @@
 /** Which steps of a run that ends badly are still to be undone, and in which order (DESIGN 5.10). */
-import type { RunState } from '../run/state.ts';
+import type { Completed, RunState } from '../run/state.ts';
+
+/** At most so many executions of steps that were sent back wait to be undone: they stand in the snapshot. */
+export const MAX_SENT_BACK = 1_000;
 
 /**
- * Keys of the steps (and items) that did their work, can be undone and have not been: the newest completion first. One
- * whose compensation failed for good is not tried again, since it is in the log.
+ * Executions of steps (and items) that did their work, can be undone and have not been: the newest completion first,
+ * those of earlier revisions included. One whose compensation failed for good is not tried again, since it is in the log.
  *
  * @param isCompensable whether the definition says how to undo what has this key
  */
-export function compensationsDue(
-  { steps, compensationLog }: RunState,
+export function compensationsDue(state: RunState, isCompensable: (stepKey: string) => boolean): Completed[] {
+  const tried = new Set(state.compensationLog.map(({ stepId, revision }) => nameOf(stepId, revision)));
+  return [...state.sentBack, ...completedSteps(state)]
+    .filter(({ step, revision }) => !tried.has(nameOf(step, revision)) && isCompensable(step))
+    .sort((a, b) => b.seq - a.seq);
+}
+
+/** Keys among the steps named whose newest revision can be undone: what is lost from sight when they are sent back. */
+export function undoableOf(
+  state: RunState,
   isCompensable: (stepKey: string) => boolean,
+  isSentBack: (stepKey: string) => boolean,
 ): string[] {
-  const tried = new Set(compensationLog.map(({ stepId }) => stepId));
-  const due: { readonly key: string; readonly seq: number }[] = [];
+  return completedSteps(state)
+    .map(({ step }) => step)
+    .filter((step) => isSentBack(step) && isCompensable(step));
+}
+
+function completedSteps({ steps }: RunState): Completed[] {
+  const completed: Completed[] = [];
   for (const [key, step] of steps) {
     if (step.phase !== 'done' || (step.outcome !== 'succeeded' && step.outcome !== 'degraded')) continue;
-    if (!tried.has(key) && isCompensable(key)) due.push({ key, seq: step.seq });
+    completed.push({ step: key, revision: step.revision, seq: step.seq });
   }
-  return due.sort((a, b) => b.seq - a.seq).map(({ key }) => key);
+  return completed;
+}
+
+function nameOf(step: string, revision: number): string {
+  return `${step}@${revision}`;
 }

@@ -3,7 +3,7 @@
  * A newer `schemaVersion` never gets here: decoding refuses it and the run is left alone.
  */
 import type { RecordedError } from '../run/events.ts';
-import { type RunState, stepsInFlight } from '../run/state.ts';
+import { type Completed, type RunState, stepsInFlight } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
 
 /** So many interruptions without a checkpoint between them mean that the run kills its workers. */
@@ -84,9 +84,11 @@ export function doubtVerdict(
 
 function failing(
   error: RecordedError,
-  toUndo: readonly string[],
+  toUndo: readonly Completed[],
 ): Extract<RecoveryVerdict, { kind: 'fail' | 'undo' }> {
-  return toUndo.length === 0 ? { kind: 'fail', error } : { kind: 'undo', error, steps: toUndo };
+  return toUndo.length === 0
+    ? { kind: 'fail', error }
+    : { kind: 'undo', error, steps: toUndo.map(({ step }) => step) };
 }
 
 function isPoison({ interruptions }: RunState): boolean {

@@ -157,11 +157,15 @@ export interface EventData {
     readonly key?: string;
     readonly payloadText: string;
   };
-  /** `steps` were named by the person; `again` are they and all that follows: their next revision begins. */
+  /**
+   * `steps` were named by the person; `again` are they and all that follows: their next revision begins. `undoable` are
+   * the keys of those that had done something which is to be undone if the run ends badly.
+   */
   feedback_given: {
     readonly waitId: string;
     readonly steps: readonly string[];
     readonly again: readonly string[];
+    readonly undoable?: readonly string[];
     readonly feedback: string;
   };
   /** `stepId`: a step's own policy; absent: the workflow's. */

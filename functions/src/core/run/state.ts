@@ -81,8 +81,17 @@ export type Tie =
       readonly onParentEnd: 'cancel' | 'abandon';
     };
 
+/** A completed execution, by the event that says so. */
+export interface Completed {
+  /** Key of the step. */
+  readonly step: string;
+  readonly revision: number;
+  readonly seq: number;
+}
+
 export interface CompensationEntry {
   readonly stepId: string;
+  readonly revision: number;
   readonly outcome: 'compensated' | 'failed';
   readonly at: number;
   readonly error?: RecordedError;
@@ -131,6 +140,8 @@ export interface RunState extends RunIdentity {
     readonly requestedAt: number;
     readonly actor?: string;
   };
+  /** Executions of steps that were sent back, as far as they can be undone: their next revision does not undo them. */
+  readonly sentBack: readonly Completed[];
   readonly compensationLog: readonly CompensationEntry[];
   /** Compensation has begun: nothing else will run any more. */
   readonly compensating: boolean;

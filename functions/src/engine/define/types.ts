@@ -143,7 +143,7 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
   /**
    * Undoes the step when the run fails or is cancelled after it: in reverse order of completion, and recorded. Should
    * bear to be called twice: a crash between the act and its record repeats it. Tried as often as `retry` says. Of a step
-   * that was sent back only its newest completed revision is undone.
+   * that was sent back each completed revision is undone; needs that were sent back with it may be undefined then.
    */
   readonly compensate?: (
     context: StepContext<Input> & Outputs<N> & { readonly output: T },

@@ -7,17 +7,16 @@
 import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import type { RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import { type RunState, stepIdOf } from '../../core/run/state.ts';
+import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
-import type { BodyStep, Context, Workflow } from '../define/steps.ts';
+import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
 import { BodyContext } from './bodies/body-context.ts';
 import { loadOutputs, type Output, Outputs } from './outputs.ts';
-import { itemsOf } from './sets/fan-out-set.ts';
 import { refOf, seenBy, type Unit } from './step-inputs.ts';
 
 export interface Compensating {
@@ -37,21 +36,21 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
   const { isCompensable } = deployedFor(deps.registry, journal.state);
   const due = (state: RunState) => compensationsDue(state, isCompensable);
   const { state } = await journal.append((current) => {
-    const steps = due(current);
+    const steps = due(current).map(({ step }) => step);
     if (steps.length === 0 || current.compensating) return [];
     const why = error === undefined ? {} : { error };
     return [{ type: 'compensation_started', initiator: 'system', data: { steps, ...why } }];
   });
-  for (const key of due(state)) {
-    if (stop.aborted || (await undo(params, key)) === 'stopped') return 'stopped';
+  for (const completed of due(state)) {
+    if (stop.aborted || (await undo(params, completed)) === 'stopped') return 'stopped';
   }
   return 'done';
 }
 
-async function undo(params: Compensating, key: string): Promise<'done' | 'stopped'> {
+async function undo(params: Compensating, completed: Completed): Promise<'done' | 'stopped'> {
   const { deps, journal, stop } = params;
   const { state } = journal;
-  const { unit, seen, execution } = await undoable(params, key);
+  const { unit, seen, execution } = await undoable(params, completed);
   const step = unit.step as BodyStep;
   const ref = refOf(execution);
   for (let attempt = 1; ; attempt += 1) {
@@ -103,7 +102,7 @@ async function undo(params: Compensating, key: string): Promise<'done' | 'stoppe
     });
     deps.log.warn('compensation_failed', {
       runId: state.id,
-      step: key,
+      step: completed.step,
       attempt,
       message: error.message,
       next: next.kind,
@@ -120,18 +119,16 @@ async function giveUp(journal: RunJournal, ref: StepRef, error: RecordedError): 
   return 'done';
 }
 
-/** What the compensation of a step sees: what its body saw, and what it returned. */
-async function undoable(params: Compensating, key: string) {
+/** What the compensation of a step sees: what its body saw, as far as it is still there, and what it returned. */
+async function undoable(params: Compensating, { step: key, revision, seq }: Completed) {
   const { deps, journal, workflow, input } = params;
   const { state } = journal;
   const step = workflow.steps.get(stepIdOf(key)) as BodyStep;
   const outputs = new Outputs(workflow, [step.id]);
   await outputs.load(deps.store, state);
-  const done = state.steps.get(key);
-  const [output] = await loadOutputs(deps.store, state.id, [done?.seq ?? 0]);
+  const [output] = await loadOutputs(deps.store, state.id, [seq]);
   const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };
   const seen = { ...seenBy(unit, input, outputs), output: returned(output) };
-  const revision = done?.revision ?? 1;
   const execution: StepExecution = {
     stepId: step.id,
     ...(unit.item ? { itemKey: unit.item.key } : {}),
@@ -146,8 +143,17 @@ async function undoable(params: Compensating, key: string) {
   function itemOf() {
     const itemKey = key.slice(step.id.length + 1, -1);
     const index = Number(itemKey);
-    const items = step.kind === 'map' ? itemsOf(step, seenBy({ step }, input, outputs), state) : [];
-    return { key: itemKey, index, value: items[index] };
+    return { key: itemKey, index, value: step.kind === 'map' ? itemAt(step, index) : undefined };
+  }
+
+  /** Undefined where a step that was sent back took along what the list was made of. */
+  function itemAt({ fanOut }: MapStep, index: number): unknown {
+    try {
+      return fanOut.over(seenBy({ step }, input, outputs))[index];
+    } catch (error) {
+      deps.log.warn('compensation_without_item', { runId: state.id, step: key, error: String(error) });
+      return undefined;
+    }
   }
 }
 

@@ -104,7 +104,7 @@ export class DriveSession {
       if (shutdown.aborted) this.#halt('shutdown');
       if (!this.#over && (await this.#isAllowed())) {
         this.#begun = true;
-        this.#steps.resume(journal.state);
+        this.#steps.resume();
         this.#advance();
       }
       return await this.#end.promise;

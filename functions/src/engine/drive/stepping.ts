@@ -46,6 +46,8 @@ export class Stepping {
   readonly #sets: FanOuts;
   readonly #waiting: Waiting;
   readonly #resting: Resting;
+  /** The run as the drive found it. */
+  readonly #before: RunState;
   #unsettled: number;
   #startedAny = false;
   #failure: RecordedError | undefined;
@@ -56,6 +58,7 @@ export class Stepping {
     const { deps, journal, workflow } = scope;
     const { state } = journal;
     this.#scope = scope;
+    this.#before = state;
     this.#failure = state.error;
     this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
     this.#unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
@@ -118,8 +121,12 @@ export class Stepping {
     };
   }
 
-  /** Takes up what an earlier drive left waiting. Items are taken up with their set. */
-  resume(state: RunState): void {
+  /**
+   * Takes up what an earlier drive left waiting, as it stood when this drive began: what others have ended since then is
+   * to be adopted like everything else. Items are taken up with their set.
+   */
+  resume(): void {
+    const state = this.#before;
     for (const id of this.#scope.workflow.graph.order) {
       const step = state.steps.get(id);
       if (step?.phase === 'retrying') this.#rest(id, step.retryAt);

@@ -4,13 +4,14 @@
  * Must not: judge whether the question is still open (core/decisions/approval.ts).
  */
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
+import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { Deployed } from '../../core/decisions/recovery.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
-import { type RunState, stepKey } from '../../core/run/state.ts';
+import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
 import type { Approved } from '../../engine/define/types.ts';
 import * as drafts from '../../engine/drive/drafts.ts';
@@ -101,17 +102,23 @@ function halted({ state, wait, request, deployed }: Deciding): EventDraft[] {
   ];
 }
 
-function sentBack({ state, workflow, wait, request }: Settling): EventDraft[] {
+function sentBack({ state, workflow, wait, request, deployed }: Settling): EventDraft[] {
   const { actor, steps: named, feedback = '' } = request;
   assertFeedbackFits(state, feedback);
   const { steps, again } = sentBackBy(workflow.graph, state, { approval: wait.execution.stepId, named });
+  const back = new Set(again);
+  const undoable = undoableOf(state, deployed.isCompensable, (key) => back.has(stepIdOf(key)));
+  if (state.sentBack.length + undoable.length > MAX_SENT_BACK) {
+    const what = `more than ${MAX_SENT_BACK} completed steps would wait to be undone`;
+    throw new CairnError('RUN_INVALID_TRANSITION', what, { stepId: wait.execution.stepId });
+  }
   return [
     settle.resolved(wait, answerOf(request)),
     {
       type: 'feedback_given',
       initiator: 'approval',
       actor,
-      data: { waitId: wait.id, steps, again, feedback },
+      data: { waitId: wait.id, steps, again, undoable, feedback },
     },
   ];
 }

@@ -107,6 +107,7 @@ const changingTable: Table<Changing> = {
     }),
   ),
   compensationLog: json<RunState['compensationLog']>(),
+  sentBack: json<RunState['sentBack']>(),
   compensating: flag,
   supersededBy: optional(text),
   resumeCount: integer,

@@ -165,8 +165,8 @@ describe('compensation', () => {
       T0 + 3,
     );
     expect(state.compensationLog).toEqual([
-      { stepId: 'm[1]', outcome: 'compensated', at: T0 + 3 },
-      { stepId: 'a', outcome: 'failed', at: T0 + 3, error: ERROR },
+      { stepId: 'm[1]', revision: 1, outcome: 'compensated', at: T0 + 3 },
+      { stepId: 'a', revision: 1, outcome: 'failed', at: T0 + 3, error: ERROR },
     ]);
   });
 });

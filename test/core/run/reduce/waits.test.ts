@@ -206,7 +206,7 @@ describe('feedback', () => {
   });
 
   test('is told to the steps it concerns, and to no other', () => {
-    expect(feedbackFor(after, 'm')).toBe('"once more"');
+    expect(feedbackFor(after, 'm')).toBe('once more');
     expect(feedbackFor(after, 'aside')).toBeUndefined();
   });
 
@@ -216,11 +216,11 @@ describe('feedback', () => {
       succeeded('u', { revision }),
       succeeded('m', { revision }),
       opened(questionOf('gate', { id: 'gate.2', execution: { ...questionOf('gate').execution, revision } })),
-      sentBack('gate.2', ['m', 'gate'], '"and again"'),
+      sentBack('gate.2', ['m', 'gate'], { feedback: 'and again' }),
     ]);
     expect(state.feedback).toEqual([
-      { seq: after.head, steps: ['u', 'e', 'new'], text: '"once more"' },
-      { seq: state.head, steps: ['m', 'gate'], text: '"and again"' },
+      { seq: after.head, steps: ['u', 'e', 'new'], text: 'once more' },
+      { seq: state.head, steps: ['m', 'gate'], text: 'and again' },
     ]);
     expect(state.steps.get('m')).toMatchObject({ phase: 'again', revision: 3 });
     expect(state.steps.get('u')).toMatchObject({ phase: 'done', revision: 2 });

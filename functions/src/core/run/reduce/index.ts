@@ -55,6 +55,7 @@ export function initialState(runId: string, event: RunEvent<'run_created'>): Run
     ties: [],
     policyDue: true,
     compensating: false,
+    sentBack: [],
     compensationLog: [],
     resumeCount: 0,
     interruptions: 0,

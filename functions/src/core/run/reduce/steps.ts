@@ -46,13 +46,19 @@ export const stepReducers: Reducers<StepEvent> = {
   step_compensated: (state, event) => ({
     compensationLog: [
       ...state.compensationLog,
-      { stepId: stepKey(event.data), outcome: 'compensated', at: event.at },
+      { stepId: stepKey(event.data), revision: event.data.revision, outcome: 'compensated', at: event.at },
     ],
   }),
   compensation_failed: (state, event) => ({
     compensationLog: [
       ...state.compensationLog,
-      { stepId: stepKey(event.data), outcome: 'failed', at: event.at, error: brief(event.data.error) },
+      {
+        stepId: stepKey(event.data),
+        revision: event.data.revision,
+        outcome: 'failed',
+        at: event.at,
+        error: brief(event.data.error),
+      },
     ],
   }),
 };

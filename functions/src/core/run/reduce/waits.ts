@@ -1,7 +1,7 @@
 /** How waits, signals and feedback move a run. */
 import { sha256Hex } from '../../encoding/hash.ts';
 import type { Decision, RunEvent, Wait } from '../events.ts';
-import { type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
+import { type Completed, type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
 import type { Reducers } from './index.ts';
 import { isOutdated, put } from './steps.ts';
 
@@ -104,7 +104,15 @@ function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): P
     waits: state.waits.filter(({ execution }) => !again.has(execution.stepId)),
     inFlight: state.inFlight.filter(({ stepId }) => !again.has(stepId)),
     feedback: [...kept, { seq, steps: data.again, text: data.feedback }],
+    sentBack: [...state.sentBack, ...completed(state, data.undoable ?? [])],
   };
+}
+
+function completed({ steps }: RunState, keys: readonly string[]): Completed[] {
+  return keys.flatMap((key) => {
+    const step = steps.get(key);
+    return step?.phase === 'done' ? [{ step: key, revision: step.revision, seq: step.seq }] : [];
+  });
 }
 
 function tieOf({ id: waitId, name, key, child }: Wait): Tie | undefined {

@@ -130,7 +130,8 @@ export class Waiting {
   hold(wait: Wait): void {
     this.#held.add(wait);
     if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
-    if (wait.announced) return;
+    const isOpen = this.#scope.journal.state.waits.some(({ id }) => id === wait.id);
+    if (wait.announced || !isOpen) return;
     this.#inBackground(() => this.#tell(this.#held.announce(wait)));
   }
 

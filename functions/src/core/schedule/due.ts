@@ -1,0 +1,72 @@
+/**
+ * Decides what to do about the slots of a schedule that have come: which get a run now, which never, and how far the
+ * schedule is done with.
+ *
+ * Must not: start anything.
+ */
+import type { CatchUp, CatchUpReport, Schedule } from './schedule.ts';
+import { newestSlots, nextSlot } from './slots.ts';
+
+/** A slot not older than this was not missed: ticks come every minute, and may be a little late. */
+export const ON_TIME_MS = 2 * 60_000;
+/** The most slots that are caught up; older ones are skipped. Two days of every three minutes. */
+export const MAX_CATCH_UP = 1_000;
+/** Runs that one tick starts for one schedule; the next tick goes on. What a tick can do well inside its time. */
+export const MAX_FIRES = 50;
+
+export interface DueDecision {
+  /** Slots to start a run for now, the oldest first. */
+  readonly fire: readonly number[];
+  /** Slots that never get a run, as far as they were counted. */
+  readonly skipped: number;
+  /** Once the runs are started, the schedule is done with all slots up to and with this. */
+  readonly settledUntil: number;
+  /** About slots that were missed, if any were. */
+  readonly catchUp?: CatchUpReport;
+}
+
+/** What holds for an active schedule at `now` (epoch ms). The same answer for the same schedule and time. */
+export function decideDue(schedule: Schedule, now: number): DueDecision {
+  const { settledUntil, catchUp, lastCatchUp } = schedule;
+  const { slots, more } = newestSlots(schedule, settledUntil, now, MAX_CATCH_UP);
+  const missed = slots.filter((slot) => now - slot > ON_TIME_MS);
+  const wanted = chosen(catchUp, slots, missed);
+  const fire = wanted.slice(0, MAX_FIRES);
+  const rest = wanted.length - fire.length;
+  const [from] = missed;
+  const until = missed.at(-1);
+  // What goes on from the tick before was told then, as a whole.
+  const isNew = from !== undefined && (lastCatchUp === undefined || from > lastCatchUp.until);
+  const made = missed.filter((slot) => wanted.includes(slot)).length;
+  return {
+    fire,
+    skipped: slots.length - wanted.length,
+    settledUntil: (rest > 0 ? fire.at(-1) : slots.at(-1)) ?? settledUntil,
+    ...(isNew && until !== undefined
+      ? { catchUp: { at: now, policy: catchUp, from, until, missed: missed.length, more, made } }
+      : {}),
+  };
+}
+
+function chosen(catchUp: CatchUp, slots: readonly number[], missed: readonly number[]): readonly number[] {
+  const onTime = slots.slice(missed.length);
+  if (catchUp === 'all') return slots;
+  if (catchUp === 'latest' && onTime.length === 0) return missed.slice(-1);
+  return onTime;
+}
+
+/** The schedule active, with nothing due before the slot after `settledUntil`. */
+export function armed(schedule: Schedule, settledUntil: number): Schedule {
+  const { nextAt: _, pause: __, ...rest } = schedule;
+  const nextAt = nextSlot(schedule, settledUntil);
+  return { ...rest, state: 'active', settledUntil, ...(nextAt === undefined ? {} : { nextAt }) };
+}
+
+/** The schedule in a state in which it is never due. */
+export function disarmed(
+  schedule: Schedule,
+  to: { readonly state: 'withdrawn' } | { readonly state: 'paused'; readonly pause: Schedule['pause'] & {} },
+): Schedule {
+  const { nextAt: _, pause: __, ...rest } = schedule;
+  return { ...rest, ...to };
+}

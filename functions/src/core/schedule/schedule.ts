@@ -1,0 +1,111 @@
+/**
+ * Owns what a schedule is, and how its ids and those of its runs are made.
+ *
+ * Must not: know where schedules are kept.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import { ID_BYTES, makeRunId } from '../encoding/ids.ts';
+import type { Json } from '../encoding/json.ts';
+import type { Timing } from './slots.ts';
+
+/** What becomes of slots that nobody fired in time: nothing, a run for the newest, or a run for each. */
+export const CATCH_UPS = ['skip', 'latest', 'all'] as const;
+export type CatchUp = (typeof CATCH_UPS)[number];
+
+/** What a schedule starts, and when: all that its author says. */
+export interface ScheduleSpec extends Timing {
+  /** Type of the workflow; a run gets the newest version there is when it is started. */
+  readonly type: string;
+  /** Of every run; see operations/schedules/slot-input.ts for what is added. */
+  readonly input: Json;
+  readonly catchUp: CatchUp;
+}
+
+/** A schedule of a workflow's definition, under an id that is the same in every deployment. */
+export interface DeclaredSchedule extends ScheduleSpec {
+  readonly id: string;
+}
+
+/** How the newest slot went. Times in epoch ms. */
+export interface SlotOutcome {
+  readonly slot: number;
+  /** When it was tried. */
+  readonly at: number;
+  /** Exactly one of the two: the run that was started, or why there is none. */
+  readonly runId?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** What was done about slots that nobody fired in time. Times in epoch ms. */
+export interface CatchUpReport {
+  readonly at: number;
+  readonly policy: CatchUp;
+  /** The first and the last slot that was missed, as far as they were counted. */
+  readonly from: number;
+  readonly until: number;
+  readonly missed: number;
+  /** There were older ones, which were not counted and are skipped. */
+  readonly more: boolean;
+  /** How many of the missed get a run. */
+  readonly made: number;
+}
+
+/** Who paused a schedule, when (epoch ms), and why. */
+export interface SchedulePause {
+  readonly since: number;
+  readonly by: string;
+  readonly reason?: string;
+}
+
+/** A schedule as it stands. Times in epoch ms. */
+export interface Schedule extends ScheduleSpec {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Declared by a workflow's definition, or made by a caller of the API. */
+  readonly origin: 'declared' | 'stored';
+  /** `withdrawn`: its workflow does not declare it any more. */
+  readonly state: 'active' | 'paused' | 'withdrawn';
+  readonly name?: string;
+  /** Slots up to and with this are done with, whatever became of them. */
+  readonly settledUntil: number;
+  /** The first slot after `settledUntil`; there exactly while it is active and such a slot exists. */
+  readonly nextAt?: number;
+  /** While `paused`. */
+  readonly pause?: SchedulePause;
+  readonly last?: SlotOutcome;
+  readonly lastCatchUp?: CatchUpReport;
+  /** Slots for which a run was started. */
+  readonly fired: number;
+  /** Slots that were skipped, as far as they were counted. */
+  readonly skipped: number;
+  /** Slots whose start was refused. */
+  readonly refused: number;
+  readonly createdAt: number;
+  /** When a person or a deployment last changed it. */
+  readonly updatedAt: number;
+  readonly createdBy?: string;
+}
+
+/** @param requestId names the request that makes it: 32 hex digits */
+export function storedScheduleId(requestId: string): string {
+  return `sch_${requestId}`;
+}
+
+/** Types have no dot and no underscore, so it is no other type's and no stored schedule's. */
+export function declaredScheduleId(type: string, id: string | undefined): string {
+  return id === undefined ? type : `${type}.${id}`;
+}
+
+/** The run of a slot: the same whoever fires it, so that there is one even after its idempotency record has expired. */
+export function slotRunId(scheduleId: string, slot: number): string {
+  return derivedRunId(`schedule:${scheduleId}:${slot}`);
+}
+
+/** The run that somebody asked for out of turn. @param requestId names the request */
+export function triggeredRunId(scheduleId: string, requestId: string): string {
+  return derivedRunId(`schedule-trigger:${scheduleId}:${requestId}`);
+}
+
+function derivedRunId(text: string): string {
+  return makeRunId(Buffer.from(sha256Hex(text), 'hex').subarray(0, ID_BYTES));
+}

@@ -1,0 +1,113 @@
+/**
+ * Owns when a schedule is due: cron lines of five fields in a time zone, and the *slots* (epoch ms) they name. The same
+ * line and zone name the same slots whoever asks, and wherever the asking begins.
+ *
+ * Where clocks are set forward or back: a line without `*` in minute and hour names a time of the day, and is due once
+ * for each (a time that the day leaves out: at the moment the clocks jump). Any other line follows the clock on the
+ * wall: due in both of two equal hours, not in one that is left out.
+ *
+ * Must not: ask for the time.
+ */
+import { Cron } from 'croner';
+import { CairnError } from '../errors.ts';
+
+/** When a schedule is due. */
+export interface Timing {
+  /** Minute, hour, day of the month, month, day of the week. */
+  readonly cron: string;
+  /** A name of the IANA data base, e.g. `Europe/Berlin`. */
+  readonly timezone: string;
+}
+
+/** Five fields of what cron has everywhere; names like `@daily` and `?` mean different things to different readers. */
+const FIELDS = /^[0-9A-Za-z*,/#-]+( [0-9A-Za-z*,/#-]+){4}$/;
+const MAX_CRON_CHARS = 200;
+/** No offsets like `+01:00`: they look like a zone and know no summer. */
+const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/;
+const MINUTE_MS = 60_000;
+
+/**
+ * The timing with the spaces of its line tidied.
+ *
+ * @param now where to begin to look for a first slot, epoch ms
+ * @throws CairnError INVALID_INPUT naming the member, also for a line that is never due
+ */
+export function checkedTiming({ cron, timezone }: Timing, now: number): Timing {
+  if (!ZONE.test(timezone) || !isKnownZone(timezone)) {
+    throw refused('timezone', 'is no time zone', 'Write a name like "Europe/Berlin" or "Etc/UTC".');
+  }
+  const tidy = cron.trim().replace(/\s+/g, ' ');
+  if (cron.length > MAX_CRON_CHARS || !FIELDS.test(tidy)) {
+    throw refused('cron', 'is no cron line of five fields', CRON_HELP);
+  }
+  let first: number | undefined;
+  try {
+    first = nextSlot({ cron: tidy, timezone }, now);
+  } catch (cause) {
+    throw new CairnError('INVALID_INPUT', 'cron cannot be read', { field: 'cron', help: CRON_HELP, cause });
+  }
+  if (first === undefined) throw refused('cron', 'is never due', CRON_HELP);
+  return { cron: tidy, timezone };
+}
+
+const CRON_HELP = 'Write minute, hour, day of the month, month and day of the week, e.g. "30 3 * * MON-FRI".';
+
+/** The first slot after a moment; undefined: there is none. */
+export function nextSlot(timing: Timing, after: number): number | undefined {
+  return cronOf(timing).nextRun(new Date(after))?.getTime();
+}
+
+/** The slots after `after` up to and with `until`, the first `limit` of them, in order. */
+export function slotsBetween(timing: Timing, after: number, until: number, limit: number): number[] {
+  const cron = cronOf(timing);
+  const slots: number[] = [];
+  let last = after;
+  while (slots.length < limit) {
+    const next = cron.nextRun(new Date(last))?.getTime();
+    // A slot that is not later would go round for ever.
+    if (next === undefined || next > until || next <= last) break;
+    slots.push(next);
+    last = next;
+  }
+  return slots;
+}
+
+export interface NewestSlots {
+  /** In order. */
+  readonly slots: readonly number[];
+  /** Whether older ones were left out. */
+  readonly more: boolean;
+}
+
+/** The slots after `after` up to and with `until`; if they are more than `limit`, about as many, the newest. */
+export function newestSlots(timing: Timing, after: number, until: number, limit: number): NewestSlots {
+  const all = slotsBetween(timing, after, until, limit + 1);
+  if (all.length <= limit) return { slots: all, more: false };
+  // From `early` on they are too many, from `late` on they are not.
+  let early = after;
+  let late = until;
+  while (late - early > MINUTE_MS) {
+    const middle = early + Math.floor((late - early) / 2);
+    if (slotsBetween(timing, middle, until, limit + 1).length > limit) early = middle;
+    else late = middle;
+  }
+  return { slots: slotsBetween(timing, late, until, limit), more: true };
+}
+
+function cronOf({ cron, timezone }: Timing): Cron {
+  return new Cron(cron, { paused: true, timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+}
+
+function isKnownZone(timezone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return true;
+  } catch {
+    // RangeError: the runtime does not know it.
+    return false;
+  }
+}
+
+function refused(field: keyof Timing, problem: string, help: string): CairnError {
+  return new CairnError('INVALID_INPUT', `${field} ${problem}`, { field, help });
+}

@@ -1,0 +1,46 @@
+/** The document of a schedule. Native members but for the input, so that the Firebase console shows what is going on. */
+import type { CatchUpReport, Schedule, SchedulePause, SlotOutcome } from '../../core/schedule/schedule.ts';
+import { documentCodec, flag, integer, json, map, optional, text, time, word } from './kinds.ts';
+
+const outcome = map<SlotOutcome>({
+  slot: time,
+  at: time,
+  runId: optional(text),
+  error: optional(map({ code: text, message: text })),
+});
+
+const pause = map<SchedulePause>({ since: time, by: text, reason: optional(text) });
+
+const catchUpReport = map<CatchUpReport>({
+  at: time,
+  policy: word(),
+  from: time,
+  until: time,
+  missed: integer,
+  more: flag,
+  made: integer,
+});
+
+export const scheduleCodec = documentCodec<Schedule>({
+  id: text,
+  tenantId: text,
+  origin: word(),
+  state: word(),
+  name: optional(text),
+  type: text,
+  cron: text,
+  timezone: text,
+  input: json(),
+  catchUp: word(),
+  settledUntil: time,
+  nextAt: optional(time),
+  pause: optional(pause),
+  last: optional(outcome),
+  lastCatchUp: optional(catchUpReport),
+  fired: integer,
+  skipped: integer,
+  refused: integer,
+  createdAt: time,
+  updatedAt: time,
+  createdBy: optional(text),
+});
