@@ -158,12 +158,22 @@ export class People {
     const job: Job = {
       label: `send ${eventId}`,
       work: async (deps) => {
+        // As long as nobody has noticed that the time is over, an event is not too late.
+        if (plan.delivery === 'late' && this.#isAsked(state.id, plan)) {
+          cluster.plan(this.#now + TOO_LATE_MS, job);
+          return;
+        }
         if (plan.delivery.endsWith('signal')) await unlessTooLate(signalRun(deps, signal));
         else await deliverEvent(deps, { ...sent, event: 'happened', eventId });
       },
     };
     cluster.plan(at, job);
     if (draw.chance(REPEATS)) cluster.plan(at + draw.below(30 * MINUTE), job);
+  }
+
+  #isAsked(runId: string, { id }: StepPlan): boolean {
+    const waits = this.#outside.db.runs.get(runId)?.snapshot.waits ?? [];
+    return waits.some(({ execution }) => execution.stepId === id);
   }
 
   get #now(): number {
