@@ -85,7 +85,7 @@ test('npm run demo ends well and says so in its last line', async () => {
     duplicates: 20,
     status: 'completed',
     journalIntact: true,
-    steps: 5,
+    steps: 7,
     writesPerStep: 3,
     readsPerStep: 0,
   });

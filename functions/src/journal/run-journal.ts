@@ -54,7 +54,9 @@ const LONGEST_ROOM = 4;
 
 type Job =
   | { readonly kind: 'append'; readonly decide: Decide; readonly done: PromiseWithResolvers<Appended> }
-  | { readonly kind: 'touch' | 'refresh'; readonly done: PromiseWithResolvers<Appended> };
+  /** `snapshots`: how many had been written when it was asked for. */
+  | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
+  | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
 
 export class RunJournal {
   readonly #deps: JournalDeps;
@@ -64,6 +66,7 @@ export class RunJournal {
   #snapshotVersion: Version | undefined;
   #snapshotHead: number;
   #lastSnapshotAt: number;
+  #snapshots = 0;
   #lastCommitAt: number;
   #foreignEvents = 0;
   #holding = false;
@@ -112,7 +115,7 @@ export class RunJournal {
 
   /** Writes the snapshot without an event (J9): flush and heartbeat in one. */
   touch(): Promise<Appended> {
-    return this.#enqueue({ kind: 'touch', done: Promise.withResolvers() });
+    return this.#enqueue({ kind: 'touch', snapshots: this.#snapshots, done: Promise.withResolvers() });
   }
 
   /** Looks for events of others, so that a cancel reaches a drive that has nothing to commit. */
@@ -146,7 +149,8 @@ export class RunJournal {
     this.#assertHolding();
     const job = this.#jobs[0];
     if (job?.kind === 'append') return this.#commitAppends();
-    if (job?.kind === 'touch') await this.#touchOnce();
+    // A commit that went before it wrote the snapshot: one sign of life is enough.
+    if (job?.kind === 'touch') await (job.snapshots === this.#snapshots && this.#touchOnce());
     else await this.#readTail();
     this.#assertHolding();
     this.#jobs.shift();
@@ -303,6 +307,7 @@ export class RunJournal {
     this.#snapshotHead = head;
     this.#snapshotVersion = version;
     this.#lastSnapshotAt = this.#deps.clock.now();
+    this.#snapshots += 1;
   }
 
   #isHolder(state: RunState): boolean {
