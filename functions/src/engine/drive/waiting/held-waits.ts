@@ -91,8 +91,9 @@ export class HeldWaits {
       const accepts = ({ dataText }: EarlyEvent) => acceptable(step, dataText) !== undefined;
       early = await joinRendezvous(deps, { ...place, accepts });
     } catch (error) {
-      // There is no room for another that waits, and waiting for some to come would hold up the whole run.
-      if (!(error instanceof CairnError)) throw error;
+      // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
+      // does not answer is another matter: then another drive tries again.
+      if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
       const now = deps.clock.now();
       return end(wait, refused({ step, wait, now }, { initiator: 'system' }, recorded(step.id, error)));
     }
