@@ -26,6 +26,11 @@ export function assertUndisturbed({ name, ends }: Scenario, performance: Perform
   if (found?.status !== ends.status || found.error?.code !== ends.errorCode) {
     throw new Error(`${name}, undisturbed: ${found?.status} ${found?.error?.code} ${found?.error?.message}`);
   }
+  const runs = [...performance.world.db.runs.values()].map(({ snapshot }) => snapshot);
+  const others = runs.filter(({ id }) => id !== found.id).map(({ type, status }) => `${type}: ${status}`);
+  if (others.sort().join() !== (ends.others ?? []).join()) {
+    throw new Error(`${name}, undisturbed: the other runs are ${others.join(', ')}`);
+  }
   const { open } = performance.outside;
   if (open.length > 0) throw new Error(`${name}, undisturbed: nobody did ${open.join(', ')}`);
   const seen = new Set(

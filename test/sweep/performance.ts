@@ -150,6 +150,7 @@ export class Performance {
   }
 
   #redeliver({ runId, reason }: QueuedTask, inMs: number): void {
+    if (!Number.isFinite(inMs)) return;
     void this.world.queue.enqueue({ runId, reason, at: this.world.clock.now() + inMs });
   }
 

@@ -9,12 +9,15 @@ import { type Disturbance, type Mode, TIMER } from './calls.ts';
 
 export interface Point {
   readonly disturbances: readonly Disturbance[];
-  /** How long after a death the queue delivers the tasks of the dead process again. */
+  /** How long after a death the queue delivers the tasks of the dead process again; infinite: it has lost them. */
   readonly redeliveryMs: number;
 }
 
-/** Before the scan has noticed anything, so that a drive finds the run; or so late that the scan has to. */
-export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000 } as const;
+/**
+ * Before the scan has noticed anything, so that a drive finds the run; so late that the scan has to, and the task finds
+ * it recovered; or never.
+ */
+export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000, never: Number.POSITIVE_INFINITY } as const;
 
 /** Pairs tried of a small scenario. */
 const PAIRS = 150;
@@ -63,7 +66,10 @@ export function describePoint({ disturbances, redeliveryMs }: Point, calls: read
   const wrong = disturbances.map(
     ({ call, mode }) => `${mode} call ${call} (${calls[call] ?? 'of the recovery'})`,
   );
-  return `${wrong.join(', then ')}; tasks come again after ${redeliveryMs} ms`;
+  const tasks = Number.isFinite(redeliveryMs)
+    ? `tasks come again after ${redeliveryMs} ms`
+    : 'tasks are lost';
+  return `${wrong.join(', then ')}; ${tasks}`;
 }
 
 function deaths(death: Disturbance): Point[] {

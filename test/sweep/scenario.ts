@@ -75,6 +75,8 @@ export interface Operation {
 export interface Ending {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly errorCode?: string;
+  /** How all the other runs end, as `type: status`, in alphabetical order; absent: there are none. */
+  readonly others?: readonly string[];
   /** Types of events its journals must hold. */
   readonly shows?: readonly EventType[];
 }
@@ -87,7 +89,7 @@ export interface Scenario {
   readonly operations?: readonly Operation[];
   readonly ends: Ending;
   /** How it ends when a step that must not run twice was caught in the middle; absent: it fails with RUN_ORPHANED. */
-  readonly inDoubt?: Omit<Ending, 'shows'>;
+  readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
   /** Short enough that crashes are tried in pairs as well. */
   readonly pairs?: true;

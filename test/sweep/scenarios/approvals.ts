@@ -77,7 +77,12 @@ const reviewing = (stage: Stage) =>
         await stage.acts(c, 4_000);
         return 'untouched';
       });
-      return { notes, gate, other };
+      // It is under way when it is sent back with what it came from.
+      const polish = step('polish', { needs: { notes } }, async ({ notes, ...c }) => {
+        await stage.acts(c, 6_000);
+        return notes.length * c.revision;
+      });
+      return { notes, gate, other, polish };
     },
   });
 

@@ -116,7 +116,7 @@ const doubtful = (stage: Stage) =>
     },
   });
 
-function doubt(decision: Decision, inDoubt: Omit<Ending, 'shows'>): Scenario {
+function doubt(decision: Decision, inDoubt: Pick<Ending, 'status' | 'errorCode'>): Scenario {
   return {
     name: `doubt-${decision}`,
     workflows: (stage) => [doubtful(stage)],

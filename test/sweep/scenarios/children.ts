@@ -110,26 +110,30 @@ export const childScenarios: readonly Scenario[] = [
     name: 'child',
     workflows: (stage) => [parent(stage, 21), doubling(stage)],
     start: { type: 'parent' },
-    ends: { status: 'completed', shows: ['wait_resolved'] },
+    ends: { others: ['doubling: completed'], status: 'completed', shows: ['wait_resolved'] },
     pairs: true,
   },
   {
     name: 'children',
     workflows: (stage) => [family(stage), doubling(stage)],
     start: { type: 'family' },
-    ends: { status: 'completed' },
+    ends: { others: Array(3).fill('doubling: completed'), status: 'completed' },
   },
   {
     name: 'children-tolerating-failures',
     workflows: (stage) => [family(stage, { tolerate: 1 }), doubling(stage)],
     start: { type: 'family' },
-    ends: { status: 'completed', shows: ['run_failed'] },
+    ends: {
+      others: [...Array(3).fill('doubling: completed'), 'doubling: failed'],
+      status: 'completed',
+      shows: ['run_failed'],
+    },
   },
   {
     name: 'child-failing',
     workflows: (stage) => [parent(stage, -1), doubling(stage)],
     start: { type: 'parent' },
-    ends: { status: 'failed', errorCode: 'CHILD_FAILED' },
+    ends: { others: ['doubling: failed'], status: 'failed', errorCode: 'CHILD_FAILED' },
   },
   {
     name: 'child-of-cancelled-parent',
@@ -137,13 +141,17 @@ export const childScenarios: readonly Scenario[] = [
     workflows: (stage) => [parent(stage, 1), doubling(stage, LONG_MS)],
     start: { type: 'parent' },
     operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
-    ends: { status: 'cancelled', shows: ['run_cancelled'] },
+    ends: { others: ['doubling: cancelled'], status: 'cancelled', shows: ['run_cancelled'] },
   },
   {
     name: 'grandchild',
     workflows: (stage) => [grandparent(stage), parent(stage, 4), doubling(stage)],
     start: { type: 'grandparent' },
-    ends: { status: 'completed', shows: ['wait_resolved'] },
+    ends: {
+      others: ['doubling: completed', 'parent: completed'],
+      status: 'completed',
+      shows: ['wait_resolved'],
+    },
   },
   {
     name: 'grandchild-of-cancelled',
@@ -151,14 +159,23 @@ export const childScenarios: readonly Scenario[] = [
     workflows: (stage) => [grandparent(stage), parent(stage, 1), doubling(stage, LONG_MS)],
     start: { type: 'grandparent' },
     operations: [cancels((view) => view.waitsAt('line') && view.isRunning('double'))],
-    ends: { status: 'cancelled', shows: ['run_cancelled'] },
+    ends: {
+      others: ['doubling: cancelled', 'parent: cancelled'],
+      status: 'cancelled',
+      shows: ['run_cancelled'],
+    },
   },
   {
     name: 'child-of-failed-parent',
     settings: PATIENT,
     workflows: (stage) => [failingBesideChild(stage), doubling(stage, LONG_MS)],
     start: { type: 'parent' },
-    ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['run_cancelled'] },
+    ends: {
+      others: ['doubling: cancelled'],
+      status: 'failed',
+      errorCode: 'STEP_FAILED',
+      shows: ['run_cancelled'],
+    },
   },
   {
     name: 'child-let-go',
@@ -166,13 +183,18 @@ export const childScenarios: readonly Scenario[] = [
     workflows: (stage) => [parent(stage, 1, { onParentEnd: 'abandon' }), doubling(stage, LONG_MS / 2)],
     start: { type: 'parent' },
     operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('double'))],
-    ends: { status: 'cancelled', shows: ['run_completed'] },
+    ends: { others: ['doubling: completed'], status: 'cancelled', shows: ['run_completed'] },
   },
   {
     name: 'child-too-slow',
     workflows: (stage) => [parent(stage, 1, { timeout: '1h' }), sleepy()],
     start: { type: 'parent' },
-    ends: { status: 'failed', errorCode: 'STEP_TIMEOUT', shows: ['wait_expired', 'run_cancelled'] },
+    ends: {
+      others: ['doubling: cancelled'],
+      status: 'failed',
+      errorCode: 'STEP_TIMEOUT',
+      shows: ['wait_expired', 'run_cancelled'],
+    },
   },
 ];
 

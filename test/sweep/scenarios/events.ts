@@ -119,6 +119,13 @@ export const eventScenarios: readonly Scenario[] = [
     ends: { status: 'cancelled' },
   },
   {
+    name: 'cancel-waiting',
+    workflows: (stage) => [waiting(stage)],
+    start: { type: 'waiting' },
+    operations: [cancels((view) => view.waitsAt('build'))],
+    ends: { status: 'cancelled' },
+  },
+  {
     name: 'signal',
     workflows: (stage) => [waiting(stage)],
     start: { type: 'waiting' },
