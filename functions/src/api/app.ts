@@ -13,6 +13,7 @@ import { cancelFromApi } from './routes/cancel-run.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
 import { Health } from './routes/health.ts';
+import { readIdempotency } from './routes/idempotency.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { putRuntime, readRuntime } from './routes/runtime.ts';
@@ -78,6 +79,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/checkpoints/:seq/output', {
     GET: (c) => readOutput(deps, c.get('caller'), { ...at(c), seq: c.req.param('seq') ?? '', large: reads }),
+  });
+  resource('/v1/idempotency/:key', {
+    GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });
