@@ -17,7 +17,6 @@ export interface Judged {
   readonly mayBeCancelled: boolean;
 }
 
-const SUCCESSES: ReadonlySet<string> = new Set(['succeeded', 'degraded']);
 /** So many orphans without a checkpoint between them end a run (section 9). */
 const POISONOUS = 5;
 
@@ -148,15 +147,20 @@ function assertCulprit({ error }: RunState, { passes }: Prediction): void {
   );
 }
 
-/** All that was done and can be undone is undone once, the last first; and nothing is, in a run that completes. */
+/**
+ * All that was done and can be undone is undone once, the last first, whatever was sent back since; and nothing is, in a
+ * run that completes.
+ */
 function assertUndone(program: Program, events: readonly RunEvent[], state: RunState, end: string): void {
   const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
   const wanted: string[] = [];
-  for (const [key, step] of [...state.steps].sort(([, a], [, b]) => b.seq - a.seq)) {
-    const plan = plans.get(key.split('[')[0] ?? '');
-    if (step.phase !== 'done' || !SUCCESSES.has(step.outcome) || end === 'completed') continue;
+  for (const event of end === 'completed' ? [] : events.toReversed()) {
+    if (event.type !== 'step_succeeded' && event.type !== 'step_degraded') continue;
+    const { stepId, itemKey } = event.data;
+    const plan = plans.get(stepId);
     if (!plan || !('compensate' in plan) || !plan.compensate) continue;
-    if (plan.kind === 'map' && !key.includes('[')) continue;
+    if (plan.kind === 'map' && itemKey === undefined) continue;
+    const key = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
     wanted.push(`${key} ${bodyOutcome(plan.compensate) === 'succeeded' ? 'compensated' : 'failed'}`);
   }
   const found = state.compensationLog.map(({ stepId, outcome }) => `${stepId} ${outcome}`);
