@@ -51,7 +51,7 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
  * A token with the claims Google's would have but no signature (`alg: none`): a handler that verifies tokens
  * refuses it, which is right, since nobody vouches for a local caller.
  */
-function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
+export function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
   const issued = Math.floor(now / 1000);
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {

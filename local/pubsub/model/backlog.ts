@@ -1,0 +1,311 @@
+/**
+ * The unacknowledged messages of one subscription: which may be delivered to whom, and in which order again. Owns
+ * redelivery and the order within a key. Pure but for its own state: takes the time, knows neither bodies, storage nor
+ * transport.
+ *
+ * Ordering, as Pub/Sub documents it: of a key, several messages may be out at once, in order and to one consumer. When
+ * one is given back, all later ones of its key come again after it, acknowledged or not.
+ */
+import { DueHeap } from '../../tasks/due-heap.ts';
+import { type Consumer, hasRoom, type Lease, Leases } from './leases.ts';
+
+export interface Waiting {
+  readonly id: number;
+  /** Empty: without order. */
+  readonly key: string;
+  readonly bytes: number;
+  readonly publishedAt: number;
+  /** Deliveries that failed so far. */
+  readonly failures: number;
+}
+
+export interface Delivery {
+  readonly id: number;
+  readonly ackId: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+export interface Taking {
+  readonly now: number;
+  readonly leaseMs: number;
+  readonly most: number;
+  /** No further message once so many bytes are taken; one message is always taken. */
+  readonly mostBytes: number;
+}
+
+export interface BacklogRules {
+  /** Before the next delivery, after so many failed ones. */
+  pauseMs(failures: number): number;
+  /** At most one message of a key is out at a time, as for push. */
+  readonly oneOfKey: boolean;
+  readonly generation: string;
+}
+
+/** What became of messages: the caller stores it. */
+export interface BacklogEvents {
+  acked(id: number): void;
+  /** A delivery failed; true: the message goes elsewhere and leaves the backlog. */
+  failed(id: number, failures: number): boolean;
+}
+
+interface Entry extends Waiting {
+  failures: number;
+  /** Acked: by its consumer, while an earlier one of its key is still out. */
+  state: 'waiting' | 'leased' | 'acked' | 'gone';
+  dueAt: number;
+  lease: Lease<Entry> | undefined;
+  /** The slot of a heap that counts; an older one is skipped. */
+  slot: Slot | undefined;
+}
+
+interface Slot {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly entry: Entry;
+}
+
+/** The messages of one key in order. All before `next` are leased or acked, the first of them leased. */
+interface KeyQueue {
+  readonly key: string;
+  readonly entries: Entry[];
+  next: number;
+  /** Who has the messages that are out. */
+  owner: Consumer | undefined;
+  leased: number;
+}
+
+export class Backlog {
+  readonly #rules: BacklogRules;
+  readonly #events: BacklogEvents;
+  readonly #entries = new Map<number, Entry>();
+  readonly #keys = new Map<string, KeyQueue>();
+  readonly #leases: Leases<Entry>;
+  readonly #ready = new DueHeap<Slot>();
+  /** Next messages of keys that one consumer has messages of: nobody else may take them. */
+  readonly #owned = new Map<Consumer, DueHeap<Slot>>();
+
+  constructor(rules: BacklogRules, events: BacklogEvents) {
+    this.#rules = rules;
+    this.#events = events;
+    this.#leases = new Leases(rules.generation);
+  }
+
+  /** How many messages are not acknowledged. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Ids must grow: they are the order. */
+  add(message: Waiting, dueAt: number): void {
+    const entry: Entry = { ...message, state: 'waiting', dueAt, lease: undefined, slot: undefined };
+    this.#entries.set(entry.id, entry);
+    if (entry.key === '') {
+      enqueue(entry, this.#ready);
+      return;
+    }
+    const { key } = entry;
+    const queue = this.#keys.get(key) ?? { key, entries: [], next: 0, owner: undefined, leased: 0 };
+    this.#keys.set(key, queue);
+    queue.entries.push(entry);
+    if (queue.entries[queue.next] === entry) this.#offer(queue);
+  }
+
+  /** Leases to `consumer` what is due and what its limits leave room for. */
+  take(consumer: Consumer, { now, leaseMs, most, mostBytes }: Taking): Delivery[] {
+    const taken: Delivery[] = [];
+    let bytes = 0;
+    while (taken.length < most && bytes < mostBytes && hasRoom(consumer)) {
+      const entry = this.#nextFor(consumer, now);
+      if (entry === undefined) break;
+      bytes += entry.bytes;
+      taken.push(this.#lease(entry, consumer, now + leaseMs));
+    }
+    return taken;
+  }
+
+  /** @returns false if this id is good for nothing (any more) */
+  ack(ackId: string): boolean {
+    const lease = this.#leases.get(ackId);
+    if (lease === undefined) return false;
+    const { entry } = lease;
+    const queue = this.#endLease(lease);
+    if (queue) {
+      entry.state = 'acked';
+      this.#settleHead(queue);
+    } else {
+      this.#forget(entry);
+      this.#events.acked(entry.id);
+    }
+    return true;
+  }
+
+  /** The lease ends at that time instead. @returns false if this id is good for nothing (any more) */
+  extend(ackId: string, until: number): boolean {
+    const lease = this.#leases.get(ackId);
+    if (lease) this.#leases.extend(lease, until);
+    return lease !== undefined;
+  }
+
+  /** Gives the message back: a failed delivery. @returns false if this id is good for nothing (any more) */
+  nack(ackId: string, now: number): boolean {
+    const lease = this.#leases.get(ackId);
+    if (lease) this.#fail(lease, now);
+    return lease !== undefined;
+  }
+
+  /** Gives back what was not acknowledged in time. */
+  expire(now: number): void {
+    for (let first = this.#leases.first(); first && first.dueAt <= now; first = this.#leases.first()) {
+      this.#fail(first.lease, now);
+    }
+  }
+
+  /** Drops messages published before `cutoff`, whatever their state. @returns whether there were any */
+  dropBefore(cutoff: number): boolean {
+    const { size } = this;
+    for (const entry of this.#entries.values()) {
+      if (entry.publishedAt >= cutoff) break;
+      if (entry.lease) this.#endLease(entry.lease);
+      this.#remove(entry);
+    }
+    return this.size < size;
+  }
+
+  /** Frees the counters of who has messages out: this backlog is replaced by another. */
+  abandon(): void {
+    for (const lease of this.#leases.all()) this.#leases.end(lease);
+  }
+
+  /** When a lease ends or a paused message is due; undefined: time alone changes nothing. */
+  nextChange(now: number): number | undefined {
+    const due = [this.#ready, ...this.#owned.values()].map((heap) => top(heap)?.dueAt ?? 0);
+    const times = due.filter((time) => time > now);
+    const first = this.#leases.first()?.dueAt;
+    if (first !== undefined) times.push(first);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  #nextFor(consumer: Consumer, now: number): Entry | undefined {
+    const owned = this.#owned.get(consumer);
+    const mine = owned && due(owned, now);
+    const anyone = due(this.#ready, now);
+    if (mine === undefined || anyone === undefined) return (mine ?? anyone)?.entry;
+    return (mine.order < anyone.order ? mine : anyone).entry;
+  }
+
+  #lease(entry: Entry, consumer: Consumer, until: number): Delivery {
+    const lease = this.#leases.grant(entry, consumer, until);
+    entry.slot = undefined;
+    entry.state = 'leased';
+    entry.lease = lease;
+    const queue = this.#keys.get(entry.key);
+    if (queue) {
+      queue.next++;
+      queue.leased++;
+      queue.owner = consumer;
+      this.#offer(queue);
+    }
+    return { id: entry.id, ackId: lease.ackId, attempt: entry.failures + 1 };
+  }
+
+  /** @returns the key's queue, if it has one, which must be offered anew */
+  #endLease(lease: Lease<Entry>): KeyQueue | undefined {
+    const { entry, consumer } = lease;
+    this.#leases.end(lease);
+    entry.lease = undefined;
+    if (consumer.outstanding === 0) this.#owned.delete(consumer);
+    const queue = this.#keys.get(entry.key);
+    if (queue && --queue.leased === 0) queue.owner = undefined;
+    return queue;
+  }
+
+  #fail(lease: Lease<Entry>, now: number): void {
+    const { entry } = lease;
+    const queue = this.#endLease(lease);
+    entry.failures++;
+    if (this.#events.failed(entry.id, entry.failures)) {
+      this.#remove(entry);
+      return;
+    }
+    entry.state = 'waiting';
+    entry.dueAt = now + this.#rules.pauseMs(entry.failures);
+    if (queue) this.#rewind(queue, entry);
+    else enqueue(entry, this.#ready);
+  }
+
+  /** All later messages of the key come again; what was told about them no longer counts. */
+  #rewind(queue: KeyQueue, from: Entry): void {
+    const at = queue.entries.indexOf(from);
+    const offered = queue.entries[queue.next];
+    if (offered) offered.slot = undefined;
+    for (const later of queue.entries.slice(at + 1, queue.next)) {
+      if (later.lease) this.#endLease(later.lease);
+      later.state = 'waiting';
+    }
+    queue.next = at;
+    this.#offer(queue);
+  }
+
+  /** What is acknowledged with nothing before it is done. */
+  #settleHead(queue: KeyQueue): void {
+    for (let head = queue.entries[0]; head?.state === 'acked'; head = queue.entries[0]) {
+      queue.entries.shift();
+      queue.next--;
+      this.#forget(head);
+      this.#events.acked(head.id);
+    }
+    this.#offer(queue);
+  }
+
+  /** Takes the message out of the backlog and its key, wherever in it. */
+  #remove(entry: Entry): void {
+    this.#forget(entry);
+    const queue = this.#keys.get(entry.key);
+    if (queue === undefined) return;
+    const at = queue.entries.indexOf(entry);
+    queue.entries.splice(at, 1);
+    if (at < queue.next) queue.next--;
+    this.#settleHead(queue);
+  }
+
+  #forget(entry: Entry): void {
+    entry.state = 'gone';
+    entry.slot = undefined;
+    this.#entries.delete(entry.id);
+  }
+
+  /** Puts the key's next message where those who may take it look. */
+  #offer(queue: KeyQueue): void {
+    const entry = queue.entries[queue.next];
+    if (queue.entries.length === 0) this.#keys.delete(queue.key);
+    if (entry === undefined) return;
+    if (queue.owner === undefined) enqueue(entry, this.#ready);
+    else if (this.#rules.oneOfKey) entry.slot = undefined;
+    else enqueue(entry, this.#heapOf(queue.owner));
+  }
+
+  #heapOf(consumer: Consumer): DueHeap<Slot> {
+    const heap = this.#owned.get(consumer) ?? new DueHeap<Slot>();
+    this.#owned.set(consumer, heap);
+    return heap;
+  }
+}
+
+function enqueue(entry: Entry, heap: DueHeap<Slot>): void {
+  entry.slot = { dueAt: entry.dueAt, order: entry.id, entry };
+  heap.push(entry.slot);
+}
+
+const due = (heap: DueHeap<Slot>, now: number): Slot | undefined => {
+  const slot = top(heap);
+  return slot !== undefined && slot.dueAt <= now ? slot : undefined;
+};
+
+function top(heap: DueHeap<Slot>): Slot | undefined {
+  for (;;) {
+    const slot = heap.peek();
+    if (slot === undefined || slot.entry.slot === slot) return slot;
+    heap.pop();
+  }
+}

@@ -1,0 +1,16 @@
+/** How long a message waits after a failed delivery. Pure. */
+import type { SubscriptionConfig } from './resources.ts';
+
+/** What production uses for push without a retry policy; pull without one is redelivered at once. */
+const PUSH_BACKOFF = { minBackoffMs: 100, maxBackoffMs: 60_000 };
+
+/** The pause before the next delivery after `failures` failed ones (from 1): it doubles up to the policy's maximum. */
+export function redeliveryPauseMs(
+  { retry, push }: Pick<SubscriptionConfig, 'retry' | 'push'>,
+  failures: number,
+): number {
+  const policy = retry ?? (push ? PUSH_BACKOFF : undefined);
+  if (policy === undefined || policy.minBackoffMs === 0) return 0;
+  // Beyond a thousand doublings the factor would be infinite; 2^40 is past every maximum.
+  return Math.min(policy.minBackoffMs * 2 ** Math.min(40, failures - 1), policy.maxBackoffMs);
+}

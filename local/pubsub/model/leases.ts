@@ -1,0 +1,88 @@
+/**
+ * What is out: who has which message until when, by ack id. Owns the deadlines and the consumers' counters, knows
+ * nothing of order or redelivery.
+ */
+import { DueHeap } from '../../tasks/due-heap.ts';
+
+/** Somebody who takes messages; the counters are kept here. */
+export interface Consumer {
+  readonly maxMessages: number;
+  readonly maxBytes: number;
+  outstanding: number;
+  outstandingBytes: number;
+}
+
+export interface Leased {
+  readonly id: number;
+  readonly bytes: number;
+}
+
+export interface Lease<T extends Leased> {
+  readonly ackId: string;
+  readonly entry: T;
+  readonly consumer: Consumer;
+  /** The deadline that counts; an older one is skipped. */
+  slot: Deadline<T> | undefined;
+}
+
+interface Deadline<T extends Leased> {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly lease: Lease<T>;
+}
+
+export class Leases<T extends Leased> {
+  readonly #generation: string;
+  readonly #leases = new Map<string, Lease<T>>();
+  readonly #deadlines = new DueHeap<Deadline<T>>();
+  #count = 0;
+
+  /** `generation` goes into every ack id: those of an earlier start or of another subscription mean nothing here. */
+  constructor(generation: string) {
+    this.#generation = generation;
+  }
+
+  get(ackId: string): Lease<T> | undefined {
+    return this.#leases.get(ackId);
+  }
+
+  all(): Lease<T>[] {
+    return [...this.#leases.values()];
+  }
+
+  grant(entry: T, consumer: Consumer, until: number): Lease<T> {
+    const ackId = `${this.#generation}.${entry.id}.${++this.#count}`;
+    const lease: Lease<T> = { ackId, entry, consumer, slot: undefined };
+    this.#leases.set(ackId, lease);
+    this.extend(lease, until);
+    consumer.outstanding++;
+    consumer.outstandingBytes += entry.bytes;
+    return lease;
+  }
+
+  end({ ackId, consumer, entry }: Lease<T>): void {
+    const lease = this.#leases.get(ackId);
+    if (lease === undefined) return;
+    this.#leases.delete(ackId);
+    lease.slot = undefined;
+    consumer.outstanding--;
+    consumer.outstandingBytes -= entry.bytes;
+  }
+
+  extend(lease: Lease<T>, until: number): void {
+    lease.slot = { dueAt: until, order: lease.entry.id, lease };
+    this.#deadlines.push(lease.slot);
+  }
+
+  /** The lease that ends first, and when. */
+  first(): Deadline<T> | undefined {
+    for (;;) {
+      const slot = this.#deadlines.peek();
+      if (slot === undefined || slot.lease.slot === slot) return slot;
+      this.#deadlines.pop();
+    }
+  }
+}
+
+export const hasRoom = ({ maxMessages, maxBytes, outstanding, outstandingBytes }: Consumer) =>
+  outstanding < maxMessages && outstandingBytes < maxBytes;

@@ -1,0 +1,34 @@
+/** The resource names of Pub/Sub: what is well-formed, and the sentence for what is not. Pure. */
+import { invalid } from './status.ts';
+
+const PROJECT = 'projects/[a-z][a-z0-9:.-]{0,99}';
+/** 3 to 255 characters, begins with a letter and not with `goog`. */
+const ID = '(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}';
+
+const PROJECT_NAME = new RegExp(`^${PROJECT}$`);
+const TOPIC_NAME = new RegExp(`^${PROJECT}/topics/${ID}$`);
+const SUBSCRIPTION_NAME = new RegExp(`^${PROJECT}/subscriptions/${ID}$`);
+
+/** What a subscription has for a topic after its topic was deleted. */
+export const DELETED_TOPIC = '_deleted-topic_';
+
+export function requireProject(name: string): string {
+  if (!PROJECT_NAME.test(name)) throw invalid(`Invalid [projects] name: (name=${shown(name)})`);
+  return name;
+}
+
+export function requireTopic(name: string): string {
+  if (!TOPIC_NAME.test(name)) throw invalid(`Invalid [topics] name: (name=${shown(name)})`);
+  return name;
+}
+
+export function requireSubscription(name: string): string {
+  if (!SUBSCRIPTION_NAME.test(name)) throw invalid(`Invalid [subscriptions] name: (name=${shown(name)})`);
+  return name;
+}
+
+/** `p` of `projects/p/…`. */
+export const projectOf = (name: string) => name.split('/')[1] ?? '';
+
+/** A hostile name must not make the answer larger than gRPC's headers allow. */
+const shown = (name: string) => name.slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

@@ -1,0 +1,101 @@
+/**
+ * What topics, subscriptions and messages are, in plain values: no protobuf, no SQL. Times are milliseconds since the
+ * epoch, durations milliseconds. Defaults and limits are those Pub/Sub documents.
+ */
+
+export interface TopicConfig {
+  /** `projects/{p}/topics/{t}` */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface PushConfig {
+  /** Of this machine. */
+  readonly endpoint: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
+}
+
+export interface RetryPolicy {
+  readonly minBackoffMs: number;
+  readonly maxBackoffMs: number;
+}
+
+export interface DeadLetterPolicy {
+  readonly topic: string;
+  readonly maxDeliveryAttempts: number;
+}
+
+export interface SubscriptionConfig {
+  /** `projects/{p}/subscriptions/{s}` */
+  readonly name: string;
+  /** A topic's name, or `_deleted-topic_`. */
+  readonly topic: string;
+  readonly push: PushConfig | undefined;
+  readonly ackDeadlineMs: number;
+  readonly retainAcked: boolean;
+  readonly retentionMs: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ordered: boolean;
+  /** Undefined: never expires. Told back to the caller, not acted on. */
+  readonly expiresAfterMs: number | undefined;
+  /** As the caller wrote it; empty: everything matches. */
+  readonly filter: string;
+  readonly deadLetter: DeadLetterPolicy | undefined;
+  readonly retry: RetryPolicy | undefined;
+  readonly detached: boolean;
+}
+
+/** A message as it is published, before it has an id. */
+export interface Publication {
+  readonly data: Uint8Array;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Empty: none. */
+  readonly orderingKey: string;
+}
+
+export interface Message extends Publication {
+  /** Unique among all messages of the server and growing. */
+  readonly id: number;
+  readonly publishedAt: number;
+}
+
+/** What production's ids look like: decimal digits, all of one length. */
+export const messageId = (id: number) => String(10 ** 15 + id);
+
+/** What a message counts against flow control and the limits: its data, attributes and key. */
+export function messageBytes({ data, attributes, orderingKey }: Publication): number {
+  let bytes = data.length + Buffer.byteLength(orderingKey);
+  for (const [key, value] of Object.entries(attributes)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  return bytes;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export const LIMITS = {
+  /** Of a whole request, as encoded. */
+  requestBytes: 10 * 1024 * 1024,
+  messagesPerPublish: 1000,
+  attributes: 100,
+  attributeKeyBytes: 256,
+  attributeValueBytes: 1024,
+  orderingKeyBytes: 1024,
+  filterBytes: 256,
+  minAckDeadlineMs: 10_000,
+  maxAckDeadlineMs: 600_000,
+  defaultAckDeadlineMs: 10_000,
+  minRetentionMs: 10 * MINUTE_MS,
+  maxRetentionMs: 31 * DAY_MS,
+  defaultRetentionMs: 7 * DAY_MS,
+  minExpiryMs: DAY_MS,
+  defaultExpiryMs: 31 * DAY_MS,
+  maxBackoffMs: 600_000,
+  defaultMinBackoffMs: 10_000,
+  minDeliveryAttempts: 5,
+  maxDeliveryAttempts: 100,
+  /** The most resources a list answers at once. */
+  page: 1000,
+} as const;

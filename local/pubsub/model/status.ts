@@ -1,0 +1,36 @@
+/**
+ * The errors of the Pub/Sub server: a gRPC status code and the sentence a caller sees. Where production's wording is
+ * known it is used, so that code which matches on it behaves the same here.
+ */
+import { status } from '@grpc/grpc-js';
+
+/** Thrown by a handler, answered to the caller as this status. */
+export class PubsubError extends Error {
+  readonly code: status;
+
+  constructor(code: status, message: string) {
+    super(message);
+    this.name = 'PubsubError';
+    this.code = code;
+  }
+}
+
+const lastSegment = (name: string) => name.slice(name.lastIndexOf('/') + 1);
+
+export const invalid = (message: string) => new PubsubError(status.INVALID_ARGUMENT, message);
+
+export const missing = (name: string) =>
+  new PubsubError(status.NOT_FOUND, `Resource not found (resource=${lastSegment(name)}).`);
+
+export const exists = (name: string) =>
+  new PubsubError(
+    status.ALREADY_EXISTS,
+    `Resource already exists in the project (resource=${lastSegment(name)}).`,
+  );
+
+export const precondition = (message: string) => new PubsubError(status.FAILED_PRECONDITION, message);
+
+export const unavailable = (message: string) => new PubsubError(status.UNAVAILABLE, message);
+
+export const unimplemented = (what: string) =>
+  new PubsubError(status.UNIMPLEMENTED, `${what} is not implemented by the local Pub/Sub server.`);

@@ -1,0 +1,80 @@
+/**
+ * The local Pub/Sub server: composition root of this folder. Binds loopback only and serves `google.pubsub.v1` to
+ * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
+ */
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Faults } from '../firestore/faults.ts';
+import type { Dispatch } from '../tasks/attempt.ts';
+import type { Clock } from '../time/clock.ts';
+import { LIMITS } from './model/resources.ts';
+import { Broker, type BrokerCounts } from './service/broker.ts';
+import { implementation, streamingPull } from './service/grpc-adapter.ts';
+import { publisherCalls } from './service/publisher.ts';
+import { Pushers } from './service/push.ts';
+import { subscriberCalls } from './service/subscriber.ts';
+import { type PubsubStorage, PubsubStore } from './storage/storage.ts';
+import { pubsubProtocol } from './wire/protocol.ts';
+
+export interface PubsubServerOptions {
+  readonly storage: PubsubStorage;
+  /** 0 or left out: a free port. */
+  readonly port?: number;
+  readonly clock: Clock;
+  /** Sends what is pushed. */
+  readonly dispatch: Dispatch;
+  /** Never the same twice, not even after a restart: letters, digits, `-` and `_`. */
+  readonly freshGeneration: () => string;
+  /** Ends this process at once, for rules that ask for it; without it they are refused. */
+  readonly crash?: () => void;
+}
+
+export interface PubsubServer {
+  /** `127.0.0.1:port` */
+  readonly host: string;
+  readonly counts: Readonly<BrokerCounts>;
+  /** What goes wrong on request; nothing at first. */
+  readonly faults: Faults;
+  /** Starts pushing. Until then messages are accepted and wait. */
+  start(): void;
+  /** Starts no further push; calls are still served. */
+  quiesce(): void;
+  stop(): Promise<void>;
+}
+
+/** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
+const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
+
+export async function startPubsubServer(options: PubsubServerOptions): Promise<PubsubServer> {
+  const { clock, dispatch, freshGeneration } = options;
+  const store = new PubsubStore(options.storage);
+  const broker = new Broker({ store, clock, freshGeneration, pushers: new Pushers({ clock, dispatch }) });
+  const faults = new Faults(options.crash);
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+  });
+  const { publisher, subscriber, schemas } = pubsubProtocol();
+  server.addService(publisher, implementation(publisher, publisherCalls(broker), faults));
+  server.addService(subscriber, {
+    ...implementation(subscriber, subscriberCalls(broker, clock), faults),
+    StreamingPull: streamingPull(broker, faults),
+  });
+  server.addService(schemas, implementation(schemas, {}, faults));
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return {
+    host: `127.0.0.1:${port}`,
+    counts: broker.counts,
+    faults,
+    start: () => broker.start(),
+    quiesce: () => broker.quiesce(),
+    async stop() {
+      broker.stop();
+      server.forceShutdown();
+      store.close();
+    },
+  };
+}

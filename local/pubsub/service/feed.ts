@@ -1,0 +1,245 @@
+/**
+ * One subscription at work: its backlog, those who receive from it, and the one timer it needs. Owns who gets what
+ * next; what an end of a delivery means for storage is told to the store, and where a dead letter goes to the broker.
+ */
+import type { Cancel, Clock } from '../../time/clock.ts';
+import { Backlog, type Delivery } from '../model/backlog.ts';
+import { redeliveryPauseMs } from '../model/backoff.ts';
+import { type Filter, parseFilter } from '../model/filter.ts';
+import type { Consumer } from '../model/leases.ts';
+import { type Message, messageBytes, type SubscriptionConfig } from '../model/resources.ts';
+import { invalid, type PubsubError } from '../model/status.ts';
+import type { PubsubStore } from '../storage/storage.ts';
+
+/** A message on its way to a receiver. */
+export interface Received {
+  readonly ackId: string;
+  readonly message: Message;
+  /** From 1; counted for dead letters, and 0 where there are none, as in production. */
+  readonly attempt: number;
+}
+
+export interface Receiver {
+  readonly consumer: Consumer;
+  leaseMs(): number;
+  /** False: give nothing now. When that changes it calls `pump`. */
+  ready(): boolean;
+  receive(received: readonly Received[]): void;
+  /** The subscription is gone, or no longer to be received from; it is detached already. */
+  ended(error: PubsubError): void;
+}
+
+export interface FeedOptions {
+  readonly config: SubscriptionConfig;
+  readonly store: PubsubStore;
+  readonly clock: Clock;
+  /** Never the same twice, not even after a restart. */
+  readonly freshGeneration: () => string;
+  /** Publishes a dead letter. @returns false if there is no such topic (any more) */
+  readonly forward: (config: SubscriptionConfig, message: Message, failures: number) => boolean;
+}
+
+/** Messages and bytes of one answer: large enough for throughput, small enough for a client's memory. */
+const BATCH_MESSAGES = 100;
+const BATCH_BYTES = 1024 * 1024;
+const ACK_ID = /^[A-Za-z0-9_-]+\.\d+\.\d+$/;
+
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #receivers = new Set<Receiver>();
+  #config: SubscriptionConfig;
+  #filter: Filter;
+  #backlog: Backlog;
+  #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+  #pumping = false;
+  #pumpAgain = false;
+  #closed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#config = options.config;
+    this.#filter = parseFilter(options.config.filter);
+    this.#backlog = this.#load();
+  }
+
+  get config(): SubscriptionConfig {
+    return this.#config;
+  }
+
+  /** Messages not yet acknowledged. */
+  get size(): number {
+    return this.#backlog.size;
+  }
+
+  wants(attributes: Readonly<Record<string, string>>): boolean {
+    return !this.#config.detached && this.#filter(attributes);
+  }
+
+  /** A stored message; `pump` follows once all of a call are added. */
+  add(message: Message): void {
+    const key = this.#config.ordered ? message.orderingKey : '';
+    const { id, publishedAt } = message;
+    this.#backlog.add({ id, key, bytes: messageBytes(message), publishedAt, failures: 0 }, publishedAt);
+  }
+
+  attach(receiver: Receiver): void {
+    this.#receivers.add(receiver);
+    this.pump();
+  }
+
+  /** What the receiver has stays with it until its deadline. */
+  detach(receiver: Receiver): void {
+    this.#receivers.delete(receiver);
+  }
+
+  /** Ids that are good for nothing any more are passed over. @throws PubsubError for what never was an id */
+  acknowledge(ackIds: readonly string[]): void {
+    requireAckIds(ackIds);
+    if (this.#closed) return;
+    this.#backlog.expire(this.#options.clock.now());
+    for (const ackId of ackIds) this.#backlog.ack(ackId);
+    this.pump();
+  }
+
+  /** 0 gives back. @throws PubsubError for what never was an id */
+  modifyDeadline(ackIds: readonly string[], ms: number): void {
+    requireAckIds(ackIds);
+    if (this.#closed) return;
+    const now = this.#options.clock.now();
+    this.#backlog.expire(now);
+    for (const ackId of ackIds) {
+      if (ms === 0) this.#backlog.nack(ackId, now);
+      else this.#backlog.extend(ackId, now + ms);
+    }
+    this.pump();
+  }
+
+  /** The new configuration is stored already. Switching between push and pull frees what is out. */
+  configure(config: SubscriptionConfig): void {
+    const switched = (config.push === undefined) !== (this.#config.push === undefined);
+    this.#config = config;
+    if (switched) this.reload();
+    else this.pump();
+  }
+
+  /** Takes the backlog from storage anew: no delivery before counts. */
+  reload(): void {
+    this.#backlog.abandon();
+    this.#backlog = this.#load();
+    this.pump();
+  }
+
+  /** Nobody receives any longer. */
+  close(error: PubsubError): void {
+    this.#closed = true;
+    this.#sleepUntil(undefined);
+    const receivers = [...this.#receivers];
+    this.#receivers.clear();
+    for (const receiver of receivers) receiver.ended(error);
+  }
+
+  /** Gives out what may go out now and sets the timer for what changes next. */
+  pump(): void {
+    // A receiver, or a dead letter that comes back to this subscription, changes something while it is given out.
+    this.#pumpAgain = true;
+    if (this.#pumping || this.#closed) return;
+    this.#pumping = true;
+    try {
+      while (this.#pumpAgain) {
+        this.#pumpAgain = false;
+        this.#giveOut();
+      }
+    } finally {
+      this.#pumping = false;
+    }
+    if (!this.#closed) this.#sleepUntil(this.#backlog.nextChange(this.#options.clock.now()));
+  }
+
+  /** Forgets what is older than the subscription keeps. */
+  dropExpired(): void {
+    const cutoff = this.#options.clock.now() - this.#config.retentionMs;
+    this.#backlog.dropBefore(cutoff);
+    this.#options.store.dropBefore(this.#config.name, cutoff);
+  }
+
+  #giveOut(): void {
+    const now = this.#options.clock.now();
+    this.#backlog.expire(now);
+    if (this.#backlog.dropBefore(now - this.#config.retentionMs)) this.dropExpired();
+    for (let gave = true; gave; ) {
+      gave = false;
+      for (const receiver of [...this.#receivers]) {
+        if (!this.#receivers.has(receiver) || !receiver.ready()) continue;
+        const taken = this.#backlog.take(receiver.consumer, {
+          now,
+          leaseMs: receiver.leaseMs(),
+          most: BATCH_MESSAGES,
+          mostBytes: BATCH_BYTES,
+        });
+        if (taken.length === 0) continue;
+        gave = true;
+        // Who has just received is asked last the next time.
+        if (this.#receivers.delete(receiver)) this.#receivers.add(receiver);
+        receiver.receive(taken.flatMap((delivery) => this.#received(delivery)));
+      }
+    }
+  }
+
+  #received({ id, ackId, attempt }: Delivery): Received[] {
+    const message = this.#options.store.message(id);
+    return message ? [{ ackId, message, attempt: this.#config.deadLetter ? attempt : 0 }] : [];
+  }
+
+  #load(): Backlog {
+    const { store, freshGeneration } = this.#options;
+    const backlog = new Backlog(
+      {
+        pauseMs: (failures) => redeliveryPauseMs(this.#config, failures),
+        oneOfKey: this.#config.push !== undefined,
+        generation: freshGeneration(),
+      },
+      {
+        acked: (id) => store.ackLater(this.#config.name, id, this.#config.retainAcked),
+        failed: (id, failures) => this.#failed(id, failures),
+      },
+    );
+    // Due at once, whatever the clock said when they were published: a moved clock is not kept across a restart.
+    for (const waiting of store.pending(this.#config.name)) {
+      backlog.add(this.#config.ordered ? waiting : { ...waiting, key: '' }, 0);
+    }
+    return backlog;
+  }
+
+  #failed(id: number, failures: number): boolean {
+    const { store, forward } = this.#options;
+    const { name, deadLetter } = this.#config;
+    const message = deadLetter && failures >= deadLetter.maxDeliveryAttempts ? store.message(id) : undefined;
+    if (message === undefined || !forward(this.#config, message, failures)) {
+      store.failLater(name, id, failures);
+      return false;
+    }
+    store.ackLater(name, id, false);
+    return true;
+  }
+
+  #sleepUntil(atMs: number | undefined): void {
+    if (this.#timer?.atMs === atMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (atMs === undefined) return;
+    const cancel = this.#options.clock.at(atMs, () => {
+      this.#timer = undefined;
+      this.pump();
+    });
+    this.#timer = { atMs, cancel };
+  }
+}
+
+function requireAckIds(ackIds: readonly string[]): void {
+  for (const ackId of ackIds) {
+    if (!ACK_ID.test(ackId)) {
+      const shown = ackId.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
+      throw invalid(`You have passed an invalid ack ID to the service (ack_id=${shown}).`);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Connects handlers to grpc-js: which call is served by what, faults on request, errors to statuses. Knows nothing of
+ * any call's meaning.
+ */
+import {
+  Metadata,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type { Fault, Faults } from '../../firestore/faults.ts';
+import { PubsubError, unavailable, unimplemented } from '../model/status.ts';
+import type { WireStreamingPull } from '../wire/messages.ts';
+import { checkSize } from '../wire/protocol.ts';
+import type { Broker } from './broker.ts';
+import { type Outgoing, StreamingPull } from './streaming-pull.ts';
+
+/** What a handler reads of its request it states itself; the protocol decides what the request is. */
+export type Calls = Readonly<
+  Record<string, (request: never, cancelled: AbortSignal) => object | Promise<object>>
+>;
+
+/** Every call of the service: those without a handler refuse. */
+export function implementation(
+  service: ServiceDefinition,
+  calls: Calls,
+  faults: Faults,
+): UntypedServiceImplementation {
+  return Object.fromEntries(
+    Object.keys(service).map((name) => {
+      const handler =
+        calls[name] ??
+        (() => {
+          throw unimplemented(name);
+        });
+      return [name, unary(name, handler as Calls[string], faults)];
+    }),
+  );
+}
+
+type UnaryCall = ServerUnaryCall<object, object>;
+
+function unary(name: string, handler: Calls[string], faults: Faults) {
+  return async (call: UnaryCall, reply: sendUnaryData<object>) => {
+    const cancelled = new AbortController();
+    call.on('cancelled', () => cancelled.abort());
+    try {
+      checkSize(call.request);
+      const fault = faults.draw(name, () => names(call.request));
+      await before(fault);
+      const answer = await handler(call.request as never, cancelled.signal);
+      after(fault, faults);
+      reply(null, answer);
+    } catch (error) {
+      reply(statusOf(error));
+    }
+  };
+}
+
+async function before(fault: Fault | undefined): Promise<void> {
+  if (fault?.kind === 'latency') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+  if (fault?.kind === 'unavailable') throw unavailable('Injected: the service is unavailable.');
+  if (fault?.kind === 'aborted') throw new PubsubError(status.ABORTED, 'Injected: the call was aborted.');
+}
+
+function after(fault: Fault | undefined, faults: Faults): void {
+  if (fault?.kind === 'crash') faults.crash();
+  if (fault?.kind === 'lost-answer') throw unavailable('Injected: the answer was lost.');
+}
+
+/** What a fault rule's `path` is looked for in. */
+function names(request: object): string[] {
+  const { topic, subscription, name } = request as Record<string, unknown>;
+  return [topic, subscription, name].filter((value) => typeof value === 'string');
+}
+
+type Duplex = ServerDuplexStream<WireStreamingPull, object>;
+
+/** A fault befalls the opening of a stream; `cut-stream` ends it after so many responses. */
+export function streamingPull(broker: Broker, faults: Faults) {
+  return (call: Duplex) => {
+    let stream: StreamingPull | undefined;
+    let opening: Promise<void> | undefined;
+    let over = false;
+    const close = () => {
+      over = true;
+      stream?.close();
+    };
+    const fail = (error: unknown) => {
+      if (over) return;
+      close();
+      // Headers first: the client takes a stream that ends without them for a lost connection.
+      call.sendMetadata(new Metadata());
+      call.emit('error', statusOf(error));
+    };
+    const open = async (request: WireStreamingPull) => {
+      const fault = faults.draw('StreamingPull', () => names(request));
+      await before(fault);
+      after(fault, faults);
+      stream = new StreamingPull(broker, outgoing(call, fault, fail));
+    };
+    call.on('data', (request: WireStreamingPull) => {
+      opening ??= open(request);
+      opening.then(() => (over ? undefined : stream?.request(request))).catch(fail);
+    });
+    call.on('end', () => {
+      close();
+      call.end();
+    });
+    call.on('cancelled', close);
+    call.on('error', close);
+  };
+}
+
+function outgoing(call: Duplex, fault: Fault | undefined, fail: (error: unknown) => void): Outgoing {
+  let left = fault?.kind === 'cut-stream' ? fault.afterMessages : Number.POSITIVE_INFINITY;
+  return {
+    fail,
+    write(response, onDrain) {
+      if (call.cancelled || call.destroyed) return false;
+      if (left-- <= 0) {
+        fail(unavailable('Injected: the stream was cut.'));
+        return false;
+      }
+      const keptUp = call.write(response);
+      if (!keptUp) call.once('drain', onDrain);
+      return keptUp;
+    },
+  };
+}
+
+function statusOf(error: unknown): { code: status; details: string } {
+  if (error instanceof PubsubError) return { code: error.code, details: error.message };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { code: status.INTERNAL, details: `Defect in the local Pub/Sub server: ${reason}` };
+}

@@ -1,0 +1,21 @@
+/** Pages of lists that are ordered by name. */
+import { LIMITS } from '../model/resources.ts';
+import { invalid } from '../model/status.ts';
+
+export interface PageRequest {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+/** A token is the name the page before ended with. */
+export function pageOf<T extends { readonly name: string }>(
+  all: readonly T[],
+  { pageSize, pageToken }: PageRequest,
+): { readonly page: readonly T[]; readonly nextPageToken: string } {
+  if ((pageSize ?? 0) < 0) throw invalid('page_size must not be negative.');
+  const after = Buffer.from(pageToken ?? '', 'base64url').toString();
+  const rest = all.filter(({ name }) => name > after);
+  const page = rest.slice(0, Math.min(pageSize || LIMITS.page, LIMITS.page));
+  const more = rest.length > page.length;
+  return { page, nextPageToken: more ? Buffer.from(page.at(-1)?.name ?? '').toString('base64url') : '' };
+}

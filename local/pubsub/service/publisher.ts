@@ -1,0 +1,57 @@
+/** The RPCs of `google.pubsub.v1.Publisher`, each an operation of the broker. Owns request shapes. */
+import { requireProject, requireSubscription, requireTopic } from '../model/names.ts';
+import { messageId } from '../model/resources.ts';
+import { publicationsFrom, topicFrom, updatedTopic } from '../wire/decode.ts';
+import { toWireTopic } from '../wire/encode.ts';
+import type { WireMessage, WireTopic } from '../wire/messages.ts';
+import type { Broker } from './broker.ts';
+import { type PageRequest, pageOf } from './page.ts';
+
+interface OfTopic {
+  readonly topic: string;
+}
+
+/** Handlers by method name; each returns the response message or throws a `PubsubError`. */
+export function publisherCalls(broker: Broker) {
+  return {
+    CreateTopic: (topic: WireTopic) => toWireTopic(broker.createTopic(topicFrom(topic))),
+
+    UpdateTopic({
+      topic,
+      updateMask,
+    }: {
+      topic?: WireTopic | null;
+      updateMask?: { paths?: string[] } | null;
+    }) {
+      const before = broker.topic(requireTopic(topic?.name ?? ''));
+      return toWireTopic(broker.updateTopic(updatedTopic(before, topic ?? {}, updateMask?.paths)));
+    },
+
+    GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topic(requireTopic(topic))),
+
+    ListTopics(request: PageRequest & { project: string }) {
+      const { page, nextPageToken } = pageOf(broker.topics(requireProject(request.project)), request);
+      return { topics: page.map(toWireTopic), nextPageToken };
+    },
+
+    ListTopicSubscriptions(request: PageRequest & OfTopic) {
+      const { page, nextPageToken } = pageOf(broker.subscriptionsOf(requireTopic(request.topic)), request);
+      return { subscriptions: page.map(({ name }) => name), nextPageToken };
+    },
+
+    DeleteTopic({ topic }: OfTopic) {
+      broker.deleteTopic(requireTopic(topic));
+      return {};
+    },
+
+    Publish({ topic, messages }: OfTopic & { messages: WireMessage[] }) {
+      const ids = broker.publish(requireTopic(topic), publicationsFrom(messages));
+      return { messageIds: ids.map(messageId) };
+    },
+
+    DetachSubscription({ subscription }: { subscription: string }) {
+      broker.detach(requireSubscription(subscription));
+      return {};
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** One Pull call: takes what is there, or waits for the first messages. Owns the wait. */
+import type { Clock } from '../../time/clock.ts';
+import type { Feed, Received, Receiver } from './feed.ts';
+
+export interface PullRequest {
+  readonly feed: Feed;
+  readonly clock: Clock;
+  readonly most: number;
+  readonly returnImmediately: boolean;
+  /** The caller is gone: what comes now is for others. */
+  readonly cancelled: AbortSignal;
+}
+
+/** Well within the deadline the clients set for a Pull (60 s). */
+const LONGEST_WAIT_MS = 20_000;
+const MOST_MESSAGES = 1000;
+
+export function pull({ feed, clock, most, returnImmediately, cancelled }: PullRequest): Promise<Received[]> {
+  return new Promise((resolve, reject) => {
+    const receiver: Receiver = {
+      consumer: {
+        maxMessages: Math.min(most, MOST_MESSAGES),
+        maxBytes: Number.POSITIVE_INFINITY,
+        outstanding: 0,
+        outstandingBytes: 0,
+      },
+      leaseMs: () => feed.config.ackDeadlineMs,
+      ready: () => true,
+      receive: (received) => finish(() => resolve([...received])),
+      ended: (error) => finish(() => reject(error)),
+    };
+    const giveUp = () => finish(() => resolve([]));
+    const cancelWait = clock.at(clock.now() + LONGEST_WAIT_MS, giveUp);
+    const finish = (settle: () => void) => {
+      feed.detach(receiver);
+      cancelWait();
+      cancelled.removeEventListener('abort', giveUp);
+      settle();
+    };
+    cancelled.addEventListener('abort', giveUp);
+    if (!cancelled.aborted) feed.attach(receiver);
+    if (returnImmediately || cancelled.aborted) giveUp();
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * Push delivery: each message as one HTTP POST, whose answer acknowledges it or gives it back. Owns the requests in
+ * flight; when and what is delivered is the feed's.
+ */
+import type { Dispatch, DispatchOutcome } from '../../tasks/attempt.ts';
+import type { Clock } from '../../time/clock.ts';
+import type { PushConfig } from '../model/resources.ts';
+import { pushRequest } from '../wire/push-envelope.ts';
+import type { Feed, Received, Receiver } from './feed.ts';
+
+/** Requests of one subscription at once. Production begins low and goes up to thousands as answers are good. */
+const MOST_IN_FLIGHT = 100;
+/** What counts as acknowledgement, as documented; every other answer gives the message back. */
+const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);
+
+export interface PushersOptions {
+  readonly clock: Clock;
+  readonly dispatch: Dispatch;
+}
+
+export class Pushers {
+  readonly #options: PushersOptions;
+  readonly #pushers = new Map<Feed, Pusher>();
+  readonly #aborts = new Set<AbortController>();
+
+  constructor(options: PushersOptions) {
+    this.#options = options;
+  }
+
+  /** Pushes what the feed has if it is configured so, and no longer if it is not. */
+  follow(feed: Feed): void {
+    const { push, detached } = feed.config;
+    if (push === undefined || detached) {
+      this.forget(feed);
+      return;
+    }
+    if (this.#pushers.has(feed)) return;
+    const pusher = new Pusher(feed, (received) => void this.#deliver(feed, received));
+    this.#pushers.set(feed, pusher);
+    feed.attach(pusher);
+  }
+
+  /** What is in flight goes on. */
+  forget(feed: Feed): void {
+    const pusher = this.#pushers.get(feed);
+    if (pusher) feed.detach(pusher);
+    this.#pushers.delete(feed);
+  }
+
+  /** Gives up what is in flight: its outcome no longer counts. */
+  stop(): void {
+    for (const abort of this.#aborts) abort.abort(new Error('the server stops'));
+  }
+
+  async #deliver(feed: Feed, received: Received): Promise<void> {
+    const { clock, dispatch } = this.#options;
+    const { push, name, ackDeadlineMs } = feed.config;
+    const abort = new AbortController();
+    this.#aborts.add(abort);
+    const cancelDeadline = clock.at(clock.now() + ackDeadlineMs, () =>
+      abort.abort(new Error('the ack deadline passed')),
+    );
+    const request = pushRequest({ push: push as PushConfig, subscription: name, received, now: clock.now() });
+    const outcome = await dispatch({ ...request, signal: abort.signal }).catch(unsendable);
+    cancelDeadline();
+    this.#aborts.delete(abort);
+    if (outcome.kind === 'answered' && ACKNOWLEDGING.has(outcome.status)) feed.acknowledge([received.ackId]);
+    else if (!abort.signal.aborted) feed.modifyDeadline([received.ackId], 0);
+  }
+}
+
+/** A request that cannot even be formed is a failed delivery of its message, not the end of the server. */
+const unsendable = (error: unknown): DispatchOutcome => ({
+  kind: 'unreachable',
+  reason: error instanceof Error ? error.message : String(error),
+});
+
+class Pusher implements Receiver {
+  readonly consumer = {
+    maxMessages: MOST_IN_FLIGHT,
+    maxBytes: Number.POSITIVE_INFINITY,
+    outstanding: 0,
+    outstandingBytes: 0,
+  };
+  readonly #feed: Feed;
+  readonly #deliver: (received: Received) => void;
+
+  constructor(feed: Feed, deliver: (received: Received) => void) {
+    this.#feed = feed;
+    this.#deliver = deliver;
+  }
+
+  leaseMs(): number {
+    return this.#feed.config.ackDeadlineMs;
+  }
+
+  ready(): boolean {
+    return true;
+  }
+
+  receive(received: readonly Received[]): void {
+    for (const one of received) this.#deliver(one);
+  }
+
+  ended(): void {}
+}

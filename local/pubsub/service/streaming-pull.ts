@@ -1,0 +1,136 @@
+/**
+ * One StreamingPull stream: what its first request sets, what later ones acknowledge, and how messages go out without
+ * overrunning the client. Owns the stream; order and deadlines are the feed's.
+ */
+import type { Consumer } from '../model/leases.ts';
+import { requireSubscription } from '../model/names.ts';
+import { LIMITS } from '../model/resources.ts';
+import { invalid, type PubsubError, unimplemented } from '../model/status.ts';
+import { toWireReceived } from '../wire/encode.ts';
+import type { Int64, WireStreamingPull } from '../wire/messages.ts';
+import type { Broker } from './broker.ts';
+import type { Feed, Received, Receiver } from './feed.ts';
+import { deadlineMs } from './subscriber.ts';
+
+/** The sending half of a stream, as the transport gives it. */
+export interface Outgoing {
+  /** @returns false if the client does not keep up; `onDrain` is then called once it does */
+  write(response: object, onDrain: () => void): boolean;
+  /** Ends the stream with this status. */
+  fail(error: PubsubError): void;
+}
+
+export class StreamingPull implements Receiver {
+  readonly #broker: Broker;
+  readonly #outgoing: Outgoing;
+  #consumer: Consumer = { maxMessages: 0, maxBytes: 0, outstanding: 0, outstandingBytes: 0 };
+  #feed: Feed | undefined;
+  #leaseMs = 0;
+  #keepAlives = false;
+  #draining = false;
+
+  constructor(broker: Broker, outgoing: Outgoing) {
+    this.#broker = broker;
+    this.#outgoing = outgoing;
+  }
+
+  get consumer(): Consumer {
+    return this.#consumer;
+  }
+
+  /** One message of the client. @throws PubsubError that ends the stream */
+  request(request: WireStreamingPull): void {
+    if (this.#feed === undefined) this.#open(request);
+    else this.#goOn(this.#feed, request);
+  }
+
+  /** The client is gone or has had enough: what it has stays with it until its deadline. */
+  close(): void {
+    this.#feed?.detach(this);
+  }
+
+  leaseMs(): number {
+    return this.#leaseMs;
+  }
+
+  ready(): boolean {
+    return !this.#draining;
+  }
+
+  receive(received: readonly Received[]): void {
+    this.#write({ receivedMessages: received.map(toWireReceived) });
+  }
+
+  ended(error: PubsubError): void {
+    this.#outgoing.fail(error);
+  }
+
+  #open(request: WireStreamingPull): void {
+    const feed = this.#broker.attached(requireSubscription(request.subscription));
+    if (feed.config.push) throw unimplemented('StreamingPull from a push subscription');
+    this.#leaseMs = streamDeadlineMs(request.streamAckDeadlineSeconds);
+    this.#consumer = {
+      maxMessages: limitOf(request.maxOutstandingMessages),
+      maxBytes: limitOf(request.maxOutstandingBytes),
+      outstanding: 0,
+      outstandingBytes: 0,
+    };
+    this.#keepAlives = integer(request.protocolVersion) >= 1;
+    this.#settle(feed, request);
+    this.#feed = feed;
+    this.#write({
+      subscriptionProperties: {
+        exactlyOnceDeliveryEnabled: false,
+        messageOrderingEnabled: feed.config.ordered,
+      },
+    });
+    feed.attach(this);
+  }
+
+  #goOn(feed: Feed, request: WireStreamingPull): void {
+    const { subscription, maxOutstandingMessages, maxOutstandingBytes, protocolVersion } = request;
+    const again = [maxOutstandingMessages, maxOutstandingBytes, protocolVersion].some(
+      (value) => integer(value) !== 0,
+    );
+    if (subscription !== '' || again) {
+      throw invalid('subscription, flow control and protocol_version are set by the first request only.');
+    }
+    if (request.streamAckDeadlineSeconds !== 0) {
+      this.#leaseMs = streamDeadlineMs(request.streamAckDeadlineSeconds);
+    }
+    const empty = request.ackIds.length === 0 && request.modifyDeadlineAckIds.length === 0;
+    this.#settle(feed, request);
+    // The client takes a stream for dead when its keep-alives get no answer for 15 s.
+    if (empty && this.#keepAlives) this.#write({});
+  }
+
+  #settle(feed: Feed, { ackIds, modifyDeadlineAckIds, modifyDeadlineSeconds }: WireStreamingPull): void {
+    if (modifyDeadlineAckIds.length !== modifyDeadlineSeconds.length) {
+      throw invalid('modify_deadline_seconds and modify_deadline_ack_ids must have the same length.');
+    }
+    const deadlines = modifyDeadlineSeconds.map(deadlineMs);
+    if (ackIds.length > 0) feed.acknowledge(ackIds);
+    for (const [index, ackId] of modifyDeadlineAckIds.entries()) {
+      feed.modifyDeadline([ackId], deadlines[index] as number);
+    }
+  }
+
+  #write(response: object): void {
+    const keptUp = this.#outgoing.write(response, () => {
+      this.#draining = false;
+      this.#feed?.pump();
+    });
+    if (!keptUp) this.#draining = true;
+  }
+}
+
+const integer = (value: Int64) => (typeof value === 'number' ? value : value.toNumber());
+
+/** Nothing or less means without limit. */
+const limitOf = (value: Int64) => (integer(value) > 0 ? integer(value) : Number.POSITIVE_INFINITY);
+
+function streamDeadlineMs(seconds: number): number {
+  const ms = seconds * 1000;
+  if (ms >= LIMITS.minAckDeadlineMs && ms <= LIMITS.maxAckDeadlineMs) return ms;
+  throw invalid(`stream_ack_deadline_seconds must be in [10, 600], is ${seconds}.`);
+}

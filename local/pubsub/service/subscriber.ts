@@ -1,0 +1,106 @@
+/** The unary RPCs of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns request shapes. */
+import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
+import type { Clock } from '../../time/clock.ts';
+import { requireProject, requireSubscription } from '../model/names.ts';
+import { LIMITS } from '../model/resources.ts';
+import { invalid, unimplemented } from '../model/status.ts';
+import { pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
+import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
+import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
+import type { Broker } from './broker.ts';
+import { type PageRequest, pageOf } from './page.ts';
+import { pull } from './pull.ts';
+
+interface OfSubscription {
+  readonly subscription: string;
+}
+
+/** Handlers by method name; each returns the response message or throws a `PubsubError`. */
+export function subscriberCalls(broker: Broker, clock: Clock) {
+  return {
+    CreateSubscription: (subscription: WireSubscription) =>
+      toWireSubscription(broker.createSubscription(subscriptionFrom(subscription))),
+
+    GetSubscription: ({ subscription }: OfSubscription) =>
+      toWireSubscription(broker.feed(requireSubscription(subscription)).config),
+
+    UpdateSubscription({
+      subscription,
+      updateMask,
+    }: {
+      subscription?: WireSubscription | null;
+      updateMask?: { paths?: string[] } | null;
+    }) {
+      const before = broker.feed(requireSubscription(subscription?.name ?? '')).config;
+      return toWireSubscription(
+        broker.updateSubscription(updatedSubscription(before, subscription ?? {}, updateMask?.paths)),
+      );
+    },
+
+    ListSubscriptions(request: PageRequest & { project: string }) {
+      const { page, nextPageToken } = pageOf(broker.subscriptions(requireProject(request.project)), request);
+      return { subscriptions: page.map(toWireSubscription), nextPageToken };
+    },
+
+    DeleteSubscription({ subscription }: OfSubscription) {
+      broker.deleteSubscription(requireSubscription(subscription));
+      return {};
+    },
+
+    ModifyPushConfig({ subscription, pushConfig }: OfSubscription & { pushConfig?: WirePushConfig | null }) {
+      const before = broker.feed(requireSubscription(subscription)).config;
+      broker.updateSubscription({ ...before, push: pushFrom(pushConfig) });
+      return {};
+    },
+
+    Acknowledge({ subscription, ackIds }: OfSubscription & { ackIds: string[] }) {
+      const feed = broker.feed(requireSubscription(subscription));
+      if (ackIds.length === 0) throw invalid('No ack ids specified.');
+      feed.acknowledge(ackIds);
+      return {};
+    },
+
+    ModifyAckDeadline({
+      subscription,
+      ackIds,
+      ackDeadlineSeconds,
+    }: OfSubscription & { ackIds: string[]; ackDeadlineSeconds: number }) {
+      const feed = broker.feed(requireSubscription(subscription));
+      if (ackIds.length === 0) throw invalid('No ack ids specified.');
+      feed.modifyDeadline(ackIds, deadlineMs(ackDeadlineSeconds));
+      return {};
+    },
+
+    async Pull(
+      request: OfSubscription & { maxMessages: number; returnImmediately: boolean },
+      cancelled: AbortSignal,
+    ) {
+      const feed = broker.attached(requireSubscription(request.subscription));
+      if (feed.config.push) throw unimplemented('Pull from a push subscription');
+      if (request.maxMessages <= 0) throw invalid('max_messages must be a positive integer.');
+      const { maxMessages: most, returnImmediately } = request;
+      const received = await pull({ feed, clock, most, returnImmediately, cancelled });
+      return { receivedMessages: received.map(toWireReceived) };
+    },
+
+    Seek({
+      subscription,
+      time,
+      snapshot,
+    }: OfSubscription & { time?: WireTimestamp | null; snapshot?: string }) {
+      requireSubscription(subscription);
+      if (snapshot) throw unimplemented('Seek to a snapshot');
+      if (!time) throw invalid('SeekRequest.target must be set.');
+      broker.seek(subscription, toMs(time));
+      return {};
+    },
+  };
+}
+
+/** 0 gives back. */
+export function deadlineMs(seconds: number): number {
+  if (seconds < 0 || seconds * 1000 > LIMITS.maxAckDeadlineMs) {
+    throw invalid(`ack_deadline_seconds must be in [0, 600], is ${seconds}.`);
+  }
+  return seconds * 1000;
+}

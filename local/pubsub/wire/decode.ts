@@ -1,0 +1,253 @@
+/**
+ * What Pub/Sub accepts: turns request messages into model values, or throws INVALID_ARGUMENT with a sentence that names
+ * the field, or UNIMPLEMENTED for what this server does not do. Pure.
+ */
+import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
+import { parseFilter } from '../model/filter.ts';
+import { requireSubscription, requireTopic } from '../model/names.ts';
+import {
+  type DeadLetterPolicy,
+  LIMITS,
+  type Publication,
+  type PushConfig,
+  type RetryPolicy,
+  type SubscriptionConfig,
+  type TopicConfig,
+} from '../model/resources.ts';
+import { invalid, unimplemented } from '../model/status.ts';
+import type { WireMessage, WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
+
+export function topicFrom(wire: WireTopic): TopicConfig {
+  const name = requireTopic(wire.name ?? '');
+  refuse('Topic', {
+    message_storage_policy: wire.messageStoragePolicy,
+    kms_key_name: wire.kmsKeyName,
+    schema_settings: wire.schemaSettings,
+    message_retention_duration: wire.messageRetentionDuration,
+    ingestion_data_source_settings: wire.ingestionDataSourceSettings,
+    message_transforms: wire.messageTransforms?.length,
+    tags: Object.keys(wire.tags ?? {}).length,
+  });
+  return { name, labels: { ...wire.labels } };
+}
+
+export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
+  const filter = wire.filter ?? '';
+  if (Buffer.byteLength(filter) > LIMITS.filterBytes) {
+    throw invalid(`The provided filter is longer than ${LIMITS.filterBytes} bytes.`);
+  }
+  parseFilter(filter);
+  refuse('Subscription', {
+    bigquery_config: wire.bigqueryConfig,
+    cloud_storage_config: wire.cloudStorageConfig,
+    bigtable_config: wire.bigtableConfig,
+    enable_exactly_once_delivery: wire.enableExactlyOnceDelivery,
+    message_transforms: wire.messageTransforms?.length,
+    tags: Object.keys(wire.tags ?? {}).length,
+    'detached at creation': wire.detached,
+  });
+  return {
+    name: requireSubscription(wire.name ?? ''),
+    topic: requireTopic(wire.topic ?? ''),
+    push: pushFrom(wire.pushConfig),
+    ackDeadlineMs: ackDeadlineFrom(wire.ackDeadlineSeconds),
+    retainAcked: wire.retainAckedMessages ?? false,
+    retentionMs: retentionFrom(wire.messageRetentionDuration),
+    labels: { ...wire.labels },
+    ordered: wire.enableMessageOrdering ?? false,
+    expiresAfterMs: expiryFrom(wire.expirationPolicy),
+    filter,
+    deadLetter: deadLetterFrom(wire.deadLetterPolicy),
+    retry: retryFrom(wire.retryPolicy),
+    detached: false,
+  };
+}
+
+/** What an update mask may name, with what it takes from the request; all else is fixed at creation. */
+const UPDATABLE: Readonly<Record<string, (wire: WireSubscription) => Partial<SubscriptionConfig>>> = {
+  push_config: (wire) => ({ push: pushFrom(wire.pushConfig) }),
+  ack_deadline_seconds: (wire) => ({ ackDeadlineMs: ackDeadlineFrom(wire.ackDeadlineSeconds) }),
+  retain_acked_messages: (wire) => ({ retainAcked: wire.retainAckedMessages ?? false }),
+  message_retention_duration: (wire) => ({ retentionMs: retentionFrom(wire.messageRetentionDuration) }),
+  labels: (wire) => ({ labels: { ...wire.labels } }),
+  expiration_policy: (wire) => ({ expiresAfterMs: expiryFrom(wire.expirationPolicy) }),
+  dead_letter_policy: (wire) => ({ deadLetter: deadLetterFrom(wire.deadLetterPolicy) }),
+  retry_policy: (wire) => ({ retry: retryFrom(wire.retryPolicy) }),
+};
+
+export function updatedSubscription(
+  before: SubscriptionConfig,
+  wire: WireSubscription,
+  paths: readonly string[] | undefined,
+): SubscriptionConfig {
+  const changes = masked(paths).map((path) => {
+    const change = Object.hasOwn(UPDATABLE, path) ? UPDATABLE[path] : undefined;
+    if (change === undefined) {
+      throw invalid(`Invalid update_mask provided: '${path}' of a subscription cannot be updated here.`);
+    }
+    return change(wire);
+  });
+  return Object.assign({}, before, ...changes);
+}
+
+export function updatedTopic(
+  before: TopicConfig,
+  wire: WireTopic,
+  paths: readonly string[] | undefined,
+): TopicConfig {
+  for (const path of masked(paths)) {
+    if (path !== 'labels') {
+      throw invalid(`Invalid update_mask provided: '${path}' of a topic cannot be updated here.`);
+    }
+  }
+  return { ...before, labels: { ...wire.labels } };
+}
+
+/** The Node client writes camel case, others the protocol's names. */
+function masked(paths: readonly string[] | undefined): string[] {
+  if (!paths || paths.length === 0) {
+    throw invalid('The update_mask in the request must be set, and must contain a non-empty paths list.');
+  }
+  return paths.map((path) => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+}
+
+/** An empty endpoint means pull. */
+export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | undefined {
+  const endpoint = wire?.pushEndpoint ?? '';
+  if (!wire || endpoint === '') return undefined;
+  refuse('PushConfig', { no_wrapper: wire.noWrapper });
+  const { 'x-goog-version': version = 'v1', ...others } = { ...wire.attributes };
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw invalid(`Invalid push config attribute: '${unknown.slice(0, 100)}'.`);
+  if (version !== 'v1' && version !== 'v1beta2') throw unimplemented(`Push format ${version.slice(0, 20)}`);
+  if (!isOfThisMachine(endpoint)) {
+    throw invalid(
+      'Invalid push endpoint given: the local Pub/Sub server pushes to http:// on 127.0.0.1 or localhost only.',
+    );
+  }
+  const account = wire.oidcToken?.serviceAccountEmail;
+  if (wire.oidcToken && !account) throw invalid('OidcToken.service_account_email must be set.');
+  return {
+    endpoint,
+    attributes: { 'x-goog-version': 'v1' },
+    oidc: account
+      ? { serviceAccountEmail: account, audience: wire.oidcToken?.audience || endpoint }
+      : undefined,
+  };
+}
+
+function isOfThisMachine(endpoint: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const { protocol, hostname, username, password } = new URL(endpoint);
+  const anonymous = username === '' && password === '';
+  return protocol === 'http:' && anonymous && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}
+
+function ackDeadlineFrom(seconds: number | null | undefined): number {
+  return within('ack_deadline_seconds', (seconds ?? 0) * 1000 || LIMITS.defaultAckDeadlineMs, {
+    least: LIMITS.minAckDeadlineMs,
+    most: LIMITS.maxAckDeadlineMs,
+  });
+}
+
+function retentionFrom(duration: WireTimestamp | null | undefined): number {
+  return within('message_retention_duration', duration ? toMs(duration) : LIMITS.defaultRetentionMs, {
+    least: LIMITS.minRetentionMs,
+    most: LIMITS.maxRetentionMs,
+  });
+}
+
+function expiryFrom(policy: WireSubscription['expirationPolicy']): number | undefined {
+  if (!policy) return LIMITS.defaultExpiryMs;
+  if (!policy.ttl) return undefined;
+  return within('expiration_policy.ttl', toMs(policy.ttl), {
+    least: LIMITS.minExpiryMs,
+    most: Number.MAX_SAFE_INTEGER,
+  });
+}
+
+function deadLetterFrom(policy: WireSubscription['deadLetterPolicy']): DeadLetterPolicy | undefined {
+  if (!policy) return undefined;
+  return {
+    topic: requireTopic(policy.deadLetterTopic ?? ''),
+    maxDeliveryAttempts: within(
+      'dead_letter_policy.max_delivery_attempts',
+      policy.maxDeliveryAttempts || LIMITS.minDeliveryAttempts,
+      { least: LIMITS.minDeliveryAttempts, most: LIMITS.maxDeliveryAttempts },
+    ),
+  };
+}
+
+function retryFrom(policy: WireSubscription['retryPolicy']): RetryPolicy | undefined {
+  if (!policy) return undefined;
+  const bounds = { least: 0, most: LIMITS.maxBackoffMs };
+  const { minimumBackoff: min, maximumBackoff: max } = policy;
+  const minBackoffMs = min ? toMs(min) : LIMITS.defaultMinBackoffMs;
+  const maxBackoffMs = max ? toMs(max) : LIMITS.maxBackoffMs;
+  within('retry_policy.minimum_backoff', minBackoffMs, bounds);
+  within('retry_policy.maximum_backoff', maxBackoffMs, { ...bounds, least: minBackoffMs });
+  return { minBackoffMs, maxBackoffMs };
+}
+
+function within(field: string, value: number, { least, most }: { least: number; most: number }): number {
+  if (value >= least && value <= most) return value;
+  throw invalid(
+    `You have passed an invalid argument to the service: ${field} must be in [${least}, ${most}] ms or attempts, is ${value}.`,
+  );
+}
+
+function refuse(resource: string, fields: Readonly<Record<string, unknown>>): void {
+  for (const [field, value] of Object.entries(fields)) if (value) throw unimplemented(`${resource}.${field}`);
+}
+
+/** The messages of one publish, all or none. */
+export function publicationsFrom(messages: readonly WireMessage[]): Publication[] {
+  if (messages.length === 0) throw invalid('The value for message_count is too small. You passed 0.');
+  if (messages.length > LIMITS.messagesPerPublish) {
+    throw invalid(
+      `The value for message_count is too large. You passed ${messages.length} in the request, but the maximum value is ${LIMITS.messagesPerPublish}.`,
+    );
+  }
+  const publications = messages.map(publicationFrom);
+  if (publications.some(({ orderingKey }) => orderingKey !== publications[0]?.orderingKey)) {
+    throw invalid('All messages in a publish request must specify the same ordering_key value.');
+  }
+  return publications;
+}
+
+const NOTHING = new Uint8Array();
+
+function publicationFrom({ data, attributes, orderingKey }: WireMessage): Publication {
+  const publication = {
+    // protobufjs gives an empty array, not empty bytes, for a field that was not sent.
+    data: data?.length ? data : NOTHING,
+    attributes: { ...attributes },
+    orderingKey: orderingKey ?? '',
+  };
+  const pairs = Object.entries(publication.attributes);
+  if (publication.data.length === 0 && pairs.length === 0) {
+    throw invalid(
+      'One or more messages in the publish request is empty. Each message must contain either non-empty data, or at least one attribute.',
+    );
+  }
+  if (pairs.length > LIMITS.attributes) {
+    throw invalid(`A message has ${pairs.length} attributes; ${LIMITS.attributes} are allowed.`);
+  }
+  for (const [key, value] of pairs) checkAttribute(key, value);
+  if (Buffer.byteLength(publication.orderingKey) > LIMITS.orderingKeyBytes) {
+    throw invalid(`An ordering key has more than ${LIMITS.orderingKeyBytes} bytes.`);
+  }
+  return publication;
+}
+
+/** `googclient_` is what Google's own clients put there for tracing. */
+function checkAttribute(key: string, value: string): void {
+  const reserved = key.startsWith('goog') && !key.startsWith('googclient_');
+  if (key === '' || reserved) throw invalid(`An attribute key is empty or begins with 'goog'.`);
+  if (Buffer.byteLength(key) > LIMITS.attributeKeyBytes) {
+    throw invalid(`An attribute key has more than ${LIMITS.attributeKeyBytes} bytes.`);
+  }
+  if (Buffer.byteLength(value) > LIMITS.attributeValueBytes) {
+    throw invalid(`The value of an attribute has more than ${LIMITS.attributeValueBytes} bytes.`);
+  }
+}

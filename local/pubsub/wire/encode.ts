@@ -1,0 +1,60 @@
+/** From the model to protobuf messages, in the protocol's own terms. No rules. */
+import { fromMs } from '../../tasks/wire.ts';
+import { messageId, type SubscriptionConfig, type TopicConfig } from '../model/resources.ts';
+import type { Received } from '../service/feed.ts';
+
+const ACTIVE = 1;
+
+export function toWireTopic({ name, labels }: TopicConfig): object {
+  return { name, labels, state: ACTIVE };
+}
+
+export function toWireSubscription(config: SubscriptionConfig): object {
+  const { push, retry, deadLetter, expiresAfterMs } = config;
+  return {
+    name: config.name,
+    topic: config.topic,
+    pushConfig: push
+      ? {
+          pushEndpoint: push.endpoint,
+          attributes: push.attributes,
+          ...(push.oidc && { oidcToken: push.oidc }),
+        }
+      : {},
+    ackDeadlineSeconds: config.ackDeadlineMs / 1000,
+    retainAckedMessages: config.retainAcked,
+    messageRetentionDuration: fromMs(config.retentionMs),
+    labels: config.labels,
+    enableMessageOrdering: config.ordered,
+    expirationPolicy: expiresAfterMs === undefined ? {} : { ttl: fromMs(expiresAfterMs) },
+    filter: config.filter,
+    ...(deadLetter && {
+      deadLetterPolicy: {
+        deadLetterTopic: deadLetter.topic,
+        maxDeliveryAttempts: deadLetter.maxDeliveryAttempts,
+      },
+    }),
+    ...(retry && {
+      retryPolicy: {
+        minimumBackoff: fromMs(retry.minBackoffMs),
+        maximumBackoff: fromMs(retry.maxBackoffMs),
+      },
+    }),
+    detached: config.detached,
+    state: ACTIVE,
+  };
+}
+
+export function toWireReceived({ ackId, message, attempt }: Received): object {
+  return {
+    ackId,
+    message: {
+      data: message.data,
+      attributes: message.attributes,
+      messageId: messageId(message.id),
+      publishTime: fromMs(message.publishedAt),
+      orderingKey: message.orderingKey,
+    },
+    deliveryAttempt: attempt,
+  };
+}

@@ -1,0 +1,46 @@
+/** The services of `google.pubsub.v1` as grpc-js serves them, from the client's own protocol description. */
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { loadProtocol, serviceDefinition } from '../../wire/grpc-service.ts';
+import { LIMITS } from '../model/resources.ts';
+import { invalid } from '../model/status.ts';
+
+export interface PubsubProtocol {
+  readonly publisher: ServiceDefinition;
+  readonly subscriber: ServiceDefinition;
+  /** Served so that its calls are refused in our name. */
+  readonly schemas: ServiceDefinition;
+}
+
+export function pubsubProtocol(): PubsubProtocol {
+  const root = loadProtocol('@google-cloud/pubsub', 'build/protos/protos.json');
+  const service = (name: string) =>
+    measured(serviceDefinition(root, `google.pubsub.v1.${name}`, { plainAnswers: true }));
+  return {
+    publisher: service('Publisher'),
+    subscriber: service('Subscriber'),
+    schemas: service('SchemaService'),
+  };
+}
+
+const sizes = new WeakMap<object, number>();
+
+/** @throws PubsubError INVALID_ARGUMENT for a request over 10 MiB, as it was on the wire */
+export function checkSize(request: object): void {
+  const bytes = sizes.get(request) ?? 0;
+  if (bytes > LIMITS.requestBytes) {
+    throw invalid(`Request payload size exceeds the limit: ${LIMITS.requestBytes} bytes; it has ${bytes}.`);
+  }
+}
+
+function measured(service: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(service).map(([name, method]) => {
+      const decode = (bytes: Buffer) => {
+        const request = method.requestDeserialize(bytes) as object;
+        sizes.set(request, bytes.length);
+        return request;
+      };
+      return [name, { ...method, requestDeserialize: decode }];
+    }),
+  );
+}

@@ -1,0 +1,124 @@
+/** A Pub/Sub server with the unmodified client, a recording push target, and a clock the test moves. */
+import { type ClientConfig, type Message, PubSub, type Subscription, v1 } from '@google-cloud/pubsub';
+import { credentials } from '@grpc/grpc-js';
+import { type PubsubServer, startPubsubServer } from '../../../local/pubsub/server.ts';
+import type { PubsubStorage } from '../../../local/pubsub/storage/storage.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
+import { type MovableClock, movableClock } from '../../../local/time/clock.ts';
+
+// Otherwise the client looks for Google's metadata server on the network.
+process.env.METADATA_SERVER_DETECTION = 'none';
+
+export const PROJECT = 'projects/demo-cairn';
+export const TOPIC = `${PROJECT}/topics/news`;
+export const SUBSCRIPTION = `${PROJECT}/subscriptions/reader`;
+
+export type Answer = DispatchOutcome | ((request: DispatchRequest) => Promise<DispatchOutcome>);
+
+export interface PubsubFixture {
+  /** The client people use, pointed here by the environment as they would. */
+  readonly client: PubSub;
+  /** The generated clients: one method a call. */
+  readonly publisher: v1.PublisherClient;
+  readonly subscriber: v1.SubscriberClient;
+  readonly server: PubsubServer;
+  readonly clock: MovableClock;
+  /** Every push so far, in order. */
+  readonly pushes: DispatchRequest[];
+  /** What the next pushes get, in order; when it is used up: 204. */
+  readonly answers: Answer[];
+  /** Ends the server but not the clients. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const answered = (status: number): DispatchOutcome => ({
+  kind: 'answered',
+  status,
+  retryAfter: undefined,
+});
+
+let generations = 0;
+
+/** Time stands still unless the test moves it, so that deadlines and pauses are exact. */
+export async function startPubsub(
+  storage: PubsubStorage = { kind: 'memory' },
+  dispatch?: (request: DispatchRequest) => Promise<DispatchOutcome>,
+): Promise<PubsubFixture> {
+  const began = Date.UTC(2026, 0, 1);
+  const clock = movableClock(() => began);
+  const pushes: DispatchRequest[] = [];
+  const answers: Answer[] = [];
+  const server = await startPubsubServer({
+    storage,
+    clock,
+    freshGeneration: () => `g${++generations}`,
+    async dispatch(request) {
+      pushes.push(request);
+      if (dispatch) return dispatch(request);
+      const answer = answers.shift() ?? answered(204);
+      return typeof answer === 'function' ? answer(request) : answer;
+    },
+  });
+  server.start();
+  process.env.PUBSUB_EMULATOR_HOST = server.host;
+  const client = new PubSub({ projectId: 'demo-cairn' } satisfies ClientConfig);
+  const [apiEndpoint = '', port = ''] = server.host.split(':');
+  const options = {
+    apiEndpoint,
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+    projectId: 'demo-cairn',
+  };
+  const publisher = new v1.PublisherClient(options);
+  const subscriber = new v1.SubscriberClient(options);
+  return {
+    client,
+    publisher,
+    subscriber,
+    server,
+    clock,
+    pushes,
+    answers,
+    kill: () => server.stop(),
+    async stop() {
+      await Promise.all([client.close(), publisher.close(), subscriber.close()]);
+      await server.stop();
+    },
+  };
+}
+
+/** Subscribes with the streaming client and keeps what comes; `take` says what becomes of each message. */
+export function listen(subscription: Subscription, take: (message: Message) => void): Message[] {
+  const received: Message[] = [];
+  subscription.on('message', (message: Message) => {
+    received.push(message);
+    take(message);
+  });
+  // Errors of a stream that the test ends on purpose are no failures; what is waited for decides.
+  subscription.on('error', () => {});
+  return received;
+}
+
+export const text = (message: { data?: Uint8Array | string | null }) =>
+  Buffer.from((message.data ?? '') as Uint8Array).toString();
+
+/** Looks again every few milliseconds until `condition` holds; fails after five seconds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** gRPC status code of a call that must fail, with its message. */
+export async function refusal(call: Promise<unknown>): Promise<{ code: number; details: string }> {
+  try {
+    await call;
+  } catch (error) {
+    const { code, details } = error as { code: number; details: string };
+    return { code, details };
+  }
+  throw new Error('the call was accepted');
+}
