@@ -40,6 +40,8 @@ export interface FirestoreServer {
   readonly meter: Meter;
   /** What goes wrong on request; nothing at first. */
   readonly faults: Faults;
+  /** Streams that listen at this moment. */
+  listening(): number;
   /** Copies all databases to a new file, as of one moment. @throws when the file exists. */
   exportTo(file: string): void;
   /** Replaces all databases by such a copy. */
@@ -84,16 +86,21 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     host: `127.0.0.1:${port}`,
     meter,
     faults,
+    listening: () => session.listeners.count,
     exportTo: (file) => storage.exportTo(file),
     importFrom: (file) => {
       storage.importFrom(file);
-      session.databases.forget();
       reindex(storage, indexes);
+      session.startAnew();
     },
-    reset: (projectId) => session.databases.clear(projectId),
+    reset: (projectId) => {
+      session.databases.clear(projectId);
+      session.listeners.cut();
+    },
     stop: async () => {
       clearInterval(sweeper);
       clearInterval(expirer);
+      session.listeners.cut();
       server.forceShutdown();
       await expiring;
       storage.close();

@@ -2,6 +2,7 @@
  * One database: its documents, the order of its commits, its locks. Everything here happens in one step of the event
  * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
  */
+import { randomUUID } from 'node:crypto';
 import { documentKey } from '../model/document-key.ts';
 import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
@@ -55,6 +56,9 @@ export interface DocumentAddress {
   readonly segments: readonly string[];
 }
 
+/** Must not throw, read or write: a commit is under way. */
+type Watcher = (names: readonly string[]) => void;
+
 export interface DatabaseOptions {
   readonly storage: DocumentStorage;
   /** Milliseconds since 1970. */
@@ -67,9 +71,12 @@ export class Database {
   readonly number: number;
   readonly storage: DocumentStorage;
   readonly indexes: IndexConfig;
+  /** Another one whenever what is known of recent commits begins anew. */
+  readonly incarnation: string = randomUUID();
   readonly #clock: () => number;
   readonly #snapshots = new Set<Snapshot>();
   readonly #recent: RecentHistory;
+  readonly #watchers = new Set<Watcher>();
   #lastTime: number;
 
   constructor(name: string, { storage, clock, indexes }: DatabaseOptions) {
@@ -107,6 +114,18 @@ export class Database {
     return this.#recent.at(time);
   }
 
+  /** Whether that moment can still be read. @throws INVALID_ARGUMENT in the future */
+  remembers(time: number): boolean {
+    if (time > this.readTime()) throw invalid('read_time lies in the future.');
+    return this.#recent.reaches(time);
+  }
+
+  /** Tells the names of what each commit changes, within the step of the event loop that applies it. Returns its end. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   close(snapshot: Snapshot): void {
     this.#snapshots.delete(snapshot);
   }
@@ -138,6 +157,9 @@ export class Database {
       for (const { name, stored } of plan.replaced) snapshot.replace(name, stored);
       if (snapshot.overflown) this.#snapshots.delete(snapshot);
     }
+    if (this.#watchers.size === 0) return;
+    const names = plan.replaced.map(({ name }) => name);
+    for (const watcher of this.#watchers) watcher(names);
   }
 
   #draft(write: Write): Draft {

@@ -8,6 +8,7 @@ import type { Write } from '../model/write.ts';
 import type { DocumentStorage } from '../storage/document-storage.ts';
 import type { CommitPlan, Database, DatabaseOptions } from './database.ts';
 import { Databases } from './databases.ts';
+import { Listeners } from './listen/listeners.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 import { LockTable } from './transactions/lock-table.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
@@ -33,6 +34,7 @@ export class Session {
   readonly databases: Databases;
   readonly transactions: Transactions;
   readonly locks: LockTable;
+  readonly listeners = new Listeners();
 
   constructor(options: SessionOptions) {
     const { storage, clock } = options;
@@ -112,6 +114,12 @@ export class Session {
     this.transactions.end(transaction);
     this.locks.release(transaction);
     if (transaction.snapshot) this.databases.get(transaction.database).close(transaction.snapshot);
+  }
+
+  /** To be called when documents were replaced otherwise than by commits. */
+  startAnew(): void {
+    this.databases.forget();
+    this.listeners.cut();
   }
 
   /** Ends what is past its limits. To be called regularly. */

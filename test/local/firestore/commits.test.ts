@@ -243,10 +243,10 @@ test('a call that is not served answers UNIMPLEMENTED', async () => {
   await expect(read()).rejects.toMatchObject({ code: 12 });
   const Client = makeClientConstructor(firestoreService(), 'Firestore');
   const client = new Client(bench.server.host, credentials.createInsecure());
-  const listen = client.Listen?.();
-  const refusal = await new Promise((resolve) => listen?.once('error', resolve).once('data', resolve));
+  const write = client.Write?.();
+  const refusal = await new Promise((resolve) => write?.once('error', resolve).once('data', resolve));
   client.close();
-  expect(refusal).toMatchObject({ code: 12, message: expect.stringContaining('Listen') });
+  expect(refusal).toMatchObject({ code: 12, message: expect.stringContaining('Write') });
 });
 
 function nest(levels: number): object {

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FieldPath, Filter, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
+import { FieldPath, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { SqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
-import { answer, type Condition, type Doc, NAME, type Question } from './support/brute-force.ts';
+import { answer, type Doc, type Question } from './support/brute-force.ts';
 import { type Bench, startBench } from './support/client.ts';
 import { Chooser, FIELDS, randomDocs, randomQuestion } from './support/random-queries.ts';
+import { toQuery } from './support/to-query.ts';
 
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
@@ -243,27 +244,8 @@ function inScope(docs: readonly Doc[], group: boolean): Doc[] {
 }
 
 async function ask(db: Firestore, group: boolean, question: Question): Promise<string[] | number> {
-  let query: Query = group ? db.collectionGroup('c') : db.collection('c');
-  try {
-    if (question.where) query = query.where(toFilter(question.where));
-    for (const { field, descending } of question.orderBy)
-      query = query.orderBy(toPath(field), descending ? 'desc' : 'asc');
-    if (question.start) {
-      const values = question.start.values.map((v) => toCursor(db, v, group));
-      query = question.start.inclusive ? query.startAt(...values) : query.startAfter(...values);
-    }
-    if (question.end) {
-      const values = question.end.values.map((v) => toCursor(db, v, group));
-      query = question.end.inclusive ? query.endAt(...values) : query.endBefore(...values);
-    }
-  } catch (error) {
-    // The client itself refuses some: a cursor on a name outside the collection, for one.
-    if (error instanceof Error && /must|can only|cannot|Value for/i.test(error.message))
-      return INVALID_ARGUMENT;
-    throw error;
-  }
-  if (question.offset) query = query.offset(question.offset);
-  if (question.limit !== undefined) query = query.limit(question.limit);
+  const query = toQuery(db, { collectionId: 'c', group }, question);
+  if (!query) return INVALID_ARGUMENT;
   try {
     return (await query.get()).docs.map((d) => d.ref.path);
   } catch (error) {
@@ -271,21 +253,6 @@ async function ask(db: Firestore, group: boolean, question: Question): Promise<s
     if (code === INVALID_ARGUMENT || code === FAILED_PRECONDITION) return code;
     throw error;
   }
-}
-
-function toFilter(condition: Condition): Filter {
-  if ('all' in condition) return Filter.and(...condition.all.map(toFilter));
-  if ('any' in condition) return Filter.or(...condition.any.map(toFilter));
-  return Filter.where(condition.field, condition.op, condition.value);
-}
-
-function toPath(field: string): string | FieldPath {
-  return field === NAME ? FieldPath.documentId() : field;
-}
-
-function toCursor(db: Firestore, value: unknown, group: boolean): unknown {
-  if (typeof value !== 'object' || value === null || !('name' in value)) return value;
-  return group ? db.doc(value.name as string) : (value.name as string).split('/').at(-1);
 }
 
 function ids(snapshot: QuerySnapshot): string[] {

@@ -10,6 +10,10 @@ interface AnyRequest {
   readonly documents?: readonly string[];
   readonly writes?: readonly WireWrite[];
   readonly structuredQuery?: WireFrom | null;
+  readonly addTarget?: {
+    readonly query?: AnyRequest | null;
+    readonly documents?: AnyRequest | null;
+  } | null;
   readonly structuredAggregationQuery?: { readonly structuredQuery?: WireFrom | null } | null;
 }
 
@@ -20,6 +24,9 @@ interface WireFrom {
 export function requestPaths(request: unknown): string[] {
   const { name, parent, collectionId, document, documents, writes, ...rest } = request as AnyRequest;
   const paths: string[] = [];
+  for (const target of [rest.addTarget?.query, rest.addTarget?.documents]) {
+    if (target) paths.push(...requestPaths(target));
+  }
   if (name) paths.push(name);
   if (document?.length) paths.push(decodeName(document));
   paths.push(...(documents ?? []), ...(writes ?? []).map(pathOf));

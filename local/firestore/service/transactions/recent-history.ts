@@ -45,9 +45,13 @@ export class RecentHistory {
     }
   }
 
+  reaches(time: number): boolean {
+    return time >= this.#horizon;
+  }
+
   /** @throws FAILED_PRECONDITION when the moment is no longer, or was never, known. */
   at(time: number): Snapshot {
-    if (time < this.#horizon) {
+    if (!this.reaches(time)) {
       throw new StatusError(
         Code.FAILED_PRECONDITION,
         'The requested snapshot version is too old: this server keeps the last few thousand replaced documents only.',

@@ -1,0 +1,81 @@
+/** How calls end other than by their answer: injected faults, refusals, defects. The same for all calls. */
+import { Metadata, type ServerWritableStream } from '@grpc/grpc-js';
+import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+import { requestBytes } from '../../wire/protocol.ts';
+import type { CallContext } from './call.ts';
+import { requestPaths } from './request-paths.ts';
+
+export interface UnderFault {
+  /** Runs the handler, and loses its answer, or the process, if that is the fault. */
+  run<T>(handler: () => T | Promise<T>): Promise<T>;
+  /** How many messages of a stream get through. */
+  readonly messages: number;
+}
+
+export async function underFault(
+  name: string,
+  request: unknown,
+  { faults }: CallContext,
+): Promise<UnderFault> {
+  checkSize(request as object);
+  const fault = faults.draw(name, () => requestPaths(request));
+  const messages = fault?.kind === 'cut-stream' ? fault.afterMessages : Number.POSITIVE_INFINITY;
+  switch (fault?.kind) {
+    case 'latency':
+      await new Promise((resolve) => setTimeout(resolve, fault.ms));
+      break;
+    case 'aborted':
+      throw new StatusError(
+        Code.ABORTED,
+        'Injected: too much contention on these documents. Please try again.',
+      );
+    case 'unavailable':
+      throw injected('The service is unavailable.');
+    case 'lost-answer':
+    case 'crash':
+      return {
+        messages,
+        run: async (handler) => {
+          await handler();
+          if (fault.kind === 'crash') faults.crash();
+          throw injected('The answer was lost.');
+        },
+      };
+  }
+  return { messages, run: async (handler) => handler() };
+}
+
+function checkSize(request: object): void {
+  const bytes = requestBytes(request);
+  if (bytes > MAX_REQUEST_BYTES) {
+    throw invalid(`Request payload size exceeds the limit: ${MAX_REQUEST_BYTES} bytes; it has ${bytes}.`);
+  }
+}
+
+/** A stream that breaks off on request. */
+export function cut(): StatusError {
+  return injected('The stream was cut.');
+}
+
+function injected(what: string): StatusError {
+  return new StatusError(Code.UNAVAILABLE, `Injected: ${what}`);
+}
+
+/**
+ * Headers before the error, as production sends them: the client's transport takes a stream that ends without headers
+ * for a lost connection and tries twice more, seconds apart, whatever the status says.
+ */
+export function refuse(
+  call: Pick<ServerWritableStream<unknown, object>, 'sendMetadata' | 'emit'>,
+  status: { code: number; details: string },
+): void {
+  call.sendMetadata(new Metadata());
+  call.emit('error', status);
+}
+
+export function toStatus(error: unknown): { code: number; details: string } {
+  if (error instanceof StatusError) return { code: error.code, details: error.message };
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: Code.INTERNAL, details: `Defect in the local Firestore server: ${text}` };
+}

@@ -1,0 +1,66 @@
+/** The changes of one moment, put together by document: one message tells a document to all targets that it concerns. */
+
+import { parseDocument } from '../../model/resource-name.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
+import { toTimestamp } from '../../wire/time.ts';
+import { encodeFound } from '../calls/read.ts';
+import type { Database } from '../database.ts';
+import type { Target, TargetChange } from './target.ts';
+
+interface DocumentChanges {
+  stored: StoredDocument | undefined;
+  readonly shownTo: number[];
+  readonly goneFrom: number[];
+}
+
+export class ChangeSet {
+  readonly #documents = new Map<string, DocumentChanges>();
+
+  get empty(): boolean {
+    return this.#documents.size === 0;
+  }
+
+  add(target: Target, changes: readonly TargetChange[]): void {
+    for (const { name, stored } of changes) {
+      const entry = this.#at(name);
+      if (stored) {
+        entry.stored = stored;
+        entry.shownTo.push(target.id);
+      } else entry.goneFrom.push(target.id);
+    }
+  }
+
+  /** A document that was asked for and does not exist. */
+  addMissing(target: Target, names: readonly string[]): void {
+    for (const name of names) this.#at(name).goneFrom.push(target.id);
+  }
+
+  /** `ListenResponse`s, without those that say which moment they are of. `changed` names what commits have written. */
+  *messages(database: Database, readTime: number): Generator<object> {
+    for (const [document, { stored, shownTo, goneFrom }] of this.#documents) {
+      if (stored) {
+        yield {
+          documentChange: {
+            document: encodeFound(stored, undefined),
+            targetIds: shownTo,
+            removedTargetIds: goneFrom,
+          },
+        };
+        continue;
+      }
+      const exists = database.get({ name: document, segments: parseDocument(document).segments });
+      const gone = { document, removedTargetIds: goneFrom, readTime: toTimestamp(readTime) };
+      // Whole, but no longer in view: it need not be sent again.
+      yield exists ? { documentRemove: gone } : { documentDelete: gone };
+    }
+  }
+
+  #at(name: string): DocumentChanges {
+    let entry = this.#documents.get(name);
+    if (!entry) {
+      entry = { stored: undefined, shownTo: [], goneFrom: [] };
+      this.#documents.set(name, entry);
+    }
+    return entry;
+  }
+}

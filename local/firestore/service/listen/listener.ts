@@ -1,0 +1,239 @@
+/**
+ * One listening stream: its targets, and when they are looked at again. Every look is one step of the event loop and
+ * brings all targets to the same moment; it is told when that moment is durable, and the next look waits until the
+ * client has taken it. What changes meanwhile is remembered by name only, up to a bound.
+ *
+ * Must not: know gRPC, or the form of requests.
+ */
+import type { Meter } from '../../meter.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+import type { Database } from '../database.ts';
+import { runOfBody } from '../metering.ts';
+import { ChangeSet } from './change-set.ts';
+import type { SeenUpTo } from './resume-token.ts';
+import { type Changed, Target, type TargetChange, type TargetScope } from './target.ts';
+import {
+  consistent,
+  countOf,
+  targetAdded,
+  targetCurrent,
+  targetRemoved,
+  targetReset,
+} from './target-state.ts';
+
+/** Targets of one stream; each keeps the names of what it shows. */
+const MAX_TARGETS = 1_000;
+/** Names remembered between two looks; with more, everything is looked at. */
+const MAX_PENDING = 20_000;
+/** As often as production says that nothing has changed; clients take two silent minutes for a lost stream. */
+const QUIET_MS = 30_000;
+
+export interface TargetRequest {
+  /** 0: one is chosen. */
+  readonly id: number;
+  readonly scope: TargetScope;
+  readonly once: boolean;
+  /** What the client has seen before; without an incarnation, of whichever database there is. */
+  readonly since: { readonly time: number; readonly incarnation: string | undefined } | undefined;
+  /** How many documents the client holds of it. */
+  readonly expectedCount: number | undefined;
+}
+
+type Order =
+  | { readonly kind: 'add'; readonly request: TargetRequest }
+  | { readonly kind: 'refuse'; readonly id: number; readonly why: StatusError }
+  | { readonly kind: 'remove'; readonly id: number };
+
+export interface ListenerDeps {
+  readonly database: Database;
+  readonly meter: Meter;
+  /** Resolves when what has been committed so far cannot be lost any more. */
+  readonly durable: () => Promise<void> | undefined;
+  /** Hands on a message; resolves when the client can take the next. */
+  readonly send: (message: object) => Promise<void> | undefined;
+  /** Something that is no refusal went wrong; the stream must end. */
+  readonly fail: (error: unknown) => void;
+}
+
+export class Listener {
+  readonly #deps: ListenerDeps;
+  readonly #targets = new Map<number, Target>();
+  readonly #unwatch: () => void;
+  readonly #quiet: NodeJS.Timeout;
+  #orders: Order[] = [];
+  #pending: Set<string> | 'everything' = new Set();
+  #isQuiet = false;
+  #isWorking = false;
+  #isClosed = false;
+
+  constructor(deps: ListenerDeps) {
+    this.#deps = deps;
+    this.#unwatch = deps.database.watch((names) => this.#note(names));
+    this.#quiet = setInterval(() => {
+      this.#isQuiet = true;
+      this.#wake();
+    }, QUIET_MS);
+    this.#quiet.unref();
+  }
+
+  add(request: TargetRequest): void {
+    this.#order({ kind: 'add', request });
+  }
+
+  /** A target that cannot be listened to: told in its turn. */
+  refuse(id: number, why: StatusError): void {
+    this.#order({ kind: 'refuse', id, why });
+  }
+
+  remove(id: number): void {
+    this.#order({ kind: 'remove', id });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unwatch();
+    clearInterval(this.#quiet);
+    this.#targets.clear();
+  }
+
+  #order(order: Order): void {
+    this.#orders.push(order);
+    this.#wake();
+  }
+
+  #note(names: readonly string[]): void {
+    if (this.#targets.size === 0) return;
+    if (this.#pending !== 'everything') {
+      for (const name of names) this.#pending.add(name);
+      if (this.#pending.size > MAX_PENDING) this.#pending = 'everything';
+    }
+    this.#wake();
+  }
+
+  /** Once the current step of the event loop is over, so that commits that come together are looked at together. */
+  #wake(): void {
+    if (this.#isWorking || this.#isClosed) return;
+    this.#isWorking = true;
+    setImmediate(() => {
+      this.#work().catch((error: unknown) => {
+        if (!this.#isClosed) this.#deps.fail(error);
+      });
+    });
+  }
+
+  get #isDue(): boolean {
+    const changed = this.#pending === 'everything' || this.#pending.size > 0;
+    return !this.#isClosed && (changed || this.#orders.length > 0 || this.#isQuiet);
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isDue) {
+      const messages = this.#look();
+      await this.#deps.durable();
+      for (const message of messages) {
+        if (this.#isClosed) return;
+        await this.#deps.send(message);
+      }
+    }
+    this.#isWorking = false;
+  }
+
+  /** Everything that is new, at one moment. */
+  #look(): object[] {
+    const { database } = this.#deps;
+    const seen = { incarnation: database.incarnation, time: database.readTime() };
+    const messages = [...this.#changes(seen)];
+    const orders = this.#orders;
+    this.#orders = [];
+    for (const order of orders) messages.push(...this.#carryOut(order, seen));
+    const isQuiet = this.#isQuiet;
+    this.#isQuiet = false;
+    const isCurrent = this.#targets.size > 0 && (messages.length > 0 || isQuiet);
+    if (isCurrent) messages.push(consistent(seen));
+    for (const target of this.#targets.values()) if (target.once) messages.push(this.#drop(target.id));
+    return messages;
+  }
+
+  *#changes(seen: SeenUpTo): Generator<object> {
+    const changed: Changed = this.#pending;
+    this.#pending = new Set();
+    if (changed !== 'everything' && changed.size === 0) return;
+    const set = new ChangeSet();
+    for (const target of this.#targets.values()) {
+      const changes = target.update(this.#deps.database, changed);
+      this.#bill(changes);
+      set.add(target, changes);
+    }
+    yield* set.messages(this.#deps.database, seen.time);
+  }
+
+  #carryOut(order: Order, seen: SeenUpTo): object[] {
+    if (order.kind === 'remove') return [this.#drop(order.id)];
+    if (order.kind === 'refuse') return [targetRemoved(order.id, order.why)];
+    const { request } = order;
+    const id = request.id === 0 ? this.#freeId() : request.id;
+    // To refuse it by its id would end the one that is there.
+    if (this.#targets.has(id)) throw invalid(`Target ${id} is listened to already.`);
+    try {
+      return this.#begin({ ...request, id }, seen);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      return [targetRemoved(id, error)];
+    }
+  }
+
+  #begin({ id, scope, once, since, expectedCount }: TargetRequest, seen: SeenUpTo): object[] {
+    if (this.#targets.size >= MAX_TARGETS) {
+      throw new StatusError(Code.RESOURCE_EXHAUSTED, `A stream can have at most ${MAX_TARGETS} targets.`);
+    }
+    const { database } = this.#deps;
+    const target = new Target(id, scope, once);
+    const messages = [targetAdded(id)];
+    const isResumed = since !== undefined && this.#resume(target, since);
+    if (since && !isResumed) messages.push(targetReset(id));
+    const doubted = isResumed && expectedCount !== undefined && expectedCount !== target.size;
+    const changes = target.update(database, 'everything');
+    const missing = target.missing();
+    this.#bill(changes);
+    if (changes.length === 0 && !isResumed) this.#deps.meter.otherReads('Listen', undefined, 1);
+    const set = new ChangeSet();
+    set.add(target, changes);
+    const told = new Set(changes.map(({ name }) => name));
+    set.addMissing(
+      target,
+      missing.filter((name) => !told.has(name)),
+    );
+    messages.push(...set.messages(database, seen.time));
+    if (doubted) messages.push(countOf(id, target.size));
+    messages.push(targetCurrent(id, seen));
+    this.#targets.set(id, target);
+    return messages;
+  }
+
+  /** False: what happened since is not known any more. */
+  #resume(target: Target, since: NonNullable<TargetRequest['since']>): boolean {
+    const { database } = this.#deps;
+    if (since.incarnation !== undefined && since.incarnation !== database.incarnation) return false;
+    if (!database.remembers(since.time)) return false;
+    target.resume(database, database.at(since.time));
+    return true;
+  }
+
+  #drop(id: number): object {
+    this.#targets.delete(id);
+    return targetRemoved(id);
+  }
+
+  #freeId(): number {
+    let id = 1;
+    while (this.#targets.has(id)) id++;
+    return id;
+  }
+
+  /** A document that is shown is a read; one that is deleted costs nothing. */
+  #bill(changes: readonly TargetChange[]): void {
+    for (const { name, stored } of changes) {
+      if (stored) this.#deps.meter.read('Listen', name, runOfBody(name, stored.body));
+    }
+  }
+}

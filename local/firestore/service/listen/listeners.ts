@@ -1,0 +1,23 @@
+/** The streams that listen to this server, so that they can be ended when what they listen to is replaced as a whole. */
+import { Code, StatusError } from '../../model/status.ts';
+
+export class Listeners {
+  readonly #ends = new Set<(why: StatusError) => void>();
+
+  /** Returns how to leave again. */
+  join(end: (why: StatusError) => void): () => void {
+    this.#ends.add(end);
+    return () => this.#ends.delete(end);
+  }
+
+  get count(): number {
+    return this.#ends.size;
+  }
+
+  /** Clients come back at once and are shown everything anew. */
+  cut(): void {
+    const why = new StatusError(Code.UNAVAILABLE, 'The documents of this server were replaced.');
+    for (const end of [...this.#ends]) end(why);
+    this.#ends.clear();
+  }
+}

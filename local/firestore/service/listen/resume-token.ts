@@ -1,0 +1,25 @@
+/**
+ * The token by which a listener says what it has seen: the moment, and which incarnation of the database it was a
+ * moment of. Opaque to clients.
+ */
+import { invalid } from '../../model/status.ts';
+
+export interface SeenUpTo {
+  /** Of the database as this process knows it; another one cannot tell what was replaced since. */
+  readonly incarnation: string;
+  /** Microseconds since 1970. */
+  readonly time: number;
+}
+
+const TOKEN = /^([0-9a-f-]{36}):(\d{1,16})$/;
+
+export function encodeResumeToken({ incarnation, time }: SeenUpTo): Buffer {
+  return Buffer.from(`${incarnation}:${time}`);
+}
+
+/** @throws INVALID_ARGUMENT for bytes that were never a token */
+export function decodeResumeToken(token: Uint8Array): SeenUpTo {
+  const match = TOKEN.exec(Buffer.from(token).toString('latin1'));
+  if (!match) throw invalid('The resume token is not one of this server.');
+  return { incarnation: match[1] as string, time: Number(match[2]) };
+}

@@ -1,0 +1,126 @@
+/**
+ * One thing that is listened to: some documents, or a query. Owns what the listener was last shown of it, and says what
+ * is different now. Reads a database at one moment; knows no stream and no message.
+ */
+import { matches, withinCursors } from '../../model/query/match.ts';
+import type { Query } from '../../model/query/query.ts';
+import { parseDocument } from '../../model/resource-name.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
+import { decodeDocument } from '../../wire/document-codec.ts';
+import type { Database, DocumentAddress } from '../database.ts';
+import { inScope, runQueryPlan } from '../query-runner.ts';
+import type { Snapshot } from '../transactions/snapshot.ts';
+
+export type TargetScope =
+  | { readonly kind: 'documents'; readonly documents: readonly DocumentAddress[] }
+  | { readonly kind: 'query'; readonly query: Query };
+
+/** A document as the target has it now; without `stored` it is no longer in it. */
+export interface TargetChange {
+  readonly name: string;
+  readonly stored: StoredDocument | undefined;
+}
+
+/** Names of changed documents, or `everything` when they were too many to remember. */
+export type Changed = ReadonlySet<string> | 'everything';
+
+type Shown = ReadonlyMap<string, StoredDocument>;
+
+export class Target {
+  readonly id: number;
+  readonly once: boolean;
+  readonly scope: TargetScope;
+  /** Update times of what the listener was shown, by name. */
+  readonly #shown = new Map<string, number>();
+
+  constructor(id: number, scope: TargetScope, once: boolean) {
+    this.id = id;
+    this.scope = scope;
+    this.once = once;
+  }
+
+  /** How many documents the listener was shown. */
+  get size(): number {
+    return this.#shown.size;
+  }
+
+  /**
+   * Takes for shown what there was at `since`. A caller that says nothing has been shown nothing.
+   *
+   * @throws FAILED_PRECONDITION when an index is missing, which is then so for the current moment too
+   */
+  resume(database: Database, since: Snapshot): void {
+    for (const [name, { updateTime }] of this.#read(database, since)) this.#shown.set(name, updateTime);
+  }
+
+  /** What differs now from what was shown. @throws FAILED_PRECONDITION when an index is missing */
+  update(database: Database, changed: Changed): TargetChange[] {
+    if (changed !== 'everything') {
+      const touched = [...changed].filter((name) => this.#mayShow(name));
+      if (touched.length === 0) return [];
+      if (this.#standsAlone())
+        return touched.flatMap((name) => this.#compare(name, this.#own(database, name)));
+      if (!touched.some((name) => this.#mayMove(database, name))) return [];
+    }
+    const now = this.#read(database, undefined);
+    const gone = [...this.#shown.keys()].filter((name) => !now.has(name));
+    return [...gone, ...now.keys()].flatMap((name) => this.#compare(name, now.get(name)));
+  }
+
+  /** Documents asked for by name that do not exist: a listener is told so, once. */
+  missing(): string[] {
+    if (this.scope.kind === 'query') return [];
+    return this.scope.documents.map(({ name }) => name).filter((name) => !this.#shown.has(name));
+  }
+
+  #compare(name: string, stored: StoredDocument | undefined): TargetChange[] {
+    if (stored?.updateTime === this.#shown.get(name)) return [];
+    if (stored) this.#shown.set(name, stored.updateTime);
+    else this.#shown.delete(name);
+    return [{ name, stored }];
+  }
+
+  #mayShow(name: string): boolean {
+    if (this.scope.kind === 'query') return inScope(this.scope.query.scope, name);
+    return this.scope.documents.some((document) => document.name === name);
+  }
+
+  /** Whether a document's place in the target depends on itself alone, not on how many others there are. */
+  #standsAlone(): boolean {
+    return (
+      this.scope.kind === 'documents' ||
+      (this.scope.query.limit === undefined && this.scope.query.offset === 0)
+    );
+  }
+
+  /** Whether a changed document can change the result of a query with a limit or offset. */
+  #mayMove(database: Database, name: string): boolean {
+    // One that was among those passed over may have been anything.
+    if (this.scope.kind === 'query' && this.scope.query.offset > 0) return true;
+    return this.#shown.has(name) || this.#own(database, name) !== undefined;
+  }
+
+  /** The document if it belongs to the target, limit and offset aside. */
+  #own(database: Database, name: string): StoredDocument | undefined {
+    const stored = database.get({ name, segments: parseDocument(name).segments });
+    if (!stored || this.scope.kind === 'documents') return stored;
+    const candidate = { name, fields: decodeDocument(stored.body).fields };
+    const { query } = this.scope;
+    return matches(query, candidate) && withinCursors(query, candidate) ? stored : undefined;
+  }
+
+  #read(database: Database, snapshot: Snapshot | undefined): Shown {
+    if (this.scope.kind === 'documents') {
+      return new Map(
+        this.scope.documents.flatMap((address) => {
+          const stored = database.get(address, snapshot);
+          return stored ? [[address.name, stored] as const] : [];
+        }),
+      );
+    }
+    const { query } = this.scope;
+    const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
+    const found = runQueryPlan(database, query, { count, snapshot }).slice(query.offset);
+    return new Map(found.map(({ name, stored }) => [name, stored]));
+  }
+}
