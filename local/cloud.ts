@@ -19,7 +19,7 @@ import { startFunctionsHost } from './host/host.ts';
 import { queueOf } from './host/queue-of.ts';
 import { workerEnv } from './host/worker-env.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { startFirestore, startTasks } from './stand-ins.ts';
+import { startFirestore, startPubsub, startTasks } from './stand-ins.ts';
 import { type MovableClock, movableClock } from './time/clock.ts';
 
 export interface LocalCloudOptions {
@@ -47,6 +47,7 @@ export interface LocalCloud {
   readonly gateway: string;
   readonly firestore: string;
   readonly tasks: string;
+  readonly pubsub: string;
   readonly control: string;
   /** Functions are at `{functionsUrl}/{name}`. */
   readonly functionsUrl: string;
@@ -85,7 +86,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
 
-  const [firestore, tasks] = await Promise.all([
+  const [firestore, tasks, pubsub] = await Promise.all([
     startFirestore({
       dir,
       clock,
@@ -96,6 +97,13 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     outside.CAIRN_TASKS_HOST
       ? undefined
       : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
+    startPubsub({
+      dir,
+      clock,
+      dispatch: (request) => host.dispatch(request),
+      stack,
+      outside: outside.PUBSUB_EMULATOR_HOST,
+    }),
   ]);
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startFunctionsHost({
@@ -119,6 +127,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
         region: REGION,
         firestore: firestore.host,
         tasks: tasksHost,
+        pubsub: pubsub.host,
         functionsUrl: host.url,
         outside,
       }),
@@ -158,13 +167,15 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     port: 0,
     routes: controlRoutes({
       firestore: firestore.local,
+      pubsub: pubsub.local,
       clock,
       pids,
-      counts: () => ({ tasks: tasks?.counts ?? null }),
+      counts: () => ({ tasks: tasks?.counts ?? null, pubsub: pubsub.local?.counts ?? null }),
     }),
   });
   stack.defer(() => control.stop());
   tasks?.start();
+  pubsub.local?.start();
   const scheduler = new Scheduler({
     clock,
     dispatch: (request) => host.dispatch(request),
@@ -179,6 +190,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     gateway: gateway.url,
     firestore: firestore.host,
     tasks: tasksHost,
+    pubsub: pubsub.host,
     control: control.url,
     functionsUrl: host.url,
     projectId,
@@ -191,6 +203,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     stop() {
       scheduler.stop();
       tasks?.quiesce();
+      pubsub.local?.quiesce();
       stopping ??= Promise.all([gateway.stop(GRACE_MS), host.stop()]).then(() => stack.disposeAsync());
       return stopping;
     },

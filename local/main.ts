@@ -75,11 +75,19 @@ async function end(): Promise<void> {
   process.exit(0);
 }
 
-function readyLine({ gateway, firestore, tasks, control, projectId, apiKey, secrets, pids }: Cloud) {
-  return { ready: true, gateway, firestore, tasks, control, projectId, apiKey, secrets, pids };
+function readyLine({ gateway, firestore, tasks, pubsub, control, projectId, apiKey, secrets, pids }: Cloud) {
+  return { ready: true, gateway, firestore, tasks, pubsub, control, projectId, apiKey, secrets, pids };
 }
 
-async function greeting({ gateway, firestore, tasks, control, apiKey, secrets }: Cloud): Promise<string> {
+async function greeting({
+  gateway,
+  firestore,
+  tasks,
+  pubsub,
+  control,
+  apiKey,
+  secrets,
+}: Cloud): Promise<string> {
   const { commandsToTry } = await import('./gateway/welcome.ts');
   const commands = commandsToTry({ gateway, apiKey, githubSecret: secrets.github });
   return `Cairn's local cloud is ready.
@@ -88,6 +96,7 @@ async function greeting({ gateway, firestore, tasks, control, apiKey, secrets }:
   API key    ${apiKey}
   Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
   Tasks      ${tasks}
+  Pub/Sub    ${pubsub}   (PUBSUB_EMULATOR_HOST)
   control    ${control}
   state      ${flags.data}
 

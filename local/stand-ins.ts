@@ -2,10 +2,12 @@
  * Starts the servers that stand in for Google's, each on its own state. Part of the composition root `cloud.ts`; owns
  * which file a server keeps its state in.
  */
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlledFirestore } from './control/routes.ts';
+import type { PubsubServer } from './pubsub/server.ts';
+import type { Dispatch } from './tasks/attempt.ts';
 import { startTasksServer, type TasksServer } from './tasks/server.ts';
 import type { MovableClock } from './time/clock.ts';
 
@@ -60,6 +62,30 @@ export async function startTasks(
   });
   stack.defer(() => server.stop());
   return server;
+}
+
+/** The Pub/Sub server, or where the one from outside is. It pushes once `start()` is called, and stops with the stack. */
+export async function startPubsub({
+  dir,
+  clock,
+  dispatch,
+  stack,
+  outside,
+}: ServerContext & { readonly dispatch: Dispatch; readonly outside: string | undefined }): Promise<{
+  readonly host: string;
+  readonly local: PubsubServer | undefined;
+}> {
+  if (outside) return { host: outside, local: undefined };
+  const { startPubsubServer } = await import('./pubsub/server.ts');
+  const server = await startPubsubServer({
+    storage: storageIn(dir, 'pubsub.sqlite'),
+    clock,
+    dispatch,
+    freshGeneration: () => randomBytes(9).toString('base64url'),
+    crash: () => process.kill(process.pid, 'SIGKILL'),
+  });
+  stack.defer(() => server.stop());
+  return { host: server.host, local: server };
 }
 
 /** Decimal digits, as Cloud Tasks makes them; drawn from 2^94 possibilities, so never the same twice. */

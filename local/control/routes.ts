@@ -6,6 +6,12 @@ import type { MovableClock } from '../time/clock.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 
+export interface ControlledFaults {
+  set(rules: readonly FaultRule[], seed: number): void;
+  clear(): void;
+  injected(): Record<string, number>;
+}
+
 /** What the control port needs of the Firestore server; absent when an outside one is used. */
 export interface ControlledFirestore {
   readonly meter: {
@@ -14,11 +20,7 @@ export interface ControlledFirestore {
     run(runId: string): Operations | undefined;
     reset(): void;
   };
-  readonly faults: {
-    set(rules: readonly FaultRule[], seed: number): void;
-    clear(): void;
-    injected(): Record<string, number>;
-  };
+  readonly faults: ControlledFaults;
   exportTo(file: string): void;
   importFrom(file: string): void;
   reset(projectId?: string): void;
@@ -26,13 +28,15 @@ export interface ControlledFirestore {
 
 export interface RoutesOptions {
   readonly firestore: ControlledFirestore | undefined;
+  /** Absent when an outside one is used. */
+  readonly pubsub: { readonly faults: ControlledFaults } | undefined;
   readonly clock: MovableClock;
   pids(): unknown;
   /** Counters of the other servers, added to the meter's answer. */
   counts(): object;
 }
 
-export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions): Route[] {
+export function controlRoutes({ firestore, pubsub, clock, pids, counts }: RoutesOptions): Route[] {
   const local = () => {
     if (firestore === undefined) throw new ControlError(501, 'Firestore is not served by this local cloud');
     return firestore;
@@ -60,17 +64,11 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
       },
     },
     { method: 'POST', path: /^\/meter\/reset$/, answer: () => local().meter.reset() },
-    { method: 'GET', path: /^\/faults$/, answer: () => ({ injected: local().faults.injected() }) },
-    {
-      method: 'PUT',
-      path: /^\/faults$/,
-      async answer({ body }) {
-        const { readFaults } = await import('./fault-rules.ts');
-        const { seed, rules } = readFaults(body);
-        local().faults.set(rules, seed);
-      },
-    },
-    { method: 'DELETE', path: /^\/faults$/, answer: () => local().faults.clear() },
+    ...faultRoutes(/^\/faults$/, () => local().faults),
+    ...faultRoutes(/^\/faults\/pubsub$/, () => {
+      if (pubsub === undefined) throw new ControlError(501, 'Pub/Sub is not served by this local cloud');
+      return pubsub.faults;
+    }),
     {
       method: 'POST',
       path: /^\/export$/,
@@ -117,6 +115,22 @@ export function controlRoutes({ firestore, clock, pids, counts }: RoutesOptions)
         local().reset(params.project);
       },
     },
+  ];
+}
+
+function faultRoutes(path: RegExp, faults: () => ControlledFaults): Route[] {
+  return [
+    { method: 'GET', path, answer: () => ({ injected: faults().injected() }) },
+    {
+      method: 'PUT',
+      path,
+      async answer({ body }) {
+        const { readFaults } = await import('./fault-rules.ts');
+        const { seed, rules } = readFaults(body);
+        faults().set(rules, seed);
+      },
+    },
+    { method: 'DELETE', path, answer: () => faults().clear() },
   ];
 }
 

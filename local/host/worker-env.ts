@@ -5,18 +5,20 @@ export interface WorkerEnvOptions {
   readonly region: string;
   readonly firestore: string;
   readonly tasks: string;
+  readonly pubsub: string;
   readonly functionsUrl: string;
   /** What is set from outside wins over every value of ours. */
   readonly outside: Readonly<Record<string, string | undefined>>;
 }
 
 export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
-  const { projectId, region, firestore, tasks, functionsUrl, outside } = options;
+  const { projectId, region, firestore, tasks, pubsub, functionsUrl, outside } = options;
   const ours = {
     GCLOUD_PROJECT: projectId,
     GOOGLE_CLOUD_PROJECT: projectId,
     FIREBASE_CONFIG: JSON.stringify({ projectId }),
     FIRESTORE_EMULATOR_HOST: firestore,
+    PUBSUB_EMULATOR_HOST: pubsub,
     CAIRN_TASKS_HOST: tasks,
     CAIRN_FUNCTIONS_URL: functionsUrl,
     // Tells the functions that nothing here is production: shorter leases, readable logs.

@@ -8,6 +8,7 @@ import { movableClock } from '../../../local/time/clock.ts';
 const began = Date.UTC(2026, 0, 1);
 const calls: string[] = [];
 const faults = new Faults();
+const pubsubFaults = new Faults();
 let port: ControlPort;
 
 beforeAll(async () => {
@@ -17,6 +18,7 @@ beforeAll(async () => {
       clock: movableClock(() => began),
       pids: () => ({ cloud: 1, workers: [2] }),
       counts: () => ({ tasks: { created: 3 } }),
+      pubsub: { faults: pubsubFaults },
       firestore: {
         faults,
         exportTo: (file) => calls.push(`export ${file}`),
@@ -76,6 +78,16 @@ describe('the control port', () => {
     expect((await ask('GET', '/faults')).json).toEqual({ injected: { aborted: 1 } });
     await ask('DELETE', '/faults');
     expect((await ask('GET', '/faults')).json).toEqual({ injected: {} });
+  });
+
+  test('sets, counts and clears the faults of Pub/Sub, which are not those of Firestore', async () => {
+    const rules = [{ call: 'Publish', probability: 1, times: 1, fault: { kind: 'lost-answer' } }];
+    expect((await ask('PUT', '/faults/pubsub', JSON.stringify({ seed: 7, rules }))).status).toBe(200);
+    expect(faults.draw('Publish', () => [])).toBeUndefined();
+    expect(pubsubFaults.draw('Publish', () => [])).toEqual({ kind: 'lost-answer' });
+    expect((await ask('GET', '/faults/pubsub')).json).toEqual({ injected: { 'lost-answer': 1 } });
+    await ask('DELETE', '/faults/pubsub');
+    expect((await ask('GET', '/faults/pubsub')).json).toEqual({ injected: {} });
   });
 
   test.each([

@@ -13,6 +13,7 @@ export interface Ready {
   readonly gateway: string;
   readonly firestore: string;
   readonly tasks: string;
+  readonly pubsub: string;
   readonly control: string;
   readonly projectId: string;
   readonly apiKey: string;

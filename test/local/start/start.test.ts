@@ -25,6 +25,7 @@ describe('--json', () => {
       gateway: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       firestore: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       tasks: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      pubsub: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       control: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       projectId: 'demo-other',
       apiKey: expect.stringMatching(/^cairn_dev_[\w-]{32}$/),
