@@ -3,7 +3,7 @@ import { claimVerdict } from '../core/decisions/claim.ts';
 import { recoveryVerdict } from '../core/decisions/recovery.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../core/run/events.ts';
 import { type RunState, stepIdOf } from '../core/run/state.ts';
-import { PARKED_MS } from '../core/run/wake.ts';
+import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
@@ -42,7 +42,8 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   await meetObligations(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
-  return event.type === 'run_resumed' ? { kind: 'resumed' } : { kind: 'parked' };
+  // One that is parked for a person may still have to tell others what it waits for.
+  return event.type === 'run_resumed' || hasUntold(state) ? { kind: 'resumed' } : { kind: 'parked' };
 }
 
 /** Whoever appended since the run was read is alive, or has recovered it already. */

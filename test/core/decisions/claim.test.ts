@@ -22,8 +22,9 @@ const suspended = grownBy(leased, [
 ]);
 const asking: RunState = {
   ...suspended,
-  waits: [waitOf('s')],
+  waits: [waitOf('s', T0, { announced: true })],
 };
+const untold: RunState = { ...asking, waits: [...asking.waits, waitOf('t')] };
 const interrupted = grownBy(leased, [
   { type: 'orphan_detected', initiator: 'timeout', data: { owner: 'o1', epoch: 1, lastHeartbeatAt: T0 } },
 ]);
@@ -42,6 +43,7 @@ describe('what a drive may do with a run', () => {
     ['a run that ended', grownBy(leased, [failedRun()]), at(T0), { kind: 'over' }],
     ['a run that was interrupted', interrupted, at(T0), { kind: 'interrupted' }],
     ['a run that waits for an answer', asking, at(T0), { kind: 'waiting', parked: false }],
+    ['a run that waits for what nobody was told of', untold, at(T0), { kind: 'claim' }],
     ['a parked run', suspended, at(T0), { kind: 'waiting', parked: true }],
     ['a driven run', leased, at(T0 + 4_999, T0), { kind: 'leased', freeAt: T0 + LEASE_MS }],
     [

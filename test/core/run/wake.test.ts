@@ -41,6 +41,10 @@ const waiting = (waits: readonly Wait[], more: Partial<EventData['run_suspended'
     bySystem('run_suspended', { status: 'waiting_external', announced: true, ...more }),
   ]);
 const wait = (id: string, dueAt?: number): Wait => waitOf(id, T0, dueAt === undefined ? {} : { dueAt });
+const untold = grownBy(leased, [
+  opened(wait('a')),
+  bySystem('run_suspended', { status: 'awaiting_approval' }),
+]);
 const interrupted = grownBy(leased, [orphaned(leased)]);
 const PARK = { reason: 'PLAN_VERSION_UNAVAILABLE' };
 
@@ -70,6 +74,11 @@ describe('wakeAt (J10)', () => {
       T0 + 2,
     ],
     ['a run that waits without a deadline: a day', waiting([wait('a')]), T0 + OPEN_WAIT_MS],
+    [
+      'a run that waits for what nobody was told of: soon, since its task may be lost',
+      untold,
+      untold.updatedAt + READY_GRACE_MS,
+    ],
     [
       'a run that waits beyond its own deadline: that',
       waiting([wait('a', T0 + 99_000)], {}, limited),

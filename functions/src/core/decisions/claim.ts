@@ -1,7 +1,7 @@
 /** What a drive may do with a run it has just read. Pure: the drive carries the verdict out. */
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
-import { isParked, nextDue } from '../run/wake.ts';
+import { hasUntold, isParked, nextDue } from '../run/wake.ts';
 
 export interface Observation {
   readonly state: RunState;
@@ -27,6 +27,7 @@ export type ClaimVerdict =
 
 function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
   if (isParked(state)) return { kind: 'waiting', parked: true };
+  if (hasUntold(state)) return { kind: 'claim' };
   const due = nextDue(state);
   if (due === undefined) return { kind: 'waiting', parked: false };
   return due <= readAt ? { kind: 'claim' } : { kind: 'early', at: due };

@@ -35,7 +35,16 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
 
 function waitingUntil(state: RunState): number {
   if (isParked(state)) return state.dueAt ?? state.updatedAt + PARKED_MS;
-  return nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
+  const due = nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
+  return hasUntold(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
+}
+
+/**
+ * It waits for something that nobody outside can bring, since its drive did not live to tell them: an event it has not
+ * asked for, a child it has not started.
+ */
+export function hasUntold({ waits }: RunState): boolean {
+  return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
 }
 
 /** Suspended for something that no wait of its own will bring. */
