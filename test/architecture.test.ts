@@ -103,6 +103,8 @@ test('every composite index serves a query of ours, or is one of the source text
     'gwi_runs: shard wakeAt',
     'gwi_runs: type shard wakeAt',
     'gwi_runs: tenantId status type planVersion',
+    'gwi_schedules: state nextAt',
+    'gwi_schedules: tenantId -createdAt',
     ...filters.map((filter) => `gwi_runs: tenantId${filter} -createdAt`),
   ];
   const ofTheText = ['gwi_runs: status lastHeartbeatAt', 'gwi_idempotency: status expiresAt'];

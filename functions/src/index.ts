@@ -51,3 +51,12 @@ export const recoverRuns = onSchedule(
     await recover();
   },
 );
+
+/** Starts the runs of schedules that are due. Safe to run twice at once, and to be cut off: the next minute goes on. */
+export const fireSchedules = onSchedule(
+  { schedule: 'every 1 minutes', region, timeoutSeconds: 120 },
+  async () => {
+    const { fireDueSchedules } = await import('./platform/doors.ts');
+    await fireDueSchedules();
+  },
+);

@@ -7,6 +7,7 @@ import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
+import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
 import type { Role } from '../../functions/src/ports/client-store.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
 import { World } from '../support/world.ts';
@@ -40,14 +41,18 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    const { config, census, rendezvous } = this.world;
+    const { config, census, rendezvous, schedules } = this.world;
     this.apiDeps = {
       start,
       rendezvous,
       registry,
       clients: this.clients,
+      clientRegistry: this.clients,
       config,
       census,
+      schedules,
+      watch: new MemoryRunWatch(this.world.store),
+      shutdown: this.world.shutdown.signal,
       environment: 'test',
       version: '1.2.3',
     };

@@ -26,6 +26,7 @@ describe('error codes', () => {
     ['EFFECT_IN_DOUBT', 409],
     ['APPROVAL_DECIDED', 409],
     ['APPROVAL_EXPIRED', 410],
+    ['SCHEDULE_DECLARED', 409],
     ['PAYLOAD_TOO_LARGE', 413],
     ['INVALID_INPUT', 400],
     ['UNAUTHENTICATED', 401],

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const EXPORTS = ['api', 'drive', 'githubWebhook', 'recoverRuns'];
+const EXPORTS = ['api', 'drive', 'fireSchedules', 'githubWebhook', 'recoverRuns'];
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
   firestore: { rules: string; indexes: string };
   functions: { source: string; runtime: string; predeploy: string[] }[];
@@ -44,6 +44,7 @@ describe('the exported functions', () => {
     expect(endpoint('githubWebhook').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('drive').taskQueueTrigger?.invoker).toEqual(['private']);
     expect(endpoint('recoverRuns').httpsTrigger).toBeUndefined();
+    expect(endpoint('fireSchedules').httpsTrigger).toBeUndefined();
   });
 
   test('only the webhook gets its secret', () => {
@@ -59,8 +60,9 @@ describe('the exported functions', () => {
     });
   });
 
-  test('the scan runs every minute', () => {
+  test('the scan and the tick of the schedules run every minute', () => {
     expect(endpoint('recoverRuns').scheduleTrigger?.schedule).toBe('every 1 minutes');
+    expect(endpoint('fireSchedules').scheduleTrigger?.schedule).toBe('every 1 minutes');
   });
 });
 

@@ -10,6 +10,7 @@ import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
+import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
 import { Health } from './routes/health.ts';
@@ -17,8 +18,13 @@ import { readIdempotency } from './routes/idempotency.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { putRuntime, readRuntime } from './routes/runtime.ts';
+import * as changing from './routes/schedules/change.ts';
+import { listSchedules, readSchedule } from './routes/schedules/read.ts';
+import { backfillFromApi, triggerFromApi } from './routes/schedules/run.ts';
 import { signalFromApi } from './routes/signal-run.ts';
 import { startFromApi } from './routes/start-run.ts';
+import { StreamPlaces } from './routes/stream/places.ts';
+import { streamRun } from './routes/stream/stream-run.ts';
 import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/workflows.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -26,6 +32,8 @@ import { Turnstile } from './turnstile.ts';
 const LARGE_STARTS = { passing: 1, waiting: 2 };
 /** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
 const LARGE_READS = { passing: 2, waiting: 20 };
+/** Of the 80 requests an instance takes at once, half are left for what does not stay. */
+const STREAMS = { ofAll: 40, ofOneClient: 10 };
 
 type Env = { Variables: { caller: Caller } };
 type Handler = (c: Context<Env>) => Promise<Response>;
@@ -35,6 +43,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   const health = new Health(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
+  const places = new StreamPlaces(STREAMS);
   const app = new Hono<Env>();
   const resource = (path: string, methods: Readonly<Record<string, Handler>>) => {
     for (const [method, handler] of Object.entries(methods)) app.on(method, path, handler);
@@ -51,7 +60,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     c.set('caller', await authenticator.callerOf(c.req.raw.headers));
     await next();
     // What one caller may read must not be served to the next by a cache on the way.
-    c.header('cache-control', 'no-store');
+    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
   const at = (c: Context<Env>) => ({ runId: c.req.param('id') ?? '', url: c.req.url });
   resource('/v1/runs', {
@@ -74,6 +83,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
         request: c.req.raw,
       }),
   });
+  resource('/v1/runs/:id/stream', {
+    GET: (c) => streamRun(deps, c.get('caller'), { ...at(c), request: c.req.raw, places }),
+  });
   resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
@@ -87,6 +99,31 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });
   resource('/v1/workflows/:type/pause', { POST: (c) => pauseFromApi(deps, c.get('caller'), ofType(c)) });
   resource('/v1/workflows/:type/unpause', { POST: (c) => unpauseFromApi(deps, c.get('caller'), ofType(c)) });
+  const toSchedule = (c: Context<Env>) => ({ id: c.req.param('id') ?? '', request: c.req.raw });
+  resource('/v1/schedules', {
+    GET: (c) => listSchedules(deps, c.get('caller'), c.req.url),
+    POST: (c) => changing.postSchedule(deps, c.get('caller'), c.req.raw),
+  });
+  resource('/v1/schedules/:id', {
+    GET: (c) => readSchedule(deps, c.get('caller'), toSchedule(c)),
+    PATCH: (c) => changing.patchSchedule(deps, c.get('caller'), toSchedule(c)),
+    DELETE: (c) => changing.deleteSchedule(deps, c.get('caller'), toSchedule(c)),
+  });
+  for (const [verb, handle] of Object.entries({
+    pause: changing.pauseSchedule,
+    resume: changing.resumeSchedule,
+    trigger: triggerFromApi,
+    backfill: backfillFromApi,
+  })) {
+    resource(`/v1/schedules/:id/${verb}`, { POST: (c) => handle(deps, c.get('caller'), toSchedule(c)) });
+  }
+  resource('/v1/clients', {
+    GET: (c) => listClients(deps, c.get('caller'), c.req.url),
+    POST: (c) => createClientFromApi(deps, c.get('caller'), c.req.raw),
+  });
+  const ofClient = (c: Context<Env>) => ({ clientId: c.req.param('id') ?? '', request: c.req.raw });
+  resource('/v1/clients/:id/rotate', { POST: (c) => rotateFromApi(deps, c.get('caller'), ofClient(c)) });
+  resource('/v1/clients/:id/revoke', { POST: (c) => revokeFromApi(deps, c.get('caller'), ofClient(c)) });
   resource('/v1/runtime', {
     GET: (c) => readRuntime(deps, c.get('caller'), c.req.url),
     PUT: (c) => putRuntime(deps, c.get('caller'), c.req.raw),

@@ -1,18 +1,26 @@
 /** What the API needs of the world. Only `platform/` puts one together. */
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
-import type { ClientStore } from '../ports/client-store.ts';
+import type { ClientRegistry, ClientStore } from '../ports/client-store.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
+import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
+import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
 
 export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly clients: ClientStore;
+  /** Where keys are issued. */
+  readonly clientRegistry: ClientRegistry;
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly schedules: ScheduleStore;
+  readonly watch: RunWatch;
+  /** Aborted when the instance is to end; streams then end too. */
+  readonly shutdown: AbortSignal;
   /** Written on every run. */
   readonly environment: string;
   /** Of the deployed functions. */

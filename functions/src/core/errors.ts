@@ -81,6 +81,11 @@ export const ERROR_CODES = {
     title: 'The approval expired before the decision',
     help: 'Resume the run to be asked again.',
   },
+  SCHEDULE_DECLARED: {
+    httpStatus: 409,
+    title: 'The schedule belongs to the definition of a workflow',
+    help: 'Change it in the definition and deploy that. Here it can be paused, resumed, triggered and backfilled.',
+  },
   PAYLOAD_TOO_LARGE: {
     httpStatus: 413,
     title: 'The payload is too large',

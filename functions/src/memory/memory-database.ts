@@ -16,6 +16,7 @@ import type { ApiClient } from '../ports/client-store.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
+import type { StoredSchedule } from '../ports/schedules/schedule-store.ts';
 
 /** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
 export interface RunDocuments {
@@ -39,6 +40,7 @@ export class MemoryDatabase {
   readonly clients = new Map<string, ApiClient>();
   /** By the id of their document. */
   readonly rendezvous = new Map<string, StoredRendezvous>();
+  readonly schedules = new Map<string, StoredSchedule>();
   runtimeConfig: StoredRuntimeConfig | undefined;
   /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
   readonly payloads = new Map<string, readonly Uint8Array[]>();

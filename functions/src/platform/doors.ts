@@ -5,6 +5,7 @@ import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
+import { tick } from '../triggers/schedule/tick.ts';
 import { exchange, type FunctionResponse } from './http.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
@@ -47,4 +48,10 @@ export async function recover(): Promise<void> {
   const { engine } = compose();
   const report = await scan(engine);
   if (report.found > 0) engine.log.info('recovery_scan', { ...report });
+}
+
+export async function fireDueSchedules(): Promise<void> {
+  const { schedules } = compose();
+  const report = await tick(schedules);
+  if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
 }

@@ -26,6 +26,11 @@ const githubTenant = defineString('GITHUB_TENANT', {
   description: 'Tenant that owns the runs GitHub starts.',
 });
 
+const scheduleTenant = defineString('SCHEDULE_TENANT', {
+  default: 'local',
+  description: 'Tenant that owns the schedules that workflows declare, and their runs.',
+});
+
 const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
   default: '',
   description:
@@ -52,6 +57,7 @@ export interface Settings {
   readonly collectionPrefix: string;
   readonly environment: string;
   readonly githubTenant: string;
+  readonly scheduleTenant: string;
   /** Undefined: ask the metadata server. */
   readonly serviceAccount: string | undefined;
   /** Where the queue delivers. */
@@ -92,6 +98,7 @@ export function readSettings(): Settings {
     collectionPrefix: collectionPrefix.value(),
     environment: environment.value(),
     githubTenant: githubTenant.value(),
+    scheduleTenant: scheduleTenant.value(),
     serviceAccount: serviceAccount.value() || undefined,
     driveUrl: `${functionsUrl}/drive`,
     tasksHost: env.CAIRN_TASKS_HOST || undefined,

@@ -15,10 +15,13 @@ import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
 import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
+import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
+import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
 import { secretsIn } from '../triggers/github/signature.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
+import type { TickDeps } from '../triggers/schedule/tick.ts';
 import { systemClock } from './clock.ts';
 import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
@@ -34,6 +37,7 @@ export interface Root {
   readonly engine: EngineDeps;
   readonly github: GithubDeps;
   readonly api: ApiDeps;
+  readonly schedules: TickDeps;
 }
 
 let root: Root | undefined;
@@ -45,7 +49,7 @@ export function compose(): Root {
 }
 
 function build(settings: Settings): Root {
-  const { collectionPrefix, environment, githubTenant } = settings;
+  const { collectionPrefix, environment, githubTenant, scheduleTenant } = settings;
   const db = firestoreClient(settings.project);
   const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
   const world = { clock: systemClock, random: systemRandomness, log: platformLog };
@@ -77,9 +81,25 @@ function build(settings: Settings): Root {
   };
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
+  const watch = new FirestoreRunWatch(db, collectionPrefix);
+  const schedules = new FirestoreScheduleStore(db, collectionPrefix);
   return {
     engine,
     github,
-    api: { start, registry, environment, clients, rendezvous, config, census, version },
+    api: {
+      start,
+      registry,
+      environment,
+      clients,
+      clientRegistry: clients,
+      rendezvous,
+      config,
+      census,
+      schedules,
+      watch,
+      shutdown,
+      version,
+    },
+    schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
   };
 }

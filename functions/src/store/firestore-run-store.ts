@@ -1,6 +1,6 @@
 /**
  * Runs and journals in Firestore: the writes and the reads of one run. Each commit is one atomic request whose
- * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in run-lists.ts, values
+ * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in lists/, values
  * outside the journal in payloads.ts and memos.ts.
  *
  * Must not: decide anything about a run, retry, or read before it writes.
@@ -31,11 +31,11 @@ import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
 import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
+import { RunLists } from './lists/run-lists.ts';
 import { FirestoreMemos } from './memos.ts';
 import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
 import type { StoreBatch } from './raw-batch.ts';
-import { RunLists } from './run-lists.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
 /** Events of a tail read at once: what a drive appends between two snapshots is rarely more. */

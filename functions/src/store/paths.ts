@@ -85,9 +85,25 @@ export class Paths {
     return this.#db.collection(`${this.#prefix}waits`).doc(rendezvousId(address));
   }
 
-  /** Written by who issues API keys (command line, local cloud); read on every API call; deleted by hand. */
+  /**
+   * Written by callers of the API and by the tick, which fires them and keeps those that workflows declare; read by both;
+   * deleted by callers.
+   */
+  schedules(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}schedules`);
+  }
+
+  schedule(scheduleId: string): DocumentReference {
+    return this.schedules().doc(encodeKey(scheduleId));
+  }
+
+  /** Written by who issues API keys (admins through the API, the local cloud); read by calls of the API; deleted by hand. */
+  clients(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}clients`);
+  }
+
   client(clientId: string): DocumentReference {
-    return this.#db.collection(`${this.#prefix}clients`).doc(encodeKey(clientId));
+    return this.clients().doc(encodeKey(clientId));
   }
 
   /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */

@@ -11,6 +11,7 @@ import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore
 import { FirestoreRunCensus } from '../../../functions/src/store/firestore-run-census.ts';
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
+import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
 import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
@@ -48,6 +49,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         rendezvous: new FirestoreRendezvousStore(db),
         config: new FirestoreRuntimeConfigStore(db),
         census: new FirestoreRunCensus(db),
+        schedules: new FirestoreScheduleStore(db),
         passTime: (ms) => {
           time += ms;
         },

@@ -6,6 +6,7 @@ import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rend
 import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
+import { MemoryScheduleStore } from '../../../functions/src/memory/memory-schedule-store.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -22,6 +23,7 @@ export function memoryHarness(): Harness {
         rendezvous: new MemoryRendezvousStore(db),
         config: new MemoryRuntimeConfigStore(db),
         census: new MemoryRunCensus(db),
+        schedules: new MemoryScheduleStore(db),
         passTime: (ms) => {
           time += ms;
         },

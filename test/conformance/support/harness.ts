@@ -5,6 +5,7 @@ import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-st
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
+import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
 
 export interface Stores {
   readonly runs: RunStore;
@@ -13,6 +14,7 @@ export interface Stores {
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly schedules: ScheduleStore;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;
   /** The store's own time, epoch ms. */

@@ -20,7 +20,7 @@ const INNER = [...PURE, 'journal', 'engine', 'operations'];
 
 /** Who may import what under `functions/src`. A folder that is not here is an error. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
-  core: { layers: [], packages: ['node:crypto', 'canonicalize', 'immutable'] },
+  core: { layers: [], packages: ['node:crypto', 'canonicalize', 'croner', 'immutable'] },
   ports: { layers: ['core'], packages: [] },
   journal: { layers: PURE, packages: [] },
   engine: { layers: [...PURE, 'journal'], packages: ['zod'] },

@@ -25,14 +25,15 @@ const MAX_CRON_CHARS = 200;
 /** No offsets like `+01:00`: they look like a zone and know no summer. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/;
 const MINUTE_MS = 60_000;
+/** Lines name no year, so one that is due after some moment is due after each. */
+const ANY_TIME = Date.UTC(2024, 0, 1);
 
 /**
  * The timing with the spaces of its line tidied.
  *
- * @param now where to begin to look for a first slot, epoch ms
  * @throws CairnError INVALID_INPUT naming the member, also for a line that is never due
  */
-export function checkedTiming({ cron, timezone }: Timing, now: number): Timing {
+export function checkedTiming({ cron, timezone }: Timing): Timing {
   if (!ZONE.test(timezone) || !isKnownZone(timezone)) {
     throw refused('timezone', 'is no time zone', 'Write a name like "Europe/Berlin" or "Etc/UTC".');
   }
@@ -42,7 +43,7 @@ export function checkedTiming({ cron, timezone }: Timing, now: number): Timing {
   }
   let first: number | undefined;
   try {
-    first = nextSlot({ cron: tidy, timezone }, now);
+    first = nextSlot({ cron: tidy, timezone }, ANY_TIME);
   } catch (cause) {
     throw new CairnError('INVALID_INPUT', 'cron cannot be read', { field: 'cron', help: CRON_HELP, cause });
   }

@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { Completion as FanOutCompletion } from '../../core/decisions/fan-out.ts';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
+import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
 import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
 
 /** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
@@ -98,6 +99,7 @@ export interface Workflow {
   readonly planVersion: number;
   readonly input: ZodType<unknown>;
   readonly github: readonly GithubSubscription[];
+  readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;
   readonly onDoubt: 'fail' | 'ask';
   readonly policy?: AnyPolicy;

@@ -2,6 +2,7 @@
 import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
+import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
@@ -290,6 +291,20 @@ export interface GithubSubscription {
   readonly actions?: readonly string[];
 }
 
+/** Declares that this workflow is started again and again (docs/schedules.md). */
+export interface ScheduleSubscription {
+  /** Tells several schedules of a workflow apart; lower-case words joined by dashes. The same in every deployment. */
+  readonly id?: string;
+  /** Minute, hour, day of the month, month, day of the week: '30 3 * * *'. */
+  readonly cron: string;
+  /** Default `Etc/UTC`. */
+  readonly timezone?: string;
+  /** Default `{}`. An object also gets `slot`, the time the run is for, if the workflow's schema takes it. */
+  readonly input?: unknown;
+  /** What becomes of slots nobody fired in time: no run, one for the newest (default), or one for each. */
+  readonly catchUp?: CatchUp;
+}
+
 export interface WorkflowOptions<Input> {
   /** Lower-case words joined by dashes. */
   readonly type: string;
@@ -297,7 +312,10 @@ export interface WorkflowOptions<Input> {
   readonly planVersion: number;
   /** Checks the input of every start, and drops what the workflow does not use. */
   readonly input: ZodType<Input>;
-  readonly on?: { readonly github?: GithubSubscription | readonly GithubSubscription[] };
+  readonly on?: {
+    readonly github?: GithubSubscription | readonly GithubSubscription[];
+    readonly schedule?: ScheduleSubscription | readonly ScheduleSubscription[];
+  };
   /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */
   readonly timeout?: string | number;
   /**

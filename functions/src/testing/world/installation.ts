@@ -13,6 +13,7 @@ import { MemoryRendezvousStore } from '../../memory/memory-rendezvous-store.ts';
 import { MemoryRunCensus } from '../../memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
+import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
@@ -37,6 +38,7 @@ export class Installation {
   readonly rendezvous: MemoryRendezvousStore;
   readonly config: MemoryRuntimeConfigStore;
   readonly census: MemoryRunCensus;
+  readonly schedules: MemoryScheduleStore;
   readonly queue = new MemoryTaskQueue();
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
@@ -49,6 +51,7 @@ export class Installation {
     this.rendezvous = new MemoryRendezvousStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
     this.census = new MemoryRunCensus(this.db);
+    this.schedules = new MemoryScheduleStore(this.db);
     const base = {
       store: this.store,
       queue: this.queue,

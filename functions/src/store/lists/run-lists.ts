@@ -3,36 +3,26 @@
  * each is bounded by its caller's limit.
  */
 import {
-  type DocumentData,
   type DocumentReference,
   FieldPath,
   type Query,
   type QueryDocumentSnapshot,
   Timestamp,
 } from '@google-cloud/firestore';
-import { SHARD_COUNT } from '../core/encoding/ids.ts';
-import type { RunEvent } from '../core/run/events.ts';
-import type { Checkpoint, StepRecord } from '../core/run/records.ts';
-import type { RunState } from '../core/run/state.ts';
-import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
-import type { DueRun, Page, PageRequest, RunFilter } from '../ports/run-store.ts';
-import { call } from './call.ts';
-import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
-import { decodeSnapshot } from './codec/snapshot.ts';
-import type { Paths } from './paths.ts';
-import { versionOf } from './version.ts';
+import { SHARD_COUNT } from '../../core/encoding/ids.ts';
+import type { RunEvent } from '../../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { DueRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import { call } from '../call.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
+import { decodeSnapshot } from '../codec/snapshot.ts';
+import type { Paths } from '../paths.ts';
+import { versionOf } from '../version.ts';
+import { readPage } from './pages.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-
-/** How one list is read: the rest is the same for all. */
-interface Listing<T> {
-  readonly list: ListName;
-  readonly ordered: Query;
-  readonly startAfter: (position: Position) => readonly unknown[];
-  readonly decode: (document: DocumentData, id: string) => T;
-  readonly positionOf: (item: T, id: string) => Position;
-}
 
 export class RunLists {
   readonly #paths: Paths;
@@ -100,18 +90,6 @@ export class RunLists {
   #run(runId: string): DocumentReference {
     return this.#paths.run(runId);
   }
-}
-
-async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter, decode, positionOf } = listing;
-  const from = cursor === undefined ? ordered : ordered.startAfter(...startAfter(decodeCursor(list, cursor)));
-  // One more than asked for tells whether there is another page.
-  const { docs } = await call(`list of ${list}`, () => from.limit(limit + 1).get());
-  const items = docs.slice(0, limit).map((found) => decode(found.data(), found.id));
-  const last = items.at(-1);
-  const lastId = docs[items.length - 1]?.id;
-  if (docs.length <= limit || last === undefined || lastId === undefined) return { items };
-  return { items, next: encodeCursor(list, positionOf(last, lastId)) };
 }
 
 function dueRunOf(found: QueryDocumentSnapshot): DueRun {

@@ -1,0 +1,46 @@
+/** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
+import { z } from 'zod';
+import { backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
+import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
+import { assertRole, type Caller } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
+import { assertOwn, type ScheduleAddress, scheduleDeps } from './access.ts';
+
+const TriggerBody = z.strictObject({});
+
+const Time = z.iso.datetime({ offset: true });
+const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
+
+/** `POST /v1/schedules/{id}/trigger`. */
+export async function triggerFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
+  assertRole(caller, 'operator');
+  const mutation = await readMutation(at.request, TriggerBody);
+  const { id } = at;
+  await assertOwn(deps, caller, { id, key: mutation.key });
+  return answerOnce(deps, caller, mutation, async (requestId) => {
+    const { tenantId } = caller;
+    const request = { id, tenantId, actor: principalOf(caller), requestId };
+    const runId = await triggerSchedule(scheduleDeps(deps), request);
+    return { status: 201, body: { scheduleId: id, runId } };
+  });
+}
+
+/** `POST /v1/schedules/{id}/backfill`: slots from `from` to `to`, both included. */
+export async function backfillFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
+  assertRole(caller, 'operator');
+  const mutation = await readMutation(at.request, BackfillBody);
+  const { id } = at;
+  const { from, to, dryRun } = mutation.body;
+  await assertOwn(deps, caller, { id, key: mutation.key });
+  return answerOnce(deps, caller, mutation, async () => {
+    const filled = await backfillSchedule(scheduleDeps(deps), {
+      id,
+      tenantId: caller.tenantId,
+      from: Date.parse(from),
+      until: Date.parse(to),
+      isDryRun: dryRun,
+    });
+    return { status: 200, body: { scheduleId: id, dryRun, ...filled } };
+  });
+}

@@ -1,0 +1,47 @@
+/** Turns the schedules an author declares into those the tick keeps; everything wrong with them is said here, at load. */
+import type { ZodType } from 'zod';
+import { type Json, toJsonText } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import { CATCH_UPS, type DeclaredSchedule, declaredScheduleId } from '../../core/schedule/schedule.ts';
+import { checkedTiming } from '../../core/schedule/slots.ts';
+import { assertTakesInput } from './slot-input.ts';
+import { invalid } from './step-options.ts';
+import type { ScheduleSubscription } from './types.ts';
+
+/** The tick looks at each of them every minute. */
+const MAX_SCHEDULES = 20;
+const ID_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const MAX_ID_LENGTH = 100;
+
+interface Whose {
+  readonly type: string;
+  readonly input: ZodType<unknown>;
+}
+
+/** @throws CairnError INVALID_INPUT naming the schedule and the reason */
+export function declaredSchedules(
+  { type, input: schema }: Whose,
+  subscriptions: readonly ScheduleSubscription[],
+): readonly DeclaredSchedule[] {
+  if (subscriptions.length > MAX_SCHEDULES)
+    throw invalid(type, 'on.schedule', `it declares more than ${MAX_SCHEDULES} schedules`);
+  const schedules = subscriptions.map(
+    ({ id, cron, timezone = 'Etc/UTC', input = {}, catchUp = 'latest' }) => {
+      const refuse = (why: string) => invalid(type, 'on.schedule', `schedule '${id ?? cron}': ${why}`);
+      if (id !== undefined && (!ID_PATTERN.test(id) || id.length > MAX_ID_LENGTH))
+        throw refuse('its id must be lower-case words joined by dashes');
+      if (!CATCH_UPS.includes(catchUp)) throw refuse(`catchUp must be one of ${CATCH_UPS.join(', ')}`);
+      try {
+        const plain = JSON.parse(toJsonText(input, 'input')) as Json;
+        assertTakesInput(schema, plain);
+        const timing = checkedTiming({ cron, timezone });
+        return { ...timing, id: declaredScheduleId(type, id), type, input: plain, catchUp };
+      } catch (error) {
+        throw error instanceof CairnError ? refuse(error.message) : error;
+      }
+    },
+  );
+  if (new Set(schedules.map(({ id }) => id)).size < schedules.length)
+    throw invalid(type, 'on.schedule', 'of several schedules each needs an id of its own');
+  return schedules;
+}

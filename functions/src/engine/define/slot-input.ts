@@ -1,0 +1,33 @@
+/**
+ * What the run of a slot is given: the input of its schedule, and beside it `slot`, the time the run is for (ISO 8601,
+ * UTC), where there is room for it.
+ */
+import type { ZodType } from 'zod';
+import type { Json } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+
+/** For looking whether an input will be taken: what is due when does not change that. */
+const ANY_SLOT = Date.UTC(2024, 0, 1);
+
+/**
+ * `slot` is added to an object that has no such member, unless the workflow refuses it for that. A workflow that does not
+ * know it drops it (as `z.object` does) or refuses it (as `z.strictObject` does): both may be scheduled.
+ *
+ * @param slot epoch ms
+ */
+export function inputForSlot(schema: ZodType<unknown>, input: Json, slot: number): Json {
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || 'slot' in input) return input;
+  const withSlot = { ...input, slot: new Date(slot).toISOString() };
+  return schema.safeParse(withSlot).success ? withSlot : input;
+}
+
+/** Better refused now than every night. @throws CairnError INVALID_INPUT naming the member */
+export function assertTakesInput(schema: ZodType<unknown>, input: Json): void {
+  const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  const field = ['input', ...(issue?.path ?? [])].map(String).join('.');
+  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, {
+    field,
+  });
+}

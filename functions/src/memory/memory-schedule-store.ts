@@ -1,0 +1,63 @@
+/** Schedules in memory. */
+import type { Schedule } from '../core/schedule/schedule.ts';
+import type { Page, PageRequest, Version } from '../ports/run-store.ts';
+import type { ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedules/schedule-store.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { descending, pageOf } from './paging.ts';
+
+export class MemoryScheduleStore implements ScheduleStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async read(id: string): Promise<StoredSchedule | undefined> {
+    return this.#db.schedules.get(id);
+  }
+
+  async create(schedule: Schedule): ReturnType<ScheduleStore['create']> {
+    if (this.#db.schedules.has(schedule.id)) return { kind: 'exists' };
+    this.#set(schedule);
+    return { kind: 'created' };
+  }
+
+  async write(schedule: Schedule, seen: Version): Promise<ScheduleWritten> {
+    if (this.#db.schedules.get(schedule.id)?.version !== seen) return { kind: 'stale' };
+    this.#set(schedule);
+    return { kind: 'written' };
+  }
+
+  async remove(id: string, seen: Version): Promise<ScheduleWritten> {
+    if (this.#db.schedules.get(id)?.version !== seen) return { kind: 'stale' };
+    this.#db.schedules.delete(id);
+    return { kind: 'written' };
+  }
+
+  async due(now: number, limit: number): Promise<readonly string[]> {
+    return this.#all()
+      .flatMap(({ state, nextAt, id }) =>
+        state === 'active' && nextAt !== undefined && nextAt <= now ? [{ nextAt, id }] : [],
+      )
+      .sort((a, b) => a.nextAt - b.nextAt || (a.id < b.id ? -1 : 1))
+      .slice(0, limit)
+      .map(({ id }) => id);
+  }
+
+  async list(tenantId: string, page: PageRequest): Promise<Page<Schedule>> {
+    const own = this.#all().filter((schedule) => schedule.tenantId === tenantId);
+    return pageOf(own, page, {
+      list: 'schedules',
+      positionOf: ({ createdAt, id }) => [createdAt, id],
+      compare: descending,
+    });
+  }
+
+  #all(): Schedule[] {
+    return [...this.#db.schedules.values()].map(({ schedule }) => schedule);
+  }
+
+  #set(schedule: Schedule): void {
+    this.#db.schedules.set(schedule.id, { schedule: adopt(schedule), version: this.#db.nextVersion() });
+  }
+}

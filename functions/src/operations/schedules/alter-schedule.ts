@@ -1,0 +1,167 @@
+/** What callers do to schedules: make one, change it, pause it, let it go on, delete it. */
+import { canonicalJson, type Json } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import { armed, disarmed } from '../../core/schedule/due.ts';
+import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/schedule/schedule.ts';
+import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
+import { assertTakesInput } from '../../engine/define/slot-input.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { optional } from '../start/optional.ts';
+import { changeSchedule, ownSchedule, removeSchedule } from './change-schedule.ts';
+import { isDeclared } from './declared.ts';
+import type { ScheduleDeps, ScheduleRef } from './deps.ts';
+import { deployed } from './start-slot.ts';
+
+export interface NewSchedule extends ScheduleSpec {
+  readonly tenantId: string;
+  readonly name?: string | undefined;
+  readonly actor: string;
+  /** Names the request: asked again, it makes the same schedule. 32 hex digits. */
+  readonly requestId: string;
+}
+
+/**
+ * What can be said of a new schedule before anything is read or written.
+ *
+ * @throws CairnError INVALID_INPUT naming the member, NOT_FOUND (no such workflow)
+ */
+export function assertSchedulable(deps: Pick<ScheduleDeps, 'registry'>, spec: ScheduleSpec): Timing {
+  const timing = checkedTiming(spec);
+  assertTakesInput(deployed(deps, spec.type).input, spec.input);
+  return timing;
+}
+
+/**
+ * A schedule whose first slot is the next one from now.
+ *
+ * @throws CairnError INVALID_INPUT naming the member, NOT_FOUND (no such workflow), UNAVAILABLE (send the same again)
+ */
+export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Promise<Schedule> {
+  const { type, input, catchUp, tenantId, name, actor, requestId } = request;
+  const now = deps.clock.now();
+  const timing = assertSchedulable(deps, request);
+  const id = storedScheduleId(requestId);
+  const schedule = armed(
+    {
+      ...timing,
+      ...optional('name', name),
+      id,
+      tenantId,
+      origin: 'stored',
+      state: 'active',
+      type,
+      input,
+      catchUp,
+      settledUntil: now,
+      fired: 0,
+      skipped: 0,
+      refused: 0,
+      createdAt: now,
+      updatedAt: now,
+      createdBy: actor,
+    },
+    now,
+  );
+  const { kind } = await sendUntilKnown(deps, () => deps.schedules.create(schedule));
+  if (kind === 'exists') return (await ownSchedule(deps, { id, tenantId })).schedule;
+  deps.log.info('schedule_created', { scheduleId: id, type, tenantId, by: actor });
+  return schedule;
+}
+
+export interface ScheduleChanges {
+  readonly cron?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly input?: Json | undefined;
+  readonly catchUp?: Schedule['catchUp'] | undefined;
+  /** Null takes the name away. */
+  readonly name?: string | null | undefined;
+}
+
+/**
+ * The schedule with those members changed. Another cron line or time zone holds from now on: its slots before now are
+ * not made up for.
+ *
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, INVALID_INPUT, UNAVAILABLE (send the same again)
+ */
+export function patchSchedule(
+  deps: ScheduleDeps,
+  ref: ScheduleRef,
+  changes: ScheduleChanges,
+): Promise<Schedule> {
+  return changeSchedule(deps, ref, (current) => {
+    if (current.origin === 'declared') throw declaredBy(current, 'changed');
+    const now = deps.clock.now();
+    const { cron = current.cron, timezone = current.timezone, input = current.input } = changes;
+    const { name: _, ...rest } = current;
+    const name = changes.name === undefined ? current.name : (changes.name ?? undefined);
+    const { catchUp = current.catchUp } = changes;
+    const timing = checkedTiming({ cron, timezone });
+    const next: Schedule = { ...rest, ...timing, input, catchUp, ...optional('name', name) };
+    if (canonicalJson(specOf(next)) === canonicalJson(specOf(current)) && name === current.name)
+      return undefined;
+    if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type).input, input);
+    const isRetimed = timing.cron !== current.cron || timing.timezone !== current.timezone;
+    const timed = isRetimed && next.state === 'active' ? armed(next, now) : next;
+    return { ...timed, updatedAt: now };
+  });
+}
+
+export interface PauseSchedule extends ScheduleRef {
+  readonly actor: string;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * The first pause stands, whoever asks again.
+ *
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (not any more), UNAVAILABLE (send the same again)
+ */
+export function pauseSchedule(deps: ScheduleDeps, request: PauseSchedule): Promise<Schedule> {
+  return changeSchedule(deps, request, (current) => {
+    if (current.state === 'paused') return undefined;
+    if (current.state === 'withdrawn') throw withdrawn(current);
+    const now = deps.clock.now();
+    const pause = { since: now, by: request.actor, ...optional('reason', request.reason) };
+    return { ...disarmed(current, { state: 'paused', pause }), updatedAt: now };
+  });
+}
+
+/**
+ * Slots of the time in which it was paused are not made up for; a backfill does that.
+ *
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (not any more), UNAVAILABLE (send the same again)
+ */
+export function resumeSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<Schedule> {
+  return changeSchedule(deps, ref, (current) => {
+    if (current.state === 'active') return undefined;
+    if (current.origin === 'declared' && !isDeclared(deps.registry, current.id)) throw withdrawn(current);
+    const now = deps.clock.now();
+    return { ...armed(current, now), updatedAt: now };
+  });
+}
+
+/**
+ * A schedule that is declared would come back with the next tick; one that is declared no more can be deleted.
+ *
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, UNAVAILABLE (send the same again)
+ */
+export function deleteSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<void> {
+  return removeSchedule(deps, ref, (current) => {
+    if (current.origin === 'declared' && isDeclared(deps.registry, current.id))
+      throw declaredBy(current, 'deleted');
+  });
+}
+
+function specOf({ type, cron, timezone, input, catchUp }: Schedule): { readonly [name: string]: Json } {
+  return { type, cron, timezone, input, catchUp };
+}
+
+function declaredBy({ type }: Schedule, what: string): CairnError {
+  return new CairnError('SCHEDULE_DECLARED', `it is declared by the workflow '${type}' and is ${what} there`);
+}
+
+function withdrawn({ type }: Schedule): CairnError {
+  return new CairnError('SCHEDULE_DECLARED', `the workflow '${type}' does not declare it any more`, {
+    help: 'Delete it, or deploy the workflow with it again.',
+  });
+}

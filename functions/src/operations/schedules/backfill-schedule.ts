@@ -1,0 +1,68 @@
+/** Starts the runs of slots that lie in the past and have none: of a pause, of a downtime, of before there was a schedule. */
+import { CairnError } from '../../core/errors.ts';
+import type { Schedule } from '../../core/schedule/schedule.ts';
+import { slotsBetween } from '../../core/schedule/slots.ts';
+import { ownSchedule } from './change-schedule.ts';
+import type { ScheduleDeps, ScheduleRef } from './deps.ts';
+import { startSlot } from './start-slot.ts';
+
+/** Slots of one backfill: what can be started while a caller waits. */
+export const MAX_BACKFILL = 1_000;
+/** Starts under way at once. */
+const CONCURRENT_STARTS = 10;
+
+export interface BackfillRequest extends ScheduleRef {
+  /** The first and the last moment that counts, epoch ms. */
+  readonly from: number;
+  readonly until: number;
+  /** Only counts the slots. */
+  readonly isDryRun: boolean;
+}
+
+export interface Backfilled {
+  /** Slots in the range. */
+  readonly slots: number;
+  readonly started: number;
+  /** Slots that had a run before. */
+  readonly existing: number;
+}
+
+/**
+ * Asked again it starts what is still missing, and no slot twice. Moves the schedule nowhere, and works on one that is
+ * paused.
+ *
+ * @throws CairnError INVALID_INPUT (no past range, more than {@link MAX_BACKFILL} slots; also if the workflow refuses the
+ *   input), NOT_FOUND, UNAVAILABLE (send the same again)
+ */
+export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequest): Promise<Backfilled> {
+  const { schedule } = await ownSchedule(deps, request);
+  const { from, until, isDryRun } = request;
+  if (from > until) throw invalid('to', 'must not lie before from');
+  if (until > deps.clock.now()) throw invalid('to', 'lies in the future');
+  const slots = slotsBetween(schedule, from - 1, until, MAX_BACKFILL + 1);
+  if (slots.length > MAX_BACKFILL) {
+    throw invalid('from', `to "to" are more than ${MAX_BACKFILL} slots; ask for a part of them at a time`);
+  }
+  const kinds = isDryRun ? [] : await startAll(deps, schedule, slots);
+  const count = (kind: string) => kinds.filter((one) => one === kind).length;
+  return { slots: slots.length, started: count('started'), existing: count('existing') };
+}
+
+/** The first failure ends it: what is started stays, and asking again goes on from there. */
+async function startAll(
+  deps: ScheduleDeps,
+  schedule: Schedule,
+  slots: readonly number[],
+): Promise<readonly string[]> {
+  const kinds: string[] = [];
+  for (let from = 0; from < slots.length; from += CONCURRENT_STARTS) {
+    const some = slots.slice(from, from + CONCURRENT_STARTS);
+    const started = await Promise.all(some.map((slot) => startSlot(deps, schedule, slot)));
+    kinds.push(...started.map(({ kind }) => kind));
+  }
+  return kinds;
+}
+
+function invalid(field: string, problem: string): CairnError {
+  return new CairnError('INVALID_INPUT', `${field} ${problem}`, { field });
+}

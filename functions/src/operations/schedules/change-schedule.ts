@@ -1,0 +1,74 @@
+/** Every change that a caller makes to a schedule: read, decide, write what is still as it was read, else again. */
+import { CairnError } from '../../core/errors.ts';
+import type { Schedule } from '../../core/schedule/schedule.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { StoredSchedule } from '../../ports/schedules/schedule-store.ts';
+import type { ScheduleDeps, ScheduleRef } from './deps.ts';
+
+/** How often a schedule that changes under its eyes is looked at before the caller is asked to come back. */
+const MAX_LOOKS = 8;
+/** Of ids of ours; anything else is not worth a read. */
+const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
+
+/** @throws CairnError NOT_FOUND, also for a schedule of another tenant */
+export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<StoredSchedule> {
+  const found = await find(deps, ref);
+  if (found) return found;
+  throw new CairnError('NOT_FOUND', 'there is no such schedule', {
+    help: 'GET /v1/schedules lists the schedules of your tenant.',
+  });
+}
+
+/**
+ * The schedule after the change. `decide` is called anew on each newer one, and answers undefined on one that holds its
+ * change already: after a lost answer it meets its own.
+ *
+ * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or what `decide` throws
+ */
+export async function changeSchedule(
+  deps: ScheduleDeps,
+  ref: ScheduleRef,
+  decide: (current: Schedule) => Schedule | undefined,
+): Promise<Schedule> {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const { schedule, version } = await ownSchedule(deps, ref);
+    const next = decide(schedule);
+    if (!next) return schedule;
+    const { kind } = await sendUntilKnown(deps, () => deps.schedules.write(next, version));
+    if (kind === 'written') return next;
+  }
+  throw tooMany();
+}
+
+/**
+ * Deletes it. What it has started stays.
+ *
+ * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or what `assertMay` throws
+ */
+export async function removeSchedule(
+  deps: ScheduleDeps,
+  ref: ScheduleRef,
+  assertMay: (current: Schedule) => void,
+): Promise<void> {
+  let { schedule, version } = await ownSchedule(deps, ref);
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    assertMay(schedule);
+    const seen = version;
+    if ((await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, seen))).kind === 'written') return;
+    const found = await find(deps, ref);
+    // Gone meanwhile, be it by an earlier sending of ours.
+    if (!found) return;
+    ({ schedule, version } = found);
+  }
+  throw tooMany();
+}
+
+async function find(deps: ScheduleDeps, { id, tenantId }: ScheduleRef): Promise<StoredSchedule | undefined> {
+  if (!ID.test(id)) return undefined;
+  const found = await sendUntilKnown(deps, () => deps.schedules.read(id));
+  return found?.schedule.tenantId === tenantId ? found : undefined;
+}
+
+function tooMany(): CairnError {
+  return new CairnError('UNAVAILABLE', 'too many changes of this schedule at once');
+}

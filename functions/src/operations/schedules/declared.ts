@@ -1,0 +1,68 @@
+/**
+ * Schedules that workflows declare, and their documents: there is one for each, so that it can be paused and seen. The
+ * newest version of a workflow decides what is declared.
+ */
+import { canonicalJson } from '../../core/encoding/json.ts';
+import { armed } from '../../core/schedule/due.ts';
+import type { DeclaredSchedule, Schedule } from '../../core/schedule/schedule.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { ScheduleDeps } from './deps.ts';
+
+export function declaredSchedules(registry: WorkflowRegistry): readonly DeclaredSchedule[] {
+  return registry.types().flatMap((type) => registry.newest(type)?.schedules ?? []);
+}
+
+export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
+  return declaredSchedules(registry).some((declared) => declared.id === id);
+}
+
+/**
+ * Makes the document of a declared schedule, or brings it up to what is declared now. A pause stays. Slots before now are
+ * not made up for where the schedule, its cron line or its time zone is new. Losing a race is no failure: the next tick
+ * looks again.
+ */
+export async function keepDeclared(
+  deps: ScheduleDeps,
+  tenantId: string,
+  declared: DeclaredSchedule,
+): Promise<void> {
+  const { schedules, log } = deps;
+  const now = deps.clock.now();
+  const found = await sendUntilKnown(deps, () => schedules.read(declared.id));
+  if (!found) {
+    const fresh: Schedule = {
+      ...declared,
+      tenantId,
+      origin: 'declared',
+      state: 'active',
+      settledUntil: now,
+      fired: 0,
+      skipped: 0,
+      refused: 0,
+      createdAt: now,
+      updatedAt: now,
+    };
+    const { kind } = await sendUntilKnown(deps, () => schedules.create(armed(fresh, now)));
+    if (kind === 'created') log.info('schedule_declared', { scheduleId: declared.id, type: declared.type });
+    return;
+  }
+  const current = found.schedule;
+  const isBack = current.state === 'withdrawn';
+  if (!isBack && isSame(current, declared) && current.tenantId === tenantId) return;
+  const isRetimed = current.cron !== declared.cron || current.timezone !== declared.timezone;
+  const next = { ...current, ...declared, tenantId };
+  const timed = isBack || (isRetimed && current.state === 'active') ? armed(next, now) : next;
+  await sendUntilKnown(deps, () => schedules.write({ ...timed, updatedAt: now }, found.version));
+}
+
+function isSame(current: Schedule, declared: DeclaredSchedule): boolean {
+  const { type, cron, timezone, catchUp, input } = current;
+  return (
+    type === declared.type &&
+    cron === declared.cron &&
+    timezone === declared.timezone &&
+    catchUp === declared.catchUp &&
+    canonicalJson(input) === canonicalJson(declared.input)
+  );
+}

@@ -1,0 +1,18 @@
+/** What the operations on schedules need. Types only. */
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
+import type { StartDeps } from '../start/request.ts';
+
+export interface ScheduleDeps extends StartDeps {
+  readonly schedules: ScheduleStore;
+  readonly registry: WorkflowRegistry;
+  /** Written on every run. */
+  readonly environment: string;
+}
+
+/** Which schedule is meant, and by whom. */
+export interface ScheduleRef {
+  readonly id: string;
+  /** Of the caller: another tenant's schedule is answered exactly as one that does not exist. */
+  readonly tenantId: string;
+}

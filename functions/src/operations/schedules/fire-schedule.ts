@@ -1,0 +1,97 @@
+/**
+ * Fires one schedule that is due: starts the runs of its slots, then moves it on. In this order, so that whoever dies
+ * in between leaves slots that are fired again, which comes to the same runs; and however many do it at once.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
+import type { Schedule, SlotOutcome } from '../../core/schedule/schedule.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { optional } from '../start/optional.ts';
+import { isDeclared } from './declared.ts';
+import type { ScheduleDeps } from './deps.ts';
+import { startSlot } from './start-slot.ts';
+
+export interface Fired {
+  /** Runs that stand for slots, started by this call or found. */
+  readonly fired: number;
+  readonly skipped: number;
+  readonly refused: number;
+}
+
+const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
+
+/**
+ * What was done; nothing, if it is not due any more. A slot whose start is refused is done with: it would be refused
+ * again. Where a start fails for another reason the schedule is moved on up to there, and the next tick goes on.
+ *
+ * @throws what a start or the store threw
+ */
+export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fired> {
+  const { schedules, clock, log, registry } = deps;
+  const found = await sendUntilKnown(deps, () => schedules.read(id));
+  if (!found) return NOTHING;
+  const { schedule, version } = found;
+  const now = clock.now();
+  if (schedule.nextAt === undefined || schedule.nextAt > now) return NOTHING;
+  const write = (next: Schedule) => sendUntilKnown(deps, () => schedules.write(next, version));
+  if (schedule.origin === 'declared' && !isDeclared(registry, id)) {
+    await write({ ...disarmed(schedule, { state: 'withdrawn' }), updatedAt: now });
+    log.warn('schedule_withdrawn', { scheduleId: id, type: schedule.type });
+    return NOTHING;
+  }
+  const decision = decideDue(schedule, now);
+  const { outcomes, failure } = await fireSlots(deps, schedule, decision.fire);
+  const last = outcomes.at(-1);
+  if (failure && last === undefined) throw failure.error;
+  const refused = outcomes.filter(({ error }) => error !== undefined).length;
+  const done = { fired: outcomes.length - refused, skipped: decision.skipped, refused };
+  const moved = armed(schedule, failure && last ? last.slot : decision.settledUntil);
+  // Stale: another tick did the same, or somebody changed the schedule; both were written knowing no less.
+  await write({
+    ...moved,
+    ...optional('last', last ?? schedule.last),
+    ...optional('lastCatchUp', decision.catchUp ?? schedule.lastCatchUp),
+    fired: schedule.fired + done.fired,
+    skipped: schedule.skipped + done.skipped,
+    refused: schedule.refused + done.refused,
+  });
+  if (failure) throw failure.error;
+  if (decision.catchUp) {
+    const { missed, made, policy } = decision.catchUp;
+    log.warn('schedule_caught_up', { scheduleId: id, missed, made, policy });
+  }
+  return done;
+}
+
+interface SlotsFired {
+  readonly outcomes: readonly SlotOutcome[];
+  /** Why the rest was left. */
+  readonly failure?: { readonly error: unknown };
+}
+
+/** One after the other, so that what is done is always a beginning. */
+async function fireSlots(
+  deps: ScheduleDeps,
+  schedule: Schedule,
+  slots: readonly number[],
+): Promise<SlotsFired> {
+  const outcomes: SlotOutcome[] = [];
+  for (const slot of slots) {
+    const at = deps.clock.now();
+    try {
+      const { runId } = await startSlot(deps, schedule, slot);
+      outcomes.push({ slot, at, runId });
+    } catch (error) {
+      if (!isRefusal(error)) return { outcomes, failure: { error } };
+      const { code, message } = error;
+      deps.log.error('schedule_refused', { scheduleId: schedule.id, slot, code, error: message });
+      outcomes.push({ slot, at, error: { code, message } });
+    }
+  }
+  return { outcomes };
+}
+
+/** Whether asking again would be answered the same. */
+export function isRefusal(error: unknown): error is CairnError {
+  return error instanceof CairnError && error.httpStatus < 500 && error.httpStatus !== 429;
+}

@@ -1,0 +1,54 @@
+/**
+ * Starts the run of a slot, once however often it is asked for: by the key of the slot, and by the id of the run, which
+ * holds when the record of the key has expired.
+ */
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { schedulerKey } from '../../core/encoding/keys.ts';
+import { CairnError } from '../../core/errors.ts';
+import { type Schedule, slotRunId } from '../../core/schedule/schedule.ts';
+import { inputForSlot } from '../../engine/define/slot-input.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { startRun } from '../start/start-run.ts';
+import type { ScheduleDeps } from './deps.ts';
+
+export interface SlotStarted {
+  /** `existing`: it was started before. */
+  readonly kind: 'started' | 'existing';
+  readonly runId: string;
+}
+
+/** @throws CairnError NOT_FOUND (the workflow is not deployed), INVALID_INPUT, PAYLOAD_TOO_LARGE, UNAVAILABLE */
+export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: number): Promise<SlotStarted> {
+  const { id, tenantId } = schedule;
+  const workflow = deployed(deps, schedule.type);
+  const runId = slotRunId(id, slot);
+  if (await sendUntilKnown(deps, () => deps.store.load(runId))) return { kind: 'existing', runId };
+  const outcome = await startRun(deps, {
+    runId,
+    tenantId,
+    environment: deps.environment,
+    workflow,
+    input: inputForSlot(workflow.input, schedule.input, slot),
+    trigger: { source: 'scheduled' },
+    source: 'scheduler',
+    // Cron lines have no seconds.
+    key: schedulerKey(id, slot, 'minute'),
+    // Not of the input: who repeats a slot after somebody changed the schedule means the same run.
+    requestHash: requestHash('schedule', { id, slot }),
+    // The list of runs can be narrowed to those of one schedule.
+    threadId: id,
+  });
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
+  return { kind: outcome.kind === 'created' ? 'started' : 'existing', runId: outcome.runId };
+}
+
+/** The version new runs get. @throws CairnError NOT_FOUND */
+export function deployed({ registry }: Pick<ScheduleDeps, 'registry'>, type: string): Workflow {
+  const workflow = registry.newest(type);
+  if (workflow) return workflow;
+  throw new CairnError('NOT_FOUND', `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed`, {
+    field: 'type',
+    help: 'GET /v1/workflows lists the types.',
+  });
+}

@@ -1,0 +1,41 @@
+/** Starts a run of a schedule at once, out of turn: it stands for no slot, and moves none. */
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { triggeredRunId } from '../../core/schedule/schedule.ts';
+import { inputForSlot } from '../../engine/define/slot-input.ts';
+import { startRun } from '../start/start-run.ts';
+import { ownSchedule } from './change-schedule.ts';
+import type { ScheduleDeps, ScheduleRef } from './deps.ts';
+import { deployed } from './start-slot.ts';
+
+export interface TriggerSchedule extends ScheduleRef {
+  readonly actor: string;
+  /** Names the request: asked again, it is the same run. */
+  readonly requestId: string;
+}
+
+/**
+ * The id of the run, also of a schedule that is paused. `slot` in its input is the time of asking.
+ *
+ * @throws CairnError NOT_FOUND, INVALID_INPUT, UNAVAILABLE (send the same again)
+ */
+export async function triggerSchedule(deps: ScheduleDeps, request: TriggerSchedule): Promise<string> {
+  const { actor, requestId } = request;
+  const { schedule } = await ownSchedule(deps, request);
+  const { id, tenantId, type, input } = schedule;
+  const workflow = deployed(deps, type);
+  const runId = triggeredRunId(id, requestId);
+  // The outcome of a start that found the run is the same: it is there.
+  await startRun(deps, {
+    runId,
+    tenantId,
+    environment: deps.environment,
+    workflow,
+    input: inputForSlot(workflow.input, input, deps.clock.now()),
+    trigger: { source: 'scheduled', userId: actor },
+    source: 'scheduler',
+    key: undefined,
+    requestHash: requestHash('schedule trigger', { id, requestId }),
+    threadId: id,
+  });
+  return runId;
+}
