@@ -1,0 +1,49 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readDocument } from './snippets.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const documents = [
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'local/FIDELITY.md'],
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Without its code, in which brackets mean something else. */
+function proseOf(document: string): string {
+  return readDocument(document)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/`[^`\n]*`(?!\])/g, '');
+}
+
+/** What GitHub calls the places of a document that can be linked to. */
+function anchorsOf(document: string): string[] {
+  const headings = readDocument(document)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test.each(documents)('every link in %s leads somewhere', (document) => {
+  const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const broken = links
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : posix.join(posix.dirname(document), path);
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+  expect(broken).toEqual([]);
+});
+
+test('there are links to follow', () => {
+  expect(documents.flatMap((document) => proseOf(document).match(/\]\(/g) ?? []).length).toBeGreaterThan(20);
+});
