@@ -66,14 +66,14 @@ async function sweepAll(all: readonly Scenario[]): Promise<void> {
 }
 
 async function replay(scenario: Scenario, number: number): Promise<void> {
-  const { points, calls, expected } = await rehearse(scenario);
+  const { points, calls, expected, limitMs } = await rehearse(scenario);
   const point = points[number];
   if (!point) {
     console.error(`'${scenario.name}' has the points 0 to ${points.length - 1}`);
     process.exitCode = 2;
     return;
   }
-  const disturbed = await performPoint(scenario, point);
+  const disturbed = await performPoint(scenario, point, { limitMs });
   const verdict = verdictOn(scenario, disturbed, expected);
   console.log(`${scenario.name}, point ${number}: ${describePoint(point, calls)}`);
   console.log(`\nundisturbed\n${timelineOf(await new Performance(scenario).perform())}`);

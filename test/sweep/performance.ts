@@ -23,9 +23,11 @@ import { Watch } from './watch.ts';
 export interface PerformanceOptions {
   readonly disturbances?: readonly Disturbance[];
   readonly redeliveryMs?: number;
-  /** Changes what every process works with; for a sabotage that must be found out. */
+  /** Changes what every process works with: a sabotage. */
   readonly tamper?: (deps: ProcessDeps) => ProcessDeps;
   readonly withoutScan?: boolean;
+  /** Stuck if it takes longer than this, ms of virtual time: whoever recovers after years has not recovered. */
+  readonly limitMs?: number;
 }
 
 /** More than any scenario needs; one that goes on for longer never ends. */
@@ -62,7 +64,7 @@ export class Performance {
   #leaving: { readonly process: Process; readonly until: number } | undefined;
   #processes = 0;
   #scanning = false;
-  #nextScanAt: number;
+  #scannedAt: number;
   readonly #watch: Watch;
 
   constructor(scenario: Scenario, options: PerformanceOptions = {}) {
@@ -73,7 +75,7 @@ export class Performance {
     this.stage = new VirtualStage(this.world.db);
     this.#watch = new Watch(this.world.db);
     this.#beginsAt = this.world.clock.now();
-    this.#nextScanAt = this.#beginsAt + MINUTE_MS;
+    this.#scannedAt = this.#beginsAt;
     this.outside = new Outside(scenario, this.stage, this.#beginsAt);
     this.#process = this.#begin();
   }
@@ -84,8 +86,7 @@ export class Performance {
     } catch (error) {
       this.failure ??= error instanceof Error ? error : new Error(String(error));
     }
-    this.#process.kill();
-    this.#leaving?.process.kill();
+    for (const process of [this.#process, this.#leaving?.process]) process?.kill();
     return this;
   }
 
@@ -99,8 +100,16 @@ export class Performance {
       if (this.#deliver() || this.#actOutside() || this.#tickScan()) continue;
       if (this.#isAtRest()) return this.#watch.assertNothingLeft(this.#process);
       if (!this.#moveTime()) throw this.#stuck('nothing can go on');
+      if (this.durationMs > (this.#options.limitMs ?? Number.POSITIVE_INFINITY)) {
+        throw this.#stuck(`no end after ${this.durationMs} ms`);
+      }
     }
     throw this.#stuck(`no end after ${MAX_TURNS} turns`);
+  }
+
+  /** Of virtual time. */
+  get durationMs(): number {
+    return this.world.clock.now() - this.#beginsAt;
   }
 
   #stuck(why: string): Error {
@@ -177,9 +186,8 @@ export class Performance {
 
   #tickScan(): boolean {
     const now = this.world.clock.now();
-    if (this.#scanning || this.#options.withoutScan || now < this.#nextScanAt) return false;
-    this.#nextScanAt = this.#minuteAfter(now);
-    if ((this.world.nextWake ?? Number.POSITIVE_INFINITY) > now) return false;
+    if (this.#scanning || this.#nextScanAt() !== now) return false;
+    this.#scannedAt = now;
     const work: Work = { process: this.#process };
     this.#scanning = true;
     this.#under.add(work);
@@ -193,8 +201,12 @@ export class Performance {
     return true;
   }
 
-  #minuteAfter(at: number): number {
-    return this.#beginsAt + (Math.floor((at - this.#beginsAt) / MINUTE_MS) + 1) * MINUTE_MS;
+  /** The next full minute at which the scan has something to look at. */
+  #nextScanAt(): number | undefined {
+    const { nextWake } = this.world;
+    if (nextWake === undefined || this.#options.withoutScan) return undefined;
+    const at = Math.max(nextWake, this.world.clock.now(), this.#scannedAt + 1) - this.#beginsAt;
+    return this.#beginsAt + Math.ceil(at / MINUTE_MS) * MINUTE_MS;
   }
 
   #isAtRest(): boolean {
@@ -212,15 +224,10 @@ export class Performance {
   #moveTime(): boolean {
     const { clock, queue } = this.world;
     const now = clock.now();
-    const wake = this.world.nextWake;
-    const scanAt =
-      wake === undefined || this.#options.withoutScan
-        ? undefined
-        : Math.max(this.#nextScanAt, wake <= now ? now : this.#minuteAfter(wake - 1));
-    const times = [clock.nextAt, queue.nextAt(), scanAt, this.outside.nextAt(now), this.#leaving?.until];
+    const [scanAt, outsideAt] = [this.#nextScanAt(), this.outside.nextAt(now)];
+    const times = [clock.nextAt, queue.nextAt(), scanAt, outsideAt, this.#leaving?.until];
     const at = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
     if (at === Number.POSITIVE_INFINITY) return false;
-    if (scanAt !== undefined && this.#nextScanAt < scanAt) this.#nextScanAt = scanAt;
     if (!clock.fireNext(at) && at > now) clock.jump(at - now);
     return true;
   }

