@@ -4,18 +4,27 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { Handle } from '../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { MAX_COMMIT_BYTES, MAX_COMMIT_WRITES } from '../../functions/src/journal/batch.ts';
 import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
+import { encodeNewSnapshot } from '../../functions/src/store/codec/snapshot.ts';
 import { intercept } from '../support/intercept.ts';
+import { assertStored } from '../support/soundness.ts';
 import { World, type WorldOptions } from '../support/world.ts';
 
 const WIDTH = 100;
 const LENGTH = 5_000;
+const ITEMS = 1_000;
+/** Each item's output: all of them together are more than one checkpoint, or one commit, can carry. */
+const ITEM_BYTES = 5_000;
+const MIB = 1024 * 1024;
 
 /** What one commit cost. */
 interface Cost {
   readonly writes: number;
   readonly bytes: number;
   readonly steps: readonly string[];
+  /** Of the run document, if it is written. */
+  readonly snapshotBytes: number;
 }
 
 /** A world that notes what each call of its store costs. */
@@ -36,6 +45,7 @@ function costOf({ events, checkpoints, steps, snapshot }: JournalCommit): Cost {
     writes: events.length + checkpoints.length + steps.length + (snapshot ? 1 : 0),
     bytes: Buffer.byteLength(JSON.stringify([events, checkpoints, steps])),
     steps: steps.map(({ id }) => id),
+    snapshotBytes: snapshot ? Buffer.byteLength(JSON.stringify(encodeNewSnapshot(snapshot))) : 0,
   };
 }
 
@@ -123,5 +133,48 @@ describe('a chain of five thousand steps', () => {
 
     expect(alive).toHaveLength(CHECKED_AT.length);
     for (const count of alive) expect(count).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('a map of a thousand items', () => {
+  const total = (outputs: readonly string[]) => outputs.reduce((sum, output) => sum + output.length, 0);
+  const mapping = (items: number) =>
+    defineWorkflow({
+      type: 'mapping',
+      planVersion: 1,
+      input: z.object({}),
+      steps(step) {
+        const over = () => Array.from({ length: items }, (_, i) => i);
+        const retry = { maxAttempts: 2, initialMs: 0 };
+        const all = step.map('all', { over, retry, concurrency: 1_000 }, ({ item, attempt }) => {
+          if (attempt === 1 && item % 3 === 0) throw new Error('not at once');
+          return String(item).padStart(ITEM_BYTES, '-');
+        });
+        return { sum: step('sum', { needs: { all } }, ({ all }) => total(all)) };
+      },
+    });
+
+  test('keeps every commit, the run document and its whole result within the limits', async () => {
+    const { world, deps, commits } = metered({ workflows: [mapping(ITEMS)] });
+    const runId = await world.start('mapping');
+    await world.run(undefined, deps);
+    const state = assertStored(world.db, runId);
+    expect(state.result).toEqual({ text: `{"sum":${ITEMS * ITEM_BYTES}}` });
+    // The snapshot is one more.
+    expect(Math.max(...commits.map(({ writes }) => writes))).toBeLessThanOrEqual(MAX_COMMIT_WRITES + 1);
+    expect(Math.max(...commits.map(({ bytes }) => bytes))).toBeLessThanOrEqual(MAX_COMMIT_BYTES);
+    expect(Math.max(...commits.map(({ snapshotBytes }) => snapshotBytes))).toBeGreaterThan(1_000);
+    expect(Math.max(...commits.map(({ snapshotBytes }) => snapshotBytes))).toBeLessThan(MIB);
+    // Items that end together share commits: three documents for each end, one third of them begun twice.
+    expect(commits.length).toBeLessThan(60);
+  });
+
+  test('may not have one more: its author is told of child runs', async () => {
+    const { world, deps } = metered({ workflows: [mapping(ITEMS + 1)] });
+    const runId = await world.start('mapping');
+    await world.run(undefined, deps);
+    const { status, error } = await world.folded(runId);
+    expect(status).toBe('failed');
+    expect(error?.message).toMatch(/1001 items.*1000.*child runs/);
   });
 });
