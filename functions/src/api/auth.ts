@@ -9,26 +9,30 @@ import { CairnError } from '../core/errors.ts';
 import type { ApiClient, ClientStore, Role } from '../ports/client-store.ts';
 
 export interface Caller {
-  readonly clientId: string;
+  /** How it is named in keys and journals: `c.` and a client's id. */
+  readonly principal: string;
   readonly tenantId: string;
   readonly role: Role;
 }
 
 /** How long a client is taken from memory: for so long a disabled key may still work. */
 export const CLIENT_TTL_MS = 15_000;
+/** A secret that does not fit what is in memory may be newer; how often at most that is looked up. */
+export const CLIENT_LOOK_AGAIN_MS = 1_000;
 /** Clients in memory at most; the one read longest ago makes room, so that made-up ids cannot fill it. */
 const CLIENTS_KEPT = 1_000;
 
 /** `cairn_<client id>_<secret>`; the id has no underscore, so the form has one reading. */
 const KEY = /^cairn_([A-Za-z0-9-]{1,64})_([A-Za-z0-9_-]{16,256})$/;
 /** Each may do what those before it may. */
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin'];
+export const ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const satisfies readonly Role[];
 /** Compared with when there is no client, so that an unknown id takes as long as a wrong secret. */
 const NO_HASH = sha256Hex('');
 
 interface CachedClient {
   readonly client: Promise<ApiClient | undefined>;
-  readonly until: number;
+  /** Epoch ms. */
+  readonly readAt: number;
 }
 
 export interface AuthenticatorDeps {
@@ -49,23 +53,27 @@ export class Authenticator {
     const [, key = ''] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
     const [, clientId, secret] = KEY.exec(key) ?? [];
     if (clientId === undefined || secret === undefined) throw refused();
-    const client = await this.#client(clientId);
-    const isRight = timingSafeEqual(
-      Buffer.from(sha256Hex(secret)),
-      Buffer.from(client?.secretHash ?? NO_HASH),
-    );
+    const now = this.#deps.clock.now();
+    const hash = sha256Hex(secret);
+    let client = await this.#client(clientId, CLIENT_TTL_MS);
+    let isRight = isSecretOf(client, hash, now);
+    if (client && !isRight) {
+      client = await this.#client(clientId, CLIENT_LOOK_AGAIN_MS);
+      isRight = isSecretOf(client, hash, now);
+    }
     const role = ROLES.findLast((one) => client?.roles.includes(one));
     if (!client || !isRight || client.disabled || role === undefined) throw refused();
-    return { clientId, tenantId: client.tenantId, role };
+    return { principal: `c.${clientId}`, tenantId: client.tenantId, role };
   }
 
-  #client(clientId: string): Promise<ApiClient | undefined> {
+  /** @param maxAgeMs what was read longer ago is read again */
+  #client(clientId: string, maxAgeMs: number): Promise<ApiClient | undefined> {
     const now = this.#deps.clock.now();
     const known = this.#cache.get(clientId);
-    if (known && now < known.until) return known.client;
+    if (known && now < known.readAt + maxAgeMs) return known.client;
     const client = this.#deps.clients.read(clientId);
     this.#cache.delete(clientId);
-    this.#cache.set(clientId, { client, until: now + CLIENT_TTL_MS });
+    this.#cache.set(clientId, { client, readAt: now });
     // A read that failed, or found nothing, is made again by the next request: a new key works at once.
     const forget = () => {
       if (this.#cache.get(clientId)?.client === client) this.#cache.delete(clientId);
@@ -75,6 +83,14 @@ export class Authenticator {
     if (this.#cache.size > CLIENTS_KEPT && oldest !== undefined) this.#cache.delete(oldest);
     return client;
   }
+}
+
+/** Compares with all that are accepted, whichever fits. */
+function isSecretOf(client: ApiClient | undefined, hash: string, now: number): boolean {
+  const accepted = (client?.retired ?? []).filter(({ until }) => now < until);
+  const hashes = [client?.secretHash ?? NO_HASH, ...accepted.map(({ secretHash }) => secretHash)];
+  const sent = Buffer.from(hash);
+  return hashes.map((one) => timingSafeEqual(sent, Buffer.from(one))).includes(true);
 }
 
 /** @throws CairnError FORBIDDEN if the caller's role is below `least` */

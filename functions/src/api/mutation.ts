@@ -78,8 +78,8 @@ export async function answerOnce(
 }
 
 /** How a caller is named in keys and journals. */
-export function principalOf({ clientId }: Pick<Caller, 'clientId'>): string {
-  return `c.${clientId}`;
+export function principalOf({ principal }: Pick<Caller, 'principal'>): string {
+  return principal;
 }
 
 /** The answer while somebody else is at work on the same request (DESIGN 2.10). */

@@ -1,9 +1,11 @@
 /** API clients in memory. */
-import type { ApiClient, ClientRegistry } from '../ports/client-store.ts';
+import type { ApiClient, ClientRegistry, StoredClient } from '../ports/client-store.ts';
+import type { Version } from '../ports/run-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 
 export class MemoryClientStore implements ClientRegistry {
   readonly #db: MemoryDatabase;
+  readonly #versions = new WeakMap<ApiClient, Version>();
 
   constructor(db: MemoryDatabase) {
     this.#db = db;
@@ -15,5 +17,37 @@ export class MemoryClientStore implements ClientRegistry {
 
   async save(client: ApiClient): Promise<void> {
     this.#db.clients.set(client.id, adopt(client));
+  }
+
+  async find(clientId: string): Promise<StoredClient | undefined> {
+    const client = this.#db.clients.get(clientId);
+    return client && { client, version: this.#versionOf(client) };
+  }
+
+  async create(client: ApiClient): ReturnType<ClientRegistry['create']> {
+    if (this.#db.clients.has(client.id)) return { kind: 'exists' };
+    await this.save(client);
+    return { kind: 'created' };
+  }
+
+  async replace(client: ApiClient, seen: Version): ReturnType<ClientRegistry['replace']> {
+    const stored = this.#db.clients.get(client.id);
+    if (!stored || this.#versionOf(stored) !== seen) return { kind: 'stale' };
+    await this.save(client);
+    return { kind: 'replaced' };
+  }
+
+  async list(tenantId: string, limit: number): Promise<readonly ApiClient[]> {
+    return [...this.#db.clients.values()]
+      .filter((client) => client.tenantId === tenantId)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  /** Every write makes a value of its own. */
+  #versionOf(client: ApiClient): Version {
+    const version = this.#versions.get(client) ?? this.#db.nextVersion();
+    this.#versions.set(client, version);
+    return version;
   }
 }

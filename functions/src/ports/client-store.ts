@@ -1,5 +1,15 @@
 /** API clients: who a key belongs to. Only the sha256 of the secret is ever stored. */
+import type { Version } from './run-store.ts';
+
 export type Role = 'viewer' | 'submitter' | 'operator' | 'admin';
+
+/** A secret that another took the place of. */
+export interface RetiredSecret {
+  /** sha256 of the secret, hex. */
+  readonly secretHash: string;
+  /** Up to then it is accepted still, epoch ms. */
+  readonly until: number;
+}
 
 export interface ApiClient {
   readonly id: string;
@@ -7,17 +17,41 @@ export interface ApiClient {
   readonly roles: readonly Role[];
   /** sha256 of the secret, hex. */
   readonly secretHash: string;
+  /** Set by a revocation; no secret of it is accepted any more. */
   readonly disabled: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
+  /** What people know it by. */
+  readonly name?: string | undefined;
+  /** The principal that made it; none for those of the command line and the local cloud. */
+  readonly createdBy?: string | undefined;
+  /** Newest first. */
+  readonly retired?: readonly RetiredSecret[] | undefined;
+  /** The request that made the secret: by it a repetition of that request knows that it was done. */
+  readonly secretOf?: string | undefined;
+}
+
+export interface StoredClient {
+  readonly client: ApiClient;
+  readonly version: Version;
 }
 
 export interface ClientStore {
   read(clientId: string): Promise<ApiClient | undefined>;
 }
 
-/** What those who issue keys need as well: the command line, and the local cloud for its development key. */
+/**
+ * What those who issue keys need as well: admins, and the local cloud for its development key. Throws `OutcomeUnknown`
+ * where it cannot know whether a write was applied.
+ */
 export interface ClientRegistry extends ClientStore {
   /** Creates the client or replaces it as a whole. */
   save(client: ApiClient): Promise<void>;
+  find(clientId: string): Promise<StoredClient | undefined>;
+  /** `exists`: a client of that id is there, and nothing was written. */
+  create(client: ApiClient): Promise<{ readonly kind: 'created' | 'exists' }>;
+  /** Replaces the version last seen; `stale` means another was faster. */
+  replace(client: ApiClient, seen: Version): Promise<{ readonly kind: 'replaced' | 'stale' }>;
+  /** Clients of a tenant by id, at most `limit`. */
+  list(tenantId: string, limit: number): Promise<readonly ApiClient[]>;
 }

@@ -39,5 +39,44 @@ export function clientStoreConformance(name: string, harness: Harness): void {
       await store.save(disabled);
       expect(await store.read('ci-bot')).toEqual(disabled);
     });
+
+    test('every member reads back exactly', async () => {
+      const whole: ApiClient = {
+        ...CLIENT,
+        name: 'CI, Köln',
+        createdBy: 'u.someone',
+        retired: [{ secretHash: 'e'.repeat(64), until: T0 + 1 }],
+        secretOf: 'a request',
+      };
+      await store.create(whole);
+      expect(await store.read('ci-bot')).toEqual(whole);
+      expect((await store.find('ci-bot'))?.client).toEqual(whole);
+      expect(await store.find('nobody')).toBeUndefined();
+    });
+
+    test('a client is created once', async () => {
+      expect(await store.create(CLIENT)).toEqual({ kind: 'created' });
+      expect(await store.create({ ...CLIENT, tenantId: 'rival' })).toEqual({ kind: 'exists' });
+      expect(await store.read('ci-bot')).toEqual(CLIENT);
+    });
+
+    test('only the version last seen is replaced, as a whole', async () => {
+      await store.create({ ...CLIENT, name: 'before' });
+      const seen = (await store.find('ci-bot'))?.version ?? '';
+      const changed: ApiClient = { ...CLIENT, disabled: true };
+      expect(await store.replace(changed, seen)).toEqual({ kind: 'replaced' });
+      expect(await store.replace({ ...CLIENT, name: 'late' }, seen)).toEqual({ kind: 'stale' });
+      expect(await store.replace({ ...CLIENT, id: 'nobody' }, seen)).toEqual({ kind: 'stale' });
+      expect(await store.read('ci-bot')).toEqual(changed);
+      expect(await store.read('nobody')).toBeUndefined();
+    });
+
+    test('a list holds the clients of one tenant by id, up to a bound', async () => {
+      for (const id of ['c', 'a', 'b']) await store.save({ ...CLIENT, id });
+      await store.save({ ...CLIENT, id: 'aa', tenantId: 'rival' });
+      expect((await store.list('acme', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+      expect((await store.list('acme', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
+      expect(await store.list('nobody', 10)).toEqual([]);
+    });
   });
 }

@@ -1,0 +1,73 @@
+/**
+ * Changes an API client: gives it a new secret, or takes all of them away. Both read, decide and write under the version
+ * that was read, again if another was faster.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { ApiClient, RetiredSecret } from '../../ports/client-store.ts';
+import type { ClientDeps, Issued } from './create-client.ts';
+import { newSecret } from './secret.ts';
+
+/** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
+const MAX_LOOKS = 8;
+/** Secrets accepted beside the newest: a few exchanges in a row, whose answers were lost, do not end the one in use. */
+export const MAX_RETIRED = 4;
+
+export interface ClientChange {
+  readonly tenantId: string;
+  readonly clientId: string;
+  /** Names the request, the same for each attempt at it. */
+  readonly requestId: string;
+}
+
+export interface Rotation extends ClientChange {
+  /** How long the secrets before are accepted still. */
+  readonly graceMs: number;
+}
+
+/**
+ * A new secret; those before it end after the grace period (an earlier end stands).
+ *
+ * @throws CairnError NOT_FOUND, FORBIDDEN for a revoked client, UNAVAILABLE (send the same again)
+ */
+export async function rotateClient(deps: ClientDeps, rotation: Rotation): Promise<Issued> {
+  const { secret, secretHash } = newSecret(deps.random);
+  const client = await changeClient(deps, rotation, (current) => {
+    if (current.disabled) throw new CairnError('FORBIDDEN', 'the client is revoked; create another');
+    if (current.secretOf === rotation.requestId) return undefined;
+    const now = deps.clock.now();
+    const last: RetiredSecret = { secretHash: current.secretHash, until: now + rotation.graceMs };
+    const retired = [last, ...(current.retired ?? [])]
+      .map((one) => ({ ...one, until: Math.min(one.until, last.until) }))
+      .filter(({ until }) => until > now)
+      .slice(0, MAX_RETIRED);
+    return { ...current, secretHash, retired, secretOf: rotation.requestId };
+  });
+  return client.secretHash === secretHash ? { client, secret } : { client };
+}
+
+/** For good. Doing it twice is harmless. @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again) */
+export function revokeClient(deps: ClientDeps, change: ClientChange): Promise<ApiClient> {
+  return changeClient(deps, change, (current) =>
+    current.disabled ? undefined : { ...current, disabled: true, retired: [] },
+  );
+}
+
+/** `decide` is called anew on each newer state, and answers undefined where nothing is to be done. */
+async function changeClient(
+  deps: ClientDeps,
+  { tenantId, clientId }: ClientChange,
+  decide: (current: ApiClient) => ApiClient | undefined,
+): Promise<ApiClient> {
+  const { clientRegistry } = deps;
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
+    // The same words for another tenant's: nobody learns that it exists.
+    if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'there is no such client');
+    const next = decide(stored.client);
+    if (!next) return stored.client;
+    const written = await sendUntilKnown(deps, () => clientRegistry.replace(next, stored.version));
+    if (written.kind === 'replaced') return next;
+  }
+  throw new CairnError('UNAVAILABLE', 'too many changes of the client at once');
+}

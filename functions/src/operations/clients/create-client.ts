@@ -1,0 +1,49 @@
+/** Makes an API client of the caller's own tenant. Must not: keep its secret, or log it. */
+import { CairnError } from '../../core/errors.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { ApiClient, ClientRegistry, Role } from '../../ports/client-store.ts';
+import { newSecret } from './secret.ts';
+
+export interface ClientDeps extends SendDeps {
+  readonly clientRegistry: ClientRegistry;
+}
+
+export interface ClientRequest {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Principal who asks for it. */
+  readonly actor: string;
+  /** Names the request, the same for each attempt at it: the client's id comes of it. */
+  readonly requestId: string;
+}
+
+export interface Issued {
+  readonly client: ApiClient;
+  /** Undefined if an earlier attempt at the same request made it: that one's secret is not known any more. */
+  readonly secret?: string;
+}
+
+/** @throws CairnError UNAVAILABLE (send the same again) */
+export async function createClient(deps: ClientDeps, request: ClientRequest): Promise<Issued> {
+  const { requestId, tenantId, name, role, actor } = request;
+  const { secret, secretHash } = newSecret(deps.random);
+  const client: ApiClient = {
+    id: requestId,
+    tenantId,
+    roles: [role],
+    secretHash,
+    disabled: false,
+    createdAt: deps.clock.now(),
+    name,
+    createdBy: actor,
+    secretOf: requestId,
+  };
+  const { kind } = await sendUntilKnown(deps, () => deps.clientRegistry.create(client));
+  if (kind === 'created') return { client, secret };
+  const stored = await sendUntilKnown(deps, () => deps.clientRegistry.read(client.id));
+  // Deleted by hand in this very moment; a repetition makes it again.
+  if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was made');
+  // Ours by the hash: it was made by an earlier sending whose answer was lost.
+  return stored.secretHash === secretHash ? { client, secret } : { client: stored };
+}

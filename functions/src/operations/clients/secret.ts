@@ -1,0 +1,20 @@
+/** The secrets of API clients: how one is made, and what of it is kept. */
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+
+export interface NewSecret {
+  /** Shown once, stored nowhere. */
+  readonly secret: string;
+  readonly secretHash: string;
+}
+
+/** 256 random bits: nothing to guess, so a plain hash is enough. */
+export function newSecret(random: Randomness): NewSecret {
+  const secret = random.token() + random.token();
+  return { secret, secretHash: sha256Hex(secret) };
+}
+
+/** What a caller sends as its key. */
+export function keyOf(clientId: string, secret: string): string {
+  return `cairn_${clientId}_${secret}`;
+}
