@@ -15,7 +15,8 @@ interface Token {
   readonly at: number;
 }
 
-const TOKEN = /\s*(?:(?<word>[A-Za-z0-9_-]+)|(?<text>"(?:[^"\\]|\\.)*")|(?<sign>!=|[=:.,()-]))/suy;
+const TOKEN =
+  /\s*(?:(?<word>[A-Za-z0-9_][A-Za-z0-9_-]*)|(?<text>"(?:[^"\\]|\\.)*")|(?<sign>!=|[=:.,()-]))/suy;
 
 /** @throws PubsubError INVALID_ARGUMENT with the place where it stops making sense */
 export function parseFilter(source: string): Filter {
