@@ -12,7 +12,7 @@ export interface Ready {
   readonly control: string;
   readonly projectId: string;
   readonly apiKey: string;
-  readonly secrets: { readonly github: string };
+  readonly secrets: { readonly github: string; readonly slack: string };
   readonly pids: { readonly cloud: number; readonly workers: readonly number[] };
 }
 

@@ -5,7 +5,7 @@
 import { HttpsError, onRequest } from 'firebase-functions/https';
 import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
-import { githubWebhookSecret, region } from './platform/params.ts';
+import { githubWebhookSecret, region, slackSigningSecret } from './platform/params.ts';
 
 /** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. Memory for one start with 32 MiB at a time. */
 export const api = onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
@@ -19,6 +19,15 @@ export const githubWebhook = onRequest(
   async (request, response) => {
     const { answerGithub } = await import('./platform/doors.ts');
     await answerGithub(request, response);
+  },
+);
+
+/** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
+export const slackWebhook = onRequest(
+  { region, invoker: 'public', memory: '512MiB', secrets: [slackSigningSecret] },
+  async (request, response) => {
+    const { answerSlack } = await import('./platform/doors.ts');
+    await answerSlack(request, response);
   },
 );
 

@@ -24,6 +24,8 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     // Tells the functions that nothing here is production: shorter leases, readable logs.
     CAIRN_LOCAL: '1',
     ENVIRONMENT: 'local',
+    // A team to try commands with, of the tenant that the development key belongs to.
+    SLACK_TENANTS: 'TLOCAL=local',
     FUNCTION_REGION: region,
     // One worker serves all functions, so the service is not named after one of them.
     K_SERVICE: 'cairn-local',

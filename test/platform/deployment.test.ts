@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const EXPORTS = ['api', 'drive', 'fireSchedules', 'githubWebhook', 'recoverRuns'];
+const EXPORTS = ['api', 'drive', 'fireSchedules', 'githubWebhook', 'recoverRuns', 'slackWebhook'];
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
   firestore: { rules: string; indexes: string };
   functions: { source: string; runtime: string; predeploy: string[] }[];
@@ -42,14 +42,16 @@ describe('the exported functions', () => {
   test('only the doors are open to everybody', () => {
     expect(endpoint('api').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('githubWebhook').httpsTrigger?.invoker).toEqual(['public']);
+    expect(endpoint('slackWebhook').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('drive').taskQueueTrigger?.invoker).toEqual(['private']);
     expect(endpoint('recoverRuns').httpsTrigger).toBeUndefined();
     expect(endpoint('fireSchedules').httpsTrigger).toBeUndefined();
   });
 
-  test('only the webhook gets its secret', () => {
+  test('only a webhook gets its secret', () => {
     const withSecrets = EXPORTS.filter((name) => endpoint(name).secretEnvironmentVariables?.length);
-    expect(withSecrets).toEqual(['githubWebhook']);
+    expect(withSecrets).toEqual(['githubWebhook', 'slackWebhook']);
+    expect(endpoint('slackWebhook').secretEnvironmentVariables).toEqual([{ key: 'SLACK_SIGNING_SECRET' }]);
     expect(endpoint('githubWebhook').secretEnvironmentVariables).toEqual([{ key: 'GITHUB_WEBHOOK_SECRET' }]);
   });
 
@@ -75,6 +77,7 @@ describe('firebase.json', () => {
     expect(targets).toEqual([
       ['/v1/**', 'api'],
       ['/webhooks/github', 'githubWebhook'],
+      ['/webhooks/slack', 'slackWebhook'],
     ]);
     for (const [, target] of targets) expect(EXPORTS).toContain(target);
   });

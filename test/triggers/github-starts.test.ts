@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { secretsIn } from '../../functions/src/triggers/github/signature.ts';
 import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { secretsIn } from '../../functions/src/triggers/secrets.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
 
 function listener(type: string, event: string, input = z.looseObject({})) {
@@ -156,7 +156,10 @@ test('the trace of the caller goes on in the run', async () => {
 
 test('while a secret is exchanged the old and the new one are both valid', async () => {
   const installation = new Installation([PR]);
-  const deps = { ...installation.github, secrets: () => secretsIn('the-new-one, the-old-one') };
+  const deps = {
+    ...installation.github,
+    secrets: () => secretsIn('GITHUB_WEBHOOK_SECRET', 'the-new-one, the-old-one'),
+  };
   for (const [secret, status] of [
     ['the-new-one', 202],
     ['the-old-one', 202],
@@ -165,5 +168,5 @@ test('while a secret is exchanged the old and the new one are both valid', async
     const request = deliveryRequest({ body: payload({ after: secret }), secret });
     expect((await githubWebhook(deps, request)).status).toBe(status);
   }
-  expect(() => secretsIn(' , ')).toThrow('GITHUB_WEBHOOK_SECRET');
+  expect(() => secretsIn('GITHUB_WEBHOOK_SECRET', ' , ')).toThrow('GITHUB_WEBHOOK_SECRET');
 });

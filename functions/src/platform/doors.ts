@@ -6,6 +6,7 @@ import { drive } from '../engine/drive/drive.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
 import { tick } from '../triggers/schedule/tick.ts';
+import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { exchange, type FunctionResponse } from './http.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
@@ -22,6 +23,10 @@ export async function answerApi(request: FunctionRequest, response: FunctionResp
 
 export async function answerGithub(request: FunctionRequest, response: FunctionResponse): Promise<void> {
   await exchange({ request, response, log: platformLog }, (asked) => githubWebhook(compose().github, asked));
+}
+
+export async function answerSlack(request: FunctionRequest, response: FunctionResponse): Promise<void> {
+  await exchange({ request, response, log: platformLog }, (asked) => slackWebhook(compose().slack, asked));
 }
 
 /**

@@ -31,6 +31,11 @@ const scheduleTenant = defineString('SCHEDULE_TENANT', {
   description: 'Tenant that owns the schedules that workflows declare, and their runs.',
 });
 
+const slackTenants = defineString('SLACK_TENANTS', {
+  default: '',
+  description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
+});
+
 const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
   default: '',
   description:
@@ -51,12 +56,17 @@ const cleanupHook = defineString('CLEANUP_HOOK_URL', {
 /** One secret, or during an exchange several, separated by commas. */
 export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
 
+/** Likewise. */
+export const slackSigningSecret = defineSecret('SLACK_SIGNING_SECRET');
+
 export interface Settings {
   readonly project: string;
   readonly region: string;
   readonly collectionPrefix: string;
   readonly environment: string;
   readonly githubTenant: string;
+  /** As it was given: read where it is used, so that a slip in it stops Slack and nothing else. */
+  readonly slackTenants: string;
   readonly scheduleTenant: string;
   /** Undefined: ask the metadata server. */
   readonly serviceAccount: string | undefined;
@@ -66,6 +76,8 @@ export interface Settings {
   readonly tasksHost: string | undefined;
   /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
   readonly firestoreHost: string | undefined;
+  /** Whether ID tokens are those of the Auth emulator, which signs nothing. */
+  readonly authEmulator: boolean;
   /** Whether this is the local cloud, with its shorter leases. */
   readonly local: boolean;
 }
@@ -98,11 +110,13 @@ export function readSettings(): Settings {
     collectionPrefix: collectionPrefix.value(),
     environment: environment.value(),
     githubTenant: githubTenant.value(),
+    slackTenants: slackTenants.value(),
     scheduleTenant: scheduleTenant.value(),
     serviceAccount: serviceAccount.value() || undefined,
     driveUrl: `${functionsUrl}/drive`,
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
+    authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
     local: env.CAIRN_LOCAL === '1',
   };
 }

@@ -10,6 +10,7 @@ import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
+import type { TokenVerifier } from '../ports/token-verifier.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
@@ -19,15 +20,18 @@ import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
-import { secretsIn } from '../triggers/github/signature.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { TickDeps } from '../triggers/schedule/tick.ts';
+import { secretsIn } from '../triggers/secrets.ts';
+import type { SlackDeps } from '../triggers/slack/deps.ts';
+import { tenantsIn } from '../triggers/slack/tenants.ts';
 import { systemClock } from './clock.ts';
 import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
+import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { installedWorkflows } from './installed.ts';
 import { platformLog } from './log.ts';
-import { githubWebhookSecret, readSettings, type Settings } from './params.ts';
+import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } from './params.ts';
 import { systemRandomness } from './randomness.ts';
 import { shutdown } from './shutdown.ts';
 import { lazyQueue } from './tasks.ts';
@@ -36,6 +40,7 @@ import { version } from './version.ts';
 export interface Root {
   readonly engine: EngineDeps;
   readonly github: GithubDeps;
+  readonly slack: SlackDeps;
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
 }
@@ -76,8 +81,15 @@ function build(settings: Settings): Root {
     start,
     registry,
     environment,
-    secrets: () => secretsIn(githubWebhookSecret.value()),
+    secrets: () => secretsIn(githubWebhookSecret.name, githubWebhookSecret.value()),
     tenantOf: () => githubTenant,
+  };
+  const slack: SlackDeps = {
+    start,
+    registry,
+    environment,
+    secrets: () => secretsIn(slackSigningSecret.name, slackSigningSecret.value()),
+    tenants: () => tenantsIn(settings.slackTenants),
   };
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
@@ -86,12 +98,14 @@ function build(settings: Settings): Root {
   return {
     engine,
     github,
+    slack,
     api: {
       start,
       registry,
       environment,
       clients,
       clientRegistry: clients,
+      tokens: tokensFor(settings),
       rendezvous,
       config,
       census,
@@ -102,4 +116,12 @@ function build(settings: Settings): Root {
     },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
   };
+}
+
+function tokensFor({ project, authEmulator, local }: Settings): TokenVerifier {
+  if (!authEmulator || local) return firebaseIdTokens({ project });
+  platformLog.error('auth_emulator_outside_local_cloud', {
+    help: 'Unset FIREBASE_AUTH_EMULATOR_HOST: no ID token is accepted while it is set.',
+  });
+  return noIdTokens;
 }

@@ -1,11 +1,19 @@
 /** The workflows this deployment can run, each in all its versions. */
 import { CairnError } from '../../core/errors.ts';
+import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
+
+/** What answers to a slash command. */
+export interface SlackListener {
+  readonly workflow: Workflow;
+  readonly subscription: SlackSubscription;
+}
 
 export class WorkflowRegistry {
   readonly #versions = new Map<string, Map<number, Workflow>>();
+  readonly #commands = new Map<string, SlackListener>();
 
-  /** @throws CairnError INVALID_INPUT if a type and version stand twice */
+  /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want the same slash command */
   constructor(workflows: readonly Workflow[]) {
     for (const workflow of workflows) {
       const versions = this.#versions.get(workflow.type) ?? new Map<number, Workflow>();
@@ -18,6 +26,7 @@ export class WorkflowRegistry {
       versions.set(workflow.planVersion, workflow);
       this.#versions.set(workflow.type, versions);
     }
+    for (const type of this.types()) this.#listen(type);
   }
 
   /** The version a run is pinned to, if it is deployed. */
@@ -49,5 +58,23 @@ export class WorkflowRegistry {
       );
       return workflow && wanted ? [workflow] : [];
     });
+  }
+
+  /** The newest version that answers to this slash command. */
+  slackListener(command: string): SlackListener | undefined {
+    return this.#commands.get(command);
+  }
+
+  /** Somebody who types a command waits for one answer, so one workflow gives it. */
+  #listen(type: string): void {
+    const workflow = this.newest(type);
+    if (!workflow) return;
+    for (const subscription of workflow.slack) {
+      const { command } = subscription;
+      const other = this.#commands.get(command)?.workflow.type;
+      if (other !== undefined)
+        throw new CairnError('INVALID_INPUT', `'${other}' and '${type}' both answer to '${command}'`);
+      this.#commands.set(command, { workflow, subscription });
+    }
   }
 }

@@ -4,6 +4,7 @@ import type { Completion as FanOutCompletion } from '../../core/decisions/fan-ou
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
+import type { SlackSubscription } from './slack.ts';
 import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
 
 /** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
@@ -99,6 +100,7 @@ export interface Workflow {
   readonly planVersion: number;
   readonly input: ZodType<unknown>;
   readonly github: readonly GithubSubscription[];
+  readonly slack: readonly SlackSubscription[];
   readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;
   readonly onDoubt: 'fail' | 'ask';

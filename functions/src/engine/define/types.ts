@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
+import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
@@ -314,6 +315,7 @@ export interface WorkflowOptions<Input> {
   readonly input: ZodType<Input>;
   readonly on?: {
     readonly github?: GithubSubscription | readonly GithubSubscription[];
+    readonly slack?: SlackSubscription | readonly SlackSubscription[];
     readonly schedule?: ScheduleSubscription | readonly ScheduleSubscription[];
   };
   /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */

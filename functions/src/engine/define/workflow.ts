@@ -3,6 +3,7 @@
 import { parseDuration } from '../../core/duration.ts';
 import { buildGraph } from '../../core/graph/graph.ts';
 import { declaredSchedules } from './schedules.ts';
+import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
 import { type Given, handleIds, invalid } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
@@ -44,11 +45,13 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
   );
   const github = options.on?.github ?? [];
   const schedule = options.on?.schedule ?? [];
+  const slack = options.on?.slack ?? [];
   return {
     type,
     planVersion,
     input: options.input,
     github: Array.isArray(github) ? github : [github],
+    slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
     schedules: declaredSchedules(options, Array.isArray(schedule) ? schedule : [schedule]),
     onDoubt: options.onDoubt ?? 'fail',
     graph,

@@ -16,17 +16,3 @@ export async function isSigned(
   for (const secret of secrets) signed = (await verify(secret, body, signature)) || signed;
   return signed;
 }
-
-/**
- * The secrets in the parameter: one, or during an exchange several, separated by commas.
- *
- * @throws Error if there is none, since every delivery would be refused for a mistake of ours
- */
-export function secretsIn(parameter: string): string[] {
-  const secrets = parameter
-    .split(',')
-    .map((secret) => secret.trim())
-    .filter((secret) => secret !== '');
-  if (secrets.length === 0) throw new Error('GITHUB_WEBHOOK_SECRET is empty');
-  return secrets;
-}

@@ -5,10 +5,10 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
-import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { methodNotAllowed, problemResponse } from '../../http/problem.ts';
+import { assertPostTo } from '../../http/post-only.ts';
+import { problemResponse } from '../../http/problem.ts';
 import { traceIdOf } from '../../http/trace-context.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
@@ -25,14 +25,10 @@ export interface GithubDeps {
   tenantOf(delivery: Delivery): string;
 }
 
-/** Behind hosting the path is whole; at the function's own URL it is the root. */
-const PATHS: ReadonlySet<string> = new Set(['/', '/webhooks/github']);
-
 /** Never rejects: every failure is a problem answer. */
 export async function githubWebhook(deps: GithubDeps, request: Request): Promise<Response> {
   try {
-    if (!PATHS.has(new URL(request.url).pathname)) throw new CairnError('NOT_FOUND', 'nothing is here');
-    if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);
+    assertPostTo('/webhooks/github', request);
     const delivery = await readDelivery(request, deps.secrets());
     return await answer(deps, delivery, traceIdOf(request.headers));
   } catch (error) {

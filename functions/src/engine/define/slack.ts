@@ -1,0 +1,52 @@
+/** The slash commands that start a workflow: what an author declares, what their mapping is given, and what can be one. */
+import { invalid } from './step-options.ts';
+
+/** A slash command as somebody typed it. Plain JSON, so that it can be an input as it is. */
+export type SlackCommand = {
+  /** With its slash: `/deploy`. */
+  readonly command: string;
+  /** What was typed after it. */
+  readonly text: string;
+  readonly userId: string;
+  /** Slack is about to stop sending it; empty then. */
+  readonly userName: string;
+  readonly teamId: string;
+  readonly channelId: string;
+  /** Whoever knows it can answer in the channel, for 30 minutes and five times: keep it only where it is used. */
+  readonly responseUrl: string;
+  /** Unique per interaction, within its team. */
+  readonly triggerId: string;
+};
+
+/** Declares that a slash command starts this workflow. A command belongs to one workflow. */
+export interface SlackSubscription {
+  readonly command: string;
+  /**
+   * The input of the run; absent: the command itself. Must be pure. The workflow's schema checks what it returns, and
+   * what it throws as a CairnError is told to who typed the command.
+   */
+  readonly input?: (command: SlackCommand) => unknown;
+}
+
+/** Slack's own rule for the name of a command. */
+const COMMAND = /^\/[^\s/\p{Lu}]{1,31}$/u;
+
+/** @throws CairnError INVALID_INPUT naming the command */
+export function slackSubscriptions(
+  type: string,
+  given: readonly SlackSubscription[],
+): readonly SlackSubscription[] {
+  const commands = new Set<string>();
+  for (const { command } of given) {
+    if (!COMMAND.test(command)) {
+      throw invalid(
+        type,
+        'on.slack.command',
+        `'${command}' is no slash command: a slash and up to 31 characters, no capitals, no space`,
+      );
+    }
+    if (commands.has(command)) throw invalid(type, 'on.slack.command', `'${command}' stands twice`);
+    commands.add(command);
+  }
+  return given;
+}

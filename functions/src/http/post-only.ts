@@ -1,0 +1,13 @@
+/** The guard of a door that has one path and takes POST, as all webhooks do. */
+import { CairnError } from '../core/errors.ts';
+import { methodNotAllowed } from './problem.ts';
+
+/**
+ * @param path behind hosting, where it is whole; at the function's own URL it is the root
+ * @throws CairnError NOT_FOUND, METHOD_NOT_ALLOWED
+ */
+export function assertPostTo(path: string, request: Request): void {
+  const { pathname } = new URL(request.url);
+  if (pathname !== '/' && pathname !== path) throw new CairnError('NOT_FOUND', 'nothing is here');
+  if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);
+}

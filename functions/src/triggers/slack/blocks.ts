@@ -1,0 +1,125 @@
+/**
+ * An open approval as a message of Slack's Block Kit, with buttons that the webhook understands. Pure: who posts it, and
+ * where, is an outside action of its own.
+ */
+import type { Wait } from '../../core/run/events.ts';
+import { stepKey } from '../../core/run/state.ts';
+import { BUTTON_DECISIONS, type ButtonDecision, DECIDE_ACTION, valueText } from './decision-value.ts';
+import { clipped, escaped } from './message.ts';
+
+/** Slack's limit for the text of a section, 3,000, less what escaping may add and the words around. */
+const MAX_QUESTION_CHARS = 2_900;
+
+export interface ApprovalQuestion {
+  readonly runId: string;
+  /** Type of the workflow. */
+  readonly type: string;
+  /** An open wait of kind `approval`. */
+  readonly wait: Wait;
+}
+
+export interface SlackText {
+  readonly type: 'mrkdwn' | 'plain_text';
+  readonly text: string;
+}
+
+export interface SlackButton {
+  readonly type: 'button';
+  readonly action_id: string;
+  readonly text: SlackText;
+  readonly value: string;
+  readonly style?: 'primary' | 'danger';
+}
+
+export type SlackBlock =
+  | { readonly type: 'section'; readonly text: SlackText }
+  | { readonly type: 'context'; readonly elements: readonly SlackText[] }
+  | { readonly type: 'actions'; readonly block_id: string; readonly elements: readonly SlackButton[] };
+
+/** Slack's limit for a block id. */
+const MAX_BLOCK_ID_CHARS = 255;
+
+/**
+ * The question, where it comes from and until when it stands, and a button for each decision that one press can say. A
+ * step whose name is too long for a button is told without any: then the API decides.
+ */
+export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
+  const step = stepKey(wait.execution);
+  const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(wait.dueAt)}`;
+  const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}`;
+  const elements = BUTTON_DECISIONS.flatMap((decision) => buttonOf({ runId, step, wait, decision }));
+  return [
+    { type: 'section', text: { type: 'mrkdwn', text: questionOf(wait) } },
+    { type: 'context', elements: [{ type: 'mrkdwn', text: origin }] },
+    ...(elements.length === BUTTON_DECISIONS.length
+      ? [{ type: 'actions', block_id: blockIdOf(wait), elements } as const]
+      : []),
+  ];
+}
+
+interface Choice {
+  readonly runId: string;
+  readonly step: string;
+  readonly wait: Wait;
+  readonly decision: ButtonDecision;
+}
+
+const LABELS: Readonly<Record<ButtonDecision, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  halt: 'Halt the run',
+};
+/** Of a step that a crash cut off: what a decision means there. */
+const DOUBT_LABELS: Readonly<Record<ButtonDecision, string>> = {
+  approve: 'Run it again',
+  reject: 'Count it as failed',
+  halt: 'Halt the run',
+};
+
+function buttonOf({ runId, step, wait, decision }: Choice): SlackButton[] {
+  const value = valueText({ runId, stepId: step, waitId: wait.id, decision });
+  if (value === undefined) return [];
+  const labels = wait.purpose === 'doubt' ? DOUBT_LABELS : LABELS;
+  const style = decision === 'approve' ? 'primary' : 'danger';
+  return [
+    {
+      type: 'button',
+      action_id: `${DECIDE_ACTION}.${decision}`,
+      text: { type: 'plain_text', text: labels[decision] },
+      value,
+      ...(decision === 'halt' ? {} : { style }),
+    },
+  ];
+}
+
+/** The author's question; its `details` are the author's to show elsewhere. */
+function questionOf({ detailText, execution }: Wait): string {
+  const detail = (detailText === undefined ? {} : JSON.parse(detailText)) as { readonly question?: unknown };
+  const { question } = detail;
+  const text = typeof question === 'string' && question.trim() !== '' ? question : stepKey(execution);
+  return shortened(text);
+}
+
+/** Escaping makes a text up to five times as long, and a cut through an escape would show. */
+function shortened(text: string): string {
+  let most = MAX_QUESTION_CHARS;
+  let shown = escaped(clipped(text, most));
+  while (shown.length > MAX_QUESTION_CHARS) {
+    most -= Math.ceil((shown.length - MAX_QUESTION_CHARS) / LONGEST_ESCAPE);
+    shown = escaped(clipped(text, most));
+  }
+  return shown;
+}
+
+/** `&amp;` */
+const LONGEST_ESCAPE = 5;
+
+/** In the time zone of whoever reads it; the text after the bar is for clients that cannot. */
+function dateOf(at: number): string {
+  return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} {time}|${new Date(at).toISOString()}>`;
+}
+
+/** Another one for another question, as Slack wants it when a message is replaced. */
+function blockIdOf({ id }: Wait): string {
+  return clipped(`${DECIDE_ACTION}:${id}`, MAX_BLOCK_ID_CHARS);
+}

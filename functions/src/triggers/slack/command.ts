@@ -1,0 +1,92 @@
+/** A slash command becomes one run of the workflow that declares it, however often the request arrives. */
+
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { slackKey } from '../../core/encoding/keys.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
+import { startRun } from '../../operations/start/start-run.ts';
+import type { SlackScope } from './deps.ts';
+import type { Form } from './form.ts';
+import { actorOf, SLACK_ID } from './ids.ts';
+import { privately, type SlackMessage, told } from './message.ts';
+
+const MAX_URL_CHARS = 2_000;
+
+/** @throws CairnError INVALID_INPUT naming the field that Slack would not have sent so */
+export function readCommand(form: Form): SlackCommand {
+  return {
+    command: field(form, 'command', (text) => /^\/\S{1,100}$/.test(text)),
+    text: form.get('text') ?? '',
+    userId: field(form, 'user_id', isId),
+    userName: form.get('user_name') ?? '',
+    teamId: field(form, 'team_id', isId),
+    channelId: field(form, 'channel_id', isId),
+    responseUrl: field(form, 'response_url', isUrl),
+    triggerId: field(form, 'trigger_id', (text) => /^[\x21-\x7e]{1,255}$/.test(text)),
+  };
+}
+
+export interface Commanded {
+  readonly command: SlackCommand;
+  readonly traceId: string | undefined;
+}
+
+/** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
+export async function runCommand(deps: SlackScope, { command, traceId }: Commanded): Promise<SlackMessage> {
+  const { teamId, userId, triggerId } = command;
+  const tenantId = deps.tenants.get(teamId);
+  if (tenantId === undefined) return notConnected(deps, teamId);
+  const listener = deps.registry.slackListener(command.command);
+  if (!listener) return privately(`No workflow answers to ${told(command.command)}.`);
+  const { workflow, subscription } = listener;
+  const outcome = await startRun(deps.start, {
+    tenantId,
+    environment: deps.environment,
+    workflow,
+    input: inputOf(deps, subscription, command),
+    trigger: { source: 'webhook', userId: actorOf(teamId, userId), webhookEventId: triggerId },
+    source: 'slack',
+    key: slackKey(teamId, triggerId),
+    requestHash: requestHash('slack:command', command),
+    traceId,
+  });
+  const { type } = outcome.kind === 'in_flight' ? workflow : outcome.response;
+  return privately(
+    outcome.kind === 'in_flight'
+      ? `A run of \`${type}\` is being started.`
+      : `Started \`${type}\`: run \`${outcome.runId}\`.`,
+  );
+}
+
+/** The same for commands and buttons: nothing was done, and the log says which team asked. */
+export function notConnected({ start }: SlackScope, teamId: string): SlackMessage {
+  start.log.warn('slack_team_unknown', { teamId });
+  return privately('This Slack workspace is not connected to Cairn. Nothing was done.');
+}
+
+/** What a person typed must not look like a failure of ours, even where the author's mapping did not expect it. */
+function inputOf({ start }: SlackScope, { input }: SlackSubscription, command: SlackCommand): unknown {
+  if (!input) return command;
+  try {
+    return input(command);
+  } catch (error) {
+    if (error instanceof CairnError && error.httpStatus < 500) throw error;
+    start.log.error('slack_input_failed', { command: command.command, error });
+    throw new CairnError('INVALID_INPUT', `${command.command} cannot be read`, { cause: error });
+  }
+}
+
+function field(form: Form, name: string, isValid: (text: string) => boolean): string {
+  const value = form.get(name);
+  if (value !== undefined && isValid(value)) return value;
+  const problem = value === undefined ? 'missing' : 'malformed';
+  throw new CairnError('INVALID_INPUT', `the field ${name} is ${problem}`, { field: name });
+}
+
+function isId(text: string): boolean {
+  return SLACK_ID.test(text);
+}
+
+function isUrl(text: string): boolean {
+  return text.length <= MAX_URL_CHARS && text.startsWith('https://') && URL.canParse(text);
+}

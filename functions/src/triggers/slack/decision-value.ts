@@ -1,0 +1,60 @@
+/** What a button of an approval carries from the message it stands in to the press: which question, and which answer. */
+import { z } from 'zod';
+import { CairnError } from '../../core/errors.ts';
+import type { Decision } from '../../core/run/events.ts';
+
+/** Begins the `action_id` of each of our buttons; what follows tells those of one block apart, as Slack wants it. */
+export const DECIDE_ACTION = 'cairn.decide';
+/** Slack's limit for the value of a button. */
+export const MAX_VALUE_CHARS = 2_000;
+
+/** What one press can say. A waiver and feedback need words, which a button does not take. */
+export const BUTTON_DECISIONS = ['approve', 'reject', 'halt'] as const satisfies readonly Decision[];
+export type ButtonDecision = (typeof BUTTON_DECISIONS)[number];
+
+/** Above the longest run id, step key and wait id there can be. */
+const MAX_ID_CHARS = 500;
+
+const id = z.string().min(1).max(MAX_ID_CHARS);
+const DecisionValue = z.strictObject({
+  runId: id,
+  stepId: id,
+  /** Always named: a press must not answer a question that was asked after the one on the screen. */
+  waitId: id,
+  decision: z.enum(BUTTON_DECISIONS),
+});
+
+export type DecisionValue = z.infer<typeof DecisionValue>;
+
+/** Whether a press with this `action_id` is about an approval. */
+export function isDecideAction(actionId: string): boolean {
+  return actionId === DECIDE_ACTION || actionId.startsWith(`${DECIDE_ACTION}.`);
+}
+
+/** The text for a button; undefined if Slack would not take one so long. */
+export function valueText(value: DecisionValue): string | undefined {
+  const { runId, stepId, waitId, decision } = value;
+  const text = JSON.stringify({ runId, stepId, waitId, decision });
+  return text.length <= MAX_VALUE_CHARS ? text : undefined;
+}
+
+/** @throws CairnError INVALID_INPUT for what {@link valueText} never made */
+export function readValue(text: string | undefined): DecisionValue {
+  if (text === undefined || text.length > MAX_VALUE_CHARS) throw unreadable();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  const parsed = DecisionValue.safeParse(value);
+  if (!parsed.success) throw unreadable(parsed.error);
+  return parsed.data;
+}
+
+function unreadable(cause?: unknown): CairnError {
+  return new CairnError('INVALID_INPUT', 'the button says nothing that Cairn put there', {
+    field: 'actions.0.value',
+    cause,
+  });
+}

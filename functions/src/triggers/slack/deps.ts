@@ -1,0 +1,23 @@
+/** What the Slack door needs of the world. Only `platform/` puts one together. */
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { StartDeps } from '../../operations/start/request.ts';
+
+interface Common {
+  readonly start: StartDeps;
+  readonly registry: WorkflowRegistry;
+  /** Written on every run. */
+  readonly environment: string;
+}
+
+/** Secrets and teams are asked on each request: reading them may wait for the platform, and may fail. */
+export interface SlackDeps extends Common {
+  /** Signing secrets of the Slack app. */
+  secrets(): readonly string[];
+  /** By team, whose runs its members start; a team that is not there is not connected. */
+  tenants(): ReadonlyMap<string, string>;
+}
+
+/** The same during one request. */
+export interface SlackScope extends Common {
+  readonly tenants: ReadonlyMap<string, string>;
+}

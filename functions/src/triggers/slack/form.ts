@@ -1,0 +1,73 @@
+/**
+ * Reads one request of Slack off the wire: limits, signature, form, in this order, so that nothing is parsed that was not
+ * signed. Owns what is refused; does not know what the fields mean.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { decode, mediaType, readBytes } from '../../http/body.ts';
+import { isSigned } from './signature.ts';
+
+/** The press of a button carries the whole message it stands in: 50 blocks of 3,000 characters, percent-encoded. */
+export const MAX_REQUEST_BYTES = 1024 * 1024;
+/** Slack sends about a dozen. */
+const MAX_FIELDS = 64;
+
+export type Form = ReadonlyMap<string, string>;
+
+export interface Reading {
+  readonly secrets: readonly string[];
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** @throws CairnError for everything Slack would not have sent */
+export async function readForm(request: Request, { secrets, now }: Reading): Promise<Form> {
+  const body = await readBytes(request, MAX_REQUEST_BYTES);
+  const { headers } = request;
+  const signature = headers.get('x-slack-signature');
+  const timestamp = headers.get('x-slack-request-timestamp');
+  if (!isSigned({ body, signature, timestamp }, secrets, now)) {
+    throw new CairnError('UNAUTHENTICATED', 'the signature is missing, too old, or does not match the body', {
+      field: 'X-Slack-Signature',
+      help: 'Check that this service has the signing secret of the Slack app, and that its clock is right.',
+    });
+  }
+  if (mediaType(request) !== 'application/x-www-form-urlencoded') {
+    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not the one that Slack sends', {
+      field: 'Content-Type',
+      help: 'Send application/x-www-form-urlencoded.',
+    });
+  }
+  return parseForm(decode(body));
+}
+
+/**
+ * Stricter than a browser's form: a text that says a field twice, or half a character, was not made by Slack, and what it
+ * means would be a guess.
+ *
+ * @throws CairnError INVALID_INPUT
+ */
+export function parseForm(text: string): Form {
+  const pairs = text.split('&');
+  if (pairs.length > MAX_FIELDS) throw malformed(`the form has more than ${MAX_FIELDS} fields`);
+  const form = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw malformed('the form has a field without a name or a value');
+    const name = unescaped(pair.slice(0, at));
+    if (form.has(name)) throw malformed('the form has a field twice');
+    form.set(name, unescaped(pair.slice(at + 1)));
+  }
+  return form;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw malformed('the form is not well encoded', cause);
+  }
+}
+
+function malformed(what: string, cause?: unknown): CairnError {
+  return new CairnError('INVALID_INPUT', what, { cause });
+}

@@ -1,0 +1,84 @@
+/** The press of a button becomes the decision of an approval, by the person who pressed it. */
+import { z } from 'zod';
+import { CairnError } from '../../core/errors.ts';
+import { parseObject } from '../../http/body.ts';
+import { decideApproval } from '../../operations/approvals/decide-approval.ts';
+import type { ApprovalDecided } from '../../operations/approvals/request.ts';
+import { notConnected } from './command.ts';
+import { type DecisionValue, isDecideAction, readValue } from './decision-value.ts';
+import type { SlackScope } from './deps.ts';
+import { actorOf, readableActor, SLACK_ID } from './ids.ts';
+import { instead, privately, type SlackMessage, told } from './message.ts';
+
+const id = z.string().regex(SLACK_ID);
+/** What is read of Slack's payload; it holds a lot more. */
+const Payload = z.looseObject({
+  type: z.literal('block_actions'),
+  user: z.looseObject({ id, team_id: id.optional() }),
+  /** Null where an organisation has installed the app, not one of its teams. */
+  team: z.looseObject({ id }).nullish(),
+  /** A press is one action. */
+  actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().optional() })]),
+});
+
+export interface Press {
+  /** Where the app is installed. */
+  readonly teamId: string;
+  /** Where the person is at home: elsewhere than `teamId` in a channel that two teams share. */
+  readonly homeTeamId: string;
+  readonly userId: string;
+  readonly asked: DecisionValue;
+}
+
+/**
+ * The press of one of our buttons; undefined for all else that people do with messages and that nobody here listens to.
+ *
+ * @throws CairnError INVALID_INPUT for what Slack would not have sent
+ */
+export function readPress(text: string): Press | undefined {
+  const payload = parseObject(text);
+  if (typeof payload.type !== 'string') throw malformed('type');
+  if (payload.type !== 'block_actions') return undefined;
+  const parsed = Payload.safeParse(payload);
+  if (!parsed.success) throw malformed(parsed.error.issues[0]?.path.map(String).join('.') ?? '');
+  const { user, team, actions } = parsed.data;
+  const [{ action_id: actionId, value }] = actions;
+  if (!isDecideAction(actionId)) return undefined;
+  const teamId = team?.id ?? user.team_id;
+  if (teamId === undefined) throw malformed('team');
+  return { teamId, homeTeamId: user.team_id ?? teamId, userId: user.id, asked: readValue(value) };
+}
+
+/** @throws CairnError what `decideApproval` throws */
+export async function decidePress(deps: SlackScope, press: Press): Promise<SlackMessage> {
+  const { teamId, homeTeamId, userId, asked } = press;
+  const tenantId = deps.tenants.get(teamId);
+  if (tenantId === undefined) return notConnected(deps, teamId);
+  if (deps.tenants.get(homeTeamId) !== tenantId) {
+    deps.start.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: asked.runId });
+    return privately('Only members of the workspace that was asked can decide this.');
+  }
+  const actor = actorOf(homeTeamId, userId);
+  const decided = await decideApproval(
+    { ...deps.start, registry: deps.registry },
+    { ...asked, tenantId, actor },
+  );
+  return instead(sentence(decided, homeTeamId));
+}
+
+const DONE: Readonly<Record<DecisionValue['decision'], string>> = {
+  approve: 'Approved',
+  reject: 'Rejected',
+  halt: 'Halted',
+};
+
+function sentence({ decidedBy, decision, stepId, runId }: ApprovalDecided, teamId: string): string {
+  const done = DONE[decision as DecisionValue['decision']];
+  return `${done} by ${readableActor(decidedBy, teamId)}: \`${told(stepId)}\` of run \`${runId}\`.`;
+}
+
+function malformed(field: string): CairnError {
+  return new CairnError('INVALID_INPUT', `the payload is not one that Slack sends: ${field.slice(0, 100)}`, {
+    field: `payload.${field}`.slice(0, 100),
+  });
+}

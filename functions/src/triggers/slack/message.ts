@@ -1,0 +1,53 @@
+/** What a person reads in Slack: how an answer looks on the wire, and every refusal in words. Pure. */
+import type { CairnError } from '../../core/errors.ts';
+
+/** Answer to a command or a press. */
+export type SlackMessage = {
+  readonly response_type: 'ephemeral';
+  readonly text: string;
+  /** Whether it takes the place of the message whose button was pressed. */
+  readonly replace_original: boolean;
+};
+
+/** More of what somebody else wrote is cut: an answer is a line or two. */
+const MAX_TOLD_CHARS = 600;
+
+/** Only who asked sees it. @param text in Slack's markup; what came from outside must have gone through {@link told} */
+export function privately(text: string): SlackMessage {
+  return { response_type: 'ephemeral', text, replace_original: false };
+}
+
+/** Takes the place of the question. */
+export function instead(text: string): SlackMessage {
+  return { response_type: 'ephemeral', text, replace_original: true };
+}
+
+/** Text from outside, so that nothing in it is markup: no mention, no link, no channel (Slack, "Escaping text"). */
+export function told(text: string): string {
+  return escaped(clipped(text, MAX_TOLD_CHARS));
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Cut to `most` characters (UTF-16), never within one. */
+export function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** A refusal, and what can be done. @param error below 500: its texts are written for the caller */
+export function refusal({ message, help, code }: CairnError): SlackMessage {
+  // The general advice about fields and requests is for programs; a person has just read what is wrong.
+  return privately(code === 'INVALID_INPUT' ? told(message) : `${told(message)}\n${told(help)}`);
+}
+
+/** It is not known whether what was asked for has happened. */
+export const UNKNOWN_OUTCOME = privately(
+  'Cairn cannot tell at the moment whether this was done. Look at the list of runs before you try again.',
+);
+
+/** Slack would show an error after three seconds, though the work goes on. */
+export const STILL_BUSY = privately(
+  'This takes longer than usual. It may still happen: look at the list of runs before you try again.',
+);

@@ -1,0 +1,73 @@
+/**
+ * The Slack webhook: slash commands start runs, buttons decide approvals. Whoever typed or pressed is answered in words
+ * within three seconds; only what Slack itself would not have sent is answered with a problem.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { assertPostTo } from '../../http/post-only.ts';
+import { problemResponse } from '../../http/problem.ts';
+import { traceIdOf } from '../../http/trace-context.ts';
+import { readCommand, runCommand } from './command.ts';
+import type { SlackDeps, SlackScope } from './deps.ts';
+import { type Form, readForm } from './form.ts';
+import { decidePress, readPress } from './interaction.ts';
+import { refusal, type SlackMessage, STILL_BUSY, UNKNOWN_OUTCOME } from './message.ts';
+
+/** Slack waits three seconds; what is left is for the way there and back. */
+const ANSWER_WITHIN_MS = 2_500;
+
+/** Never rejects. */
+export async function slackWebhook(deps: SlackDeps, request: Request): Promise<Response> {
+  const { log, clock } = deps.start;
+  try {
+    assertPostTo('/webhooks/slack', request);
+    const form = await readForm(request, { secrets: deps.secrets(), now: clock.now() });
+    const scope = { ...deps, tenants: deps.tenants() };
+    const work = workOf(scope, form, traceIdOf(request.headers));
+    return work ? Response.json(await inTime(deps, inWords(deps, work))) : new Response(null);
+  } catch (error) {
+    return problemResponse(error, log);
+  }
+}
+
+type Work = () => Promise<SlackMessage>;
+
+/**
+ * What the request asks for; undefined if it wants no more than an answer.
+ *
+ * @throws CairnError INVALID_INPUT for what Slack would not have sent
+ */
+function workOf(scope: SlackScope, form: Form, traceId: string | undefined): Work | undefined {
+  if (form.get('ssl_check') === '1') return undefined;
+  const payload = form.get('payload');
+  if (payload !== undefined) {
+    const press = readPress(payload);
+    return press && (() => decidePress(scope, press));
+  }
+  const command = readCommand(form);
+  return () => runCommand(scope, { command, traceId });
+}
+
+/** Never rejects: Slack shows people the body of a 200, and of anything else only that it failed. */
+async function inWords({ start }: SlackDeps, work: Work): Promise<SlackMessage> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CairnError && error.httpStatus < 500) return refusal(error);
+    start.log.error('slack_request_failed', { error });
+    return UNKNOWN_OUTCOME;
+  }
+}
+
+/** The answer, or after {@link ANSWER_WITHIN_MS} that there is none yet. The work goes on, and its key keeps it to one run. */
+async function inTime({ start }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
+  const late = Promise.withResolvers<SlackMessage>();
+  const cancel = start.clock.timer(ANSWER_WITHIN_MS, () => {
+    start.log.warn('slack_answer_late', { afterMs: ANSWER_WITHIN_MS });
+    late.resolve(STILL_BUSY);
+  });
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    cancel();
+  }
+}
