@@ -7,16 +7,19 @@ import { CairnError } from './errors.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** No duration is longer: a hundred years. What means "never" is left out instead. */
+const MAX_DURATION_MS = 100 * 365 * 86_400_000;
+
 /**
  * Milliseconds of `'1500ms'`, `'30s'`, `'5m'`, `'24h'`, `'2d'`, or of a number, which is milliseconds already.
  * A day is 24 hours.
  *
  * @param field names the value in the error
- * @throws CairnError INVALID_INPUT for anything else, also for negative, fractional and unrepresentably long times
+ * @throws CairnError INVALID_INPUT for anything else, also for negative and fractional times, and above a hundred years
  */
 export function parseDuration(duration: string | number, field = 'duration'): number {
   const ms = typeof duration === 'number' ? duration : parseText(duration);
-  if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 0) return ms;
+  if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_DURATION_MS) return ms;
   throw new CairnError('INVALID_INPUT', `${field} ${JSON.stringify(duration)} is not a duration`, {
     field,
     help: 'Write a whole number and a unit: "1500ms", "30s", "5m", "24h" or "2d"; or a whole number of milliseconds.',

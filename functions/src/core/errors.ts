@@ -5,6 +5,7 @@
  * Must not: put a stack, or the message of an error that is not ours, on the wire.
  */
 import type { Json } from './encoding/json.ts';
+import { MAX_TIME } from './time.ts';
 
 interface CodeEntry {
   readonly httpStatus: number;
@@ -222,7 +223,8 @@ export class RetryAt extends Error {
   constructor(at: number | Date, message = 'asked to be retried later', options?: ErrorOptions) {
     super(message, options);
     const time = typeof at === 'number' ? at : at.getTime();
-    if (!Number.isFinite(time)) throw new RangeError('RetryAt needs a valid time');
+    if (!Number.isFinite(time) || time > MAX_TIME)
+      throw new RangeError('RetryAt needs a valid time, before the year 10000');
     this.at = time;
   }
 }

@@ -370,3 +370,38 @@ test('what was done before a step was sent back is undone as well, each revision
   expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
   expect(undone).toEqual(['build 2 of revision 2', 'build 1 of revision 1']);
 });
+
+test('memos of a compensation are its own, and survive an attempt that failed', async () => {
+  const made: string[] = [];
+  const { state } = await ran((step) => {
+    const a = step(
+      'a',
+      {
+        retry: { initialMs: 0 },
+        compensate: async ({ memo, attempt }) => {
+          const id = await memo('id', () => {
+            made.push(`undo ${attempt}`);
+            return 'of the undoing';
+          });
+          expect(id).toBe('of the undoing');
+          if (attempt === 1) throw new Error('again');
+        },
+      },
+      ({ memo }) => memo('id', () => 'of the body'),
+    );
+    const b = step('b', { needs: { a } }, () => {
+      throw new Fatal('broken');
+    });
+    return { b };
+  });
+  expect(state.compensationLog).toMatchObject([{ stepId: 'a', outcome: 'compensated' }]);
+  expect(made).toEqual(['undo 1']);
+});
+
+test('a time that cannot be stored fails the step that names it', async () => {
+  const { state } = await ran((step) => ({ a: step.sleep('a', { until: 9e15 }) }));
+  expect(state).toMatchObject({
+    status: 'failed',
+    error: { stepId: 'a', message: expect.stringContaining('10000') },
+  });
+});

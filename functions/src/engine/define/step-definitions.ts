@@ -1,6 +1,7 @@
 /** Makes one step of each kind out of its options, and says what is wrong with those that only this kind has. */
 import { parseDuration } from '../../core/duration.ts';
 import { Fatal } from '../../core/errors.ts';
+import { MAX_TIME } from '../../core/time.ts';
 import {
   bodyPart,
   common,
@@ -107,6 +108,8 @@ function sleepEnd(
   }
   const until = typeof options.until === 'function' ? options.until(seen) : options.until;
   const at = until instanceof Date ? until.getTime() : until;
-  if (typeof at !== 'number' || !Number.isFinite(at)) throw new Fatal(`'until' is no time: ${String(until)}`);
+  if (typeof at !== 'number' || !Number.isFinite(at) || at > MAX_TIME) {
+    throw new Fatal(`'until' is no time before the year 10000: ${String(until)}`);
+  }
   return Math.round(at);
 }

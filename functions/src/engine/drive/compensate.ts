@@ -65,7 +65,9 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       feedback: undefined,
       signal: abort.signal,
       progressText: undefined,
-      mayHaveMemos: false,
+      memosOf: `${completed.step} undone`,
+      // An attempt before this one, or a drive before this one, may have left some.
+      mayHaveMemos: true,
       onHeartbeat: () => {},
     });
     const { id, timeoutMs, idempotent, compensate: undoing } = step;

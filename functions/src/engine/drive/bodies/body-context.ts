@@ -28,6 +28,8 @@ export interface BodyParams {
   readonly signal: AbortSignal;
   /** What an earlier attempt last said of itself; canonical JSON. */
   readonly progressText: string | undefined;
+  /** Under whose name memos are kept, if not the step's own: what undoes a step has memos of its own. */
+  readonly memosOf?: string;
   /** An earlier attempt may have left memos. */
   readonly mayHaveMemos: boolean;
   readonly onHeartbeat: (detailsText: string | undefined) => void;
@@ -89,7 +91,7 @@ export class BodyContext {
     }
     const { deps, runId, execution } = this.#params;
     const { revision } = execution;
-    const step = stepKey(execution);
+    const step = this.#params.memosOf ?? stepKey(execution);
     const recall = () => sendUntilKnown(deps, () => deps.store.readMemos(runId, step, revision));
     this.#memos ??= this.#params.mayHaveMemos
       ? recall().then((found) => new Map(found))
