@@ -33,7 +33,7 @@ const LARGE_STARTS = { passing: 1, waiting: 2 };
 /** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
 const LARGE_READS = { passing: 2, waiting: 20 };
 /** Of the 80 requests an instance takes at once, half are left for what does not stay. */
-const STREAMS = { ofAll: 40, ofOneClient: 10 };
+const STREAMS = { ofAll: 40, ofOneTenant: 10 };
 
 type Env = { Variables: { caller: Caller } };
 type Handler = (c: Context<Env>) => Promise<Response>;

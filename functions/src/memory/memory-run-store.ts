@@ -36,6 +36,7 @@ import { ascending, descending, pageOf } from './paging.ts';
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;
   readonly #values: MemoryValues;
+  readonly #told = new Set<(runId: string, events: readonly RunEvent[]) => void>();
 
   constructor(db: MemoryDatabase) {
     this.#db = db;
@@ -61,6 +62,7 @@ export class MemoryRunStore implements RunStore {
       steps: new Map(),
     });
     for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
+    this.#tell(state.id, events);
     return { kind: 'committed', snapshotVersion: version };
   }
 
@@ -101,11 +103,18 @@ export class MemoryRunStore implements RunStore {
     run.events.push(...events.map(freeze));
     for (const checkpoint of checkpoints) run.checkpoints.set(checkpoint.seq, freeze(checkpoint));
     for (const step of steps) run.steps.set(step.id, freeze(step));
+    this.#tell(runId, events);
     if (!snapshot) return { kind: 'committed' };
     return {
       kind: 'committed',
       snapshotVersion: this.#writeSnapshot(run, { snapshot, ...(soft ? { soft } : {}) }),
     };
+  }
+
+  /** Calls back with what each start and commit made through this store appends. Returns its end. */
+  onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void {
+    this.#told.add(told);
+    return () => this.#told.delete(told);
   }
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
@@ -199,6 +208,10 @@ export class MemoryRunStore implements RunStore {
 
   readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
     return this.#values.readMemos(runId, step, revision);
+  }
+
+  #tell(runId: string, events: readonly RunEvent[]): void {
+    for (const told of this.#told) told(runId, events);
   }
 
   #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {

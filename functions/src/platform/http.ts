@@ -11,7 +11,13 @@ import type { Log } from '../ports/log.ts';
 /** What is used of Express's response. */
 export interface FunctionResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
-  end(body: Buffer): unknown;
+  /** False: the client takes no more until `drain`. */
+  write(chunk: Uint8Array): boolean;
+  end(body?: Buffer): unknown;
+  destroy(): unknown;
+  /** Whether the client is gone, or has all. */
+  readonly closed: boolean;
+  once(event: 'drain' | 'close', listener: () => void): unknown;
 }
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -20,6 +26,8 @@ const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const ALLOWED = ['GET', 'HEAD', 'POST'];
 /** A larger answer is sent in chunks, without its length: the platform refuses to hold a whole one above 32 MiB. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
+/** Sent piece by piece, as it comes. */
+const STREAM_TYPE = 'text/event-stream';
 /** Only the path and query are read; the name a client used for us decides nothing. */
 const ORIGIN = 'http://functions.invalid';
 
@@ -55,10 +63,36 @@ export async function exchange(
 }
 
 async function send(answer: Response, response: FunctionResponse): Promise<void> {
+  if (answer.body && answer.headers.get('content-type')?.startsWith(STREAM_TYPE)) {
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    return relay(answer.body, response);
+  }
   const body = Buffer.from(await answer.arrayBuffer());
   response.writeHead(answer.status, {
     ...Object.fromEntries(answer.headers),
     ...(body.length > WHOLE_BYTES ? {} : { 'content-length': String(body.length) }),
   });
   response.end(body);
+}
+
+/** Sends each piece at once; a client that goes away ends the stream at its source. */
+async function relay(body: ReadableStream<Uint8Array>, response: FunctionResponse): Promise<void> {
+  const reader = body.getReader();
+  const gone = response.closed
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => response.once('close', resolve));
+  const cancelled = gone.then(() => reader.cancel());
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (response.write(value)) continue;
+      await Promise.race([gone, new Promise<void>((resolve) => response.once('drain', resolve))]);
+    }
+    response.end();
+  } catch {
+    // Whoever made the stream has said why. Cut, so that the client does not take it for whole.
+    response.destroy();
+  }
+  await cancelled.catch(() => undefined);
 }

@@ -1,0 +1,46 @@
+/** How many streams an instance keeps open at once, so that they leave room for every other request. */
+import { CairnError } from '../../../core/errors.ts';
+
+export interface StreamBounds {
+  readonly ofAll: number;
+  readonly ofOneTenant: number;
+}
+
+export class StreamPlaces {
+  readonly #bounds: StreamBounds;
+  readonly #taken = new Map<string, number>();
+  #all = 0;
+
+  constructor(bounds: StreamBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Streams open at this moment. */
+  get taken(): number {
+    return this.#all;
+  }
+
+  /**
+   * @returns gives the place back; further calls do nothing
+   * @throws CairnError RATE_LIMITED if the tenant has all it may have, UNAVAILABLE if the instance has
+   */
+  take(tenantId: string): () => void {
+    const { ofAll, ofOneTenant } = this.#bounds;
+    const own = this.#taken.get(tenantId) ?? 0;
+    if (own >= ofOneTenant) {
+      throw new CairnError('RATE_LIMITED', `${own} streams are open already; close one first`);
+    }
+    if (this.#all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open at once');
+    this.#taken.set(tenantId, own + 1);
+    this.#all += 1;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#all -= 1;
+      const left = (this.#taken.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.#taken.delete(tenantId);
+      else this.#taken.set(tenantId, left);
+    };
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Follows a run: every event after a seq, each once and in order, until the run has ended. The journal is what is told;
+ * a watch says only when there is more, and may repeat or skip as it likes.
+ *
+ * Must not: hold more of a run than a page, however far behind its reader is.
+ */
+import type { RunEvent } from '../core/run/events.ts';
+import { isTerminal, type RunStatus } from '../core/run/status.ts';
+import { type Clock, pause } from '../ports/clock.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import type { RunWatch } from '../ports/runs/run-watch.ts';
+
+export interface FollowDeps {
+  readonly store: Pick<RunStore, 'readEvents'>;
+  readonly watch: RunWatch;
+  readonly clock: Clock;
+}
+
+export interface Following {
+  readonly runId: string;
+  /** The last event that was told already; 0 for none. */
+  readonly after: number;
+  /** As read when the following begins. */
+  readonly status: RunStatus;
+  /** How long without an event until `quiet` is told, ms. */
+  readonly quietMs: number;
+  /** When the following ends, whatever the run does; epoch ms. */
+  readonly until: number;
+  /** Ends the following at once. */
+  readonly signal: AbortSignal;
+}
+
+export type Followed =
+  | { readonly kind: 'event'; readonly event: RunEvent }
+  /** Nothing has happened for a while. */
+  | { readonly kind: 'quiet' }
+  /** The run has ended and all its events have been told. */
+  | { readonly kind: 'ended'; readonly status: RunStatus };
+
+/** Events read at once: with values of at most 16 KiB inline, below two megabytes. */
+const PAGE = 100;
+
+const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
+  run_completed: 'completed',
+  run_failed: 'failed',
+  run_cancelled: 'cancelled',
+};
+
+/** Comes to its end without `ended` when it is told to, or when its time is over. */
+export async function* followRun(deps: FollowDeps, following: Following): AsyncGenerator<Followed> {
+  const { runId, quietMs, until, signal } = following;
+  const { clock } = deps;
+  let { after, status } = following;
+  const tell = (event: RunEvent): Followed => {
+    after = event.seq;
+    status = ENDINGS[event.type] ?? status;
+    return { kind: 'event', event };
+  };
+  async function* rest(): AsyncGenerator<Followed> {
+    for (;;) {
+      const page = await deps.store.readEvents(runId, after, PAGE);
+      for (const event of page) yield tell(event);
+      if (page.length < PAGE || signal.aborted) return;
+    }
+  }
+  yield* rest();
+  const arrivals = new Arrivals(clock);
+  const stop = isTerminal(status) ? () => {} : deps.watch.watch(runId, after, arrivals);
+  try {
+    while (!isTerminal(status)) {
+      const left = until - clock.now();
+      if (left <= 0 || signal.aborted) return;
+      const arrived = await arrivals.next(Math.min(quietMs, left), signal);
+      if (arrived.length === 0 && left > quietMs && !signal.aborted) yield { kind: 'quiet' };
+      for (const event of arrived) {
+        if (event.seq === after + 1) yield tell(event);
+        else if (event.seq > after) yield* rest();
+      }
+    }
+  } finally {
+    stop();
+  }
+  yield { kind: 'ended', status };
+}
+
+/** What the watch has told and nobody has taken yet. */
+class Arrivals {
+  readonly #clock: Clock;
+  #events: RunEvent[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #wake: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  onEvents(events: readonly RunEvent[]): void {
+    this.#events.push(...events);
+    // Whoever is behind finds the journal by the last event alone.
+    if (this.#events.length > PAGE) this.#events = this.#events.slice(-1);
+    this.#wake();
+  }
+
+  onError(error: unknown): void {
+    this.#failure = { error };
+    this.#wake();
+  }
+
+  /** Empty when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
+  async next(forMs: number, signal: AbortSignal): Promise<readonly RunEvent[]> {
+    if (this.#events.length === 0 && !this.#failure) {
+      const woken = new AbortController();
+      this.#wake = () => woken.abort();
+      await pause(this.#clock, forMs, AbortSignal.any([signal, woken.signal]));
+      this.#wake = () => {};
+    }
+    if (this.#events.length === 0 && this.#failure) throw this.#failure.error;
+    const arrived = this.#events;
+    this.#events = [];
+    return arrived;
+  }
+}

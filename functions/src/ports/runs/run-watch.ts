@@ -1,0 +1,21 @@
+/**
+ * Word of new events of a run, soon after they are committed. A watch may repeat and skip: it says where to look, the
+ * journal says what there is.
+ */
+import type { RunEvent } from '../../core/run/events.ts';
+
+export interface RunObserver {
+  /** Events after the asked-for seq that are new to the watch, in the order of their seq. Must not throw. */
+  onEvents(events: readonly RunEvent[]): void;
+  /** The watch has ended and tells nothing any more. Must not throw. */
+  onError(error: unknown): void;
+}
+
+export interface RunWatch {
+  /**
+   * Tells of events after `afterSeq`, those included that are there already. A run that does not exist has none.
+   *
+   * @returns what ends the watch; nothing is told after that
+   */
+  watch(runId: string, afterSeq: number, observer: RunObserver): () => void;
+}

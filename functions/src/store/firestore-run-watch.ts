@@ -1,0 +1,65 @@
+/**
+ * Watches journals with Firestore's listeners. One stream of the client a watch; each event is billed one read.
+ *
+ * Must not: remember more than a window of events, which the client library keeps as long as its listener lives.
+ */
+import { FieldPath, type Firestore, type QuerySnapshot } from '@google-cloud/firestore';
+import { seqId } from '../core/encoding/ids.ts';
+import type { RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import { eventCodec } from './codec/journal.ts';
+import { Paths } from './paths.ts';
+
+/** Events one listener is for; then another one takes over behind the last. */
+const WINDOW = 300;
+
+export class FirestoreRunWatch implements RunWatch {
+  readonly #paths: Paths;
+  readonly #window: number;
+
+  /** @param window smaller in tests */
+  constructor(db: Firestore, prefix?: string, window = WINDOW) {
+    this.#paths = new Paths(db, prefix);
+    this.#window = window;
+  }
+
+  watch(runId: string, afterSeq: number, observer: RunObserver): () => void {
+    const ordered = this.#paths.events(this.#paths.run(runId)).orderBy(FieldPath.documentId());
+    let stop = () => {};
+    let hasStopped = false;
+    const end = () => {
+      hasStopped = true;
+      stop();
+    };
+    const fail = (error: unknown) => {
+      if (hasStopped) return;
+      end();
+      observer.onError(error);
+    };
+    const listen = (after: number) => {
+      const wanted = after > 0 ? ordered.startAfter(seqId(after)) : ordered;
+      stop = wanted.limit(this.#window).onSnapshot((snapshot) => {
+        if (hasStopped) return;
+        try {
+          observer.onEvents(addedEvents(snapshot, runId));
+        } catch (error) {
+          fail(error);
+          return;
+        }
+        const last = snapshot.docs.at(-1);
+        if (snapshot.size < this.#window || !last || hasStopped) return;
+        stop();
+        listen(Number(last.id));
+      }, fail);
+    };
+    listen(afterSeq);
+    return end;
+  }
+}
+
+/** Events are never changed: what is not added is the deletion of the run. */
+function addedEvents(snapshot: QuerySnapshot, runId: string) {
+  return snapshot
+    .docChanges()
+    .filter(({ type }) => type === 'added')
+    .map(({ doc }) => eventCodec.decode(doc.data(), `event ${doc.id} of run ${runId}`));
+}

@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Firestore } from '@google-cloud/firestore';
+import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { FirestoreRunWatch } from '../../../functions/src/store/firestore-run-watch.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { connect } from '../../local/firestore/support/client.ts';
+import { runWatchConformance } from './run-watch.suite.ts';
+
+/** So small that watching moves from window to window. */
+const WINDOW = 3;
+const LOOK_MS = 5;
+
+let server: FirestoreServer | undefined;
+const clients: Firestore[] = [];
+
+runWatchConformance('Firestore run watch', {
+  async make() {
+    server ??= await startFirestoreServer({ storage: { kind: 'memory' } });
+    const db = connect(server.host, `watch-${clients.length}`);
+    clients.push(db);
+    return {
+      runs: new FirestoreRunStore(db),
+      watch: new FirestoreRunWatch(db, undefined, WINDOW),
+      cut: () => cutNextStream(server),
+    };
+  },
+  async close() {
+    // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+    while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
+    await Promise.all(clients.map((client) => client.terminate()));
+    await server?.stop();
+  },
+});
+
+function cutNextStream(firestore: FirestoreServer | undefined): void {
+  const fault = { kind: 'cut-stream', afterMessages: 4 } as const;
+  firestore?.faults.set([{ call: 'Listen', probability: 1, times: 2, fault }], 1);
+}

@@ -1,0 +1,156 @@
+/** What every run watch promises. */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { EventDraft, RunEvent } from '../../../functions/src/core/run/events.ts';
+import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RunWatch } from '../../../functions/src/ports/runs/run-watch.ts';
+import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
+
+export interface Watched {
+  readonly runs: RunStore;
+  readonly watch: RunWatch;
+  /** Makes the next streams break off, where the watch has any. */
+  readonly cut?: () => void;
+}
+
+export interface WatchHarness {
+  /** An empty store and a watch over it. */
+  make(): Promise<Watched>;
+  /** Called when every watch was stopped. */
+  close(): Promise<void>;
+}
+
+const PATIENCE_MS = 5_000;
+
+/** What an observer was told, in order. */
+class Told {
+  readonly events: RunEvent[] = [];
+  errors = 0;
+  #look = () => {};
+
+  onEvents(events: readonly RunEvent[]): void {
+    this.events.push(...events);
+    this.#look();
+  }
+
+  onError(): void {
+    this.errors += 1;
+    this.#look();
+  }
+
+  get seqs(): number[] {
+    return this.events.map(({ seq }) => seq);
+  }
+
+  until(seq: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`told ${this.seqs}, not ${seq}`)), PATIENCE_MS);
+      this.#look = () => {
+        if (!this.seqs.includes(seq)) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#look();
+    });
+  }
+}
+
+export function runWatchConformance(name: string, harness: WatchHarness): void {
+  describe(name, () => {
+    let stores: Watched;
+    let stops: (() => void)[] = [];
+    beforeEach(async () => {
+      stores = await harness.make();
+    });
+    afterEach(() => {
+      for (const stop of stops) stop();
+      stops = [];
+    });
+    afterAll(() => harness.close());
+
+    function follow(runId: string, afterSeq: number): Told {
+      const told = new Told();
+      stops.push(stores.watch.watch(runId, afterSeq, told));
+      return told;
+    }
+
+    async function start(runId: string): Promise<void> {
+      expect(await stores.runs.start(beginning(runId))).toMatchObject({ kind: 'committed' });
+    }
+
+    async function append(runId: string, drafts: readonly EventDraft[]): Promise<number> {
+      const loaded = await stores.runs.load(runId);
+      if (!loaded) throw new Error(`run ${runId} is not there`);
+      const { commit, after } = move(loaded.state, drafts, { snapshot: true });
+      expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
+      return after.head;
+    }
+
+    const signal: EventDraft = {
+      type: 'signal_received',
+      data: { signalId: 's', name: 'note', payloadText: '{}' },
+      initiator: 'user',
+    };
+
+    async function claimed(runId: string): Promise<number> {
+      await start(runId);
+      const loaded = await stores.runs.load(runId);
+      if (!loaded) throw new Error(`run ${runId} is not there`);
+      return append(runId, claim(loaded.state, T0 + 1_000));
+    }
+
+    test('tells what is there and then what comes, each event as the journal has it', async () => {
+      const head = await claimed('run_1');
+      const told = follow('run_1', 0);
+      await told.until(head);
+      for (let i = 0; i < 8; i += 1) await append('run_1', [signal]);
+      await told.until(head + 8);
+      expect(told.seqs).toEqual(Array.from({ length: head + 8 }, (_, i) => i + 1));
+      expect(told.events).toEqual(await stores.runs.readEvents('run_1', 0, 100));
+    });
+
+    test('tells of nothing up to the seq it begins after', async () => {
+      const head = await claimed('run_1');
+      const told = follow('run_1', head);
+      await append('run_1', [signal, signal]);
+      await told.until(head + 2);
+      expect(told.seqs).toEqual([head + 1, head + 2]);
+    });
+
+    test('of a run that begins later tells it from the beginning', async () => {
+      const told = follow('run_1', 0);
+      await start('run_1');
+      await told.until(1);
+      expect(told.events.map(({ type }) => type)).toEqual(['run_created']);
+    });
+
+    test('tells nothing of other runs', async () => {
+      await start('run_1');
+      const told = follow('run_1', 0);
+      await claimed('run_2');
+      await append('run_1', [signal]);
+      await told.until(2);
+      expect(told.seqs).toEqual([1, 2]);
+    });
+
+    test('misses nothing though what carries it breaks off', async () => {
+      stores.cut?.();
+      const head = await claimed('run_1');
+      const told = follow('run_1', 0);
+      for (let i = 0; i < 12; i += 1) await append('run_1', [signal]);
+      await told.until(head + 12);
+      expect([...new Set(told.seqs)]).toEqual(Array.from({ length: head + 12 }, (_, i) => i + 1));
+    });
+
+    test('tells nothing after it was stopped, to one observer though another goes on', async () => {
+      const head = await claimed('run_1');
+      const stopped = follow('run_1', 0);
+      const other = follow('run_1', 0);
+      await Promise.all([stopped.until(head), other.until(head)]);
+      for (const stop of stops.splice(0, 1)) stop();
+      await append('run_1', [signal]);
+      await other.until(head + 1);
+      expect(stopped.seqs).not.toContain(head + 1);
+      expect([stopped.errors, other.errors]).toEqual([0, 0]);
+    });
+  });
+}
