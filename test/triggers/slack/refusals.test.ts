@@ -1,0 +1,161 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { MAX_REQUEST_BYTES, parseForm } from '../../../functions/src/triggers/slack/form.ts';
+import { tenantsIn } from '../../../functions/src/triggers/slack/tenants.ts';
+import { actionOf, commandForm, type Knock, pressOf, SlackDoor, sign } from './door.ts';
+
+const deploy = defineWorkflow({
+  type: 'deploy',
+  planVersion: 1,
+  input: z.unknown(),
+  on: { slack: { command: '/deploy' } },
+  steps: (step) => ({ a: step('a', () => 1) }),
+});
+
+const FORM = new URLSearchParams(commandForm()).toString();
+const VALUE = { runId: `run_${'a'.repeat(26)}`, stepId: 's', waitId: 's.1', decision: 'approve' };
+const payload = (json: unknown): Partial<Knock> => ({
+  form: { payload: typeof json === 'string' ? json : JSON.stringify(json) },
+});
+const withField = (name: string, value: string): Partial<Knock> => ({ form: commandForm({ [name]: value }) });
+const deep = `{"type":"block_actions","a":${'['.repeat(200)}${']'.repeat(200)}}`;
+
+const REFUSALS: readonly (readonly [because: string, status: number, knock: Partial<Knock>])[] = [
+  ['a signature with another secret', 401, { secret: 'not the one' }],
+  ['no signature', 401, { headers: { 'x-slack-signature': undefined } }],
+  ['an empty signature', 401, { headers: { 'x-slack-signature': '' } }],
+  ['no timestamp', 401, { headers: { 'x-slack-request-timestamp': undefined } }],
+  ['a timestamp that was not signed', 401, { headers: { 'x-slack-request-timestamp': '1' } }],
+  ['a request of yesterday', 401, { now: Date.UTC(2025, 11, 31) }],
+  ['a request of tomorrow', 401, { now: Date.UTC(2026, 0, 2) }],
+  ['an SSL check that nobody signed', 401, { form: { ssl_check: '1' }, secret: 'not the one' }],
+  [
+    'an unsigned body of another content type',
+    401,
+    { secret: '-', headers: { 'content-type': 'text/plain' } },
+  ],
+  ['another content type', 415, { headers: { 'content-type': 'application/json' } }],
+  ['no content type', 415, { headers: { 'content-type': '' } }],
+  [
+    'another charset',
+    415,
+    { headers: { 'content-type': 'application/x-www-form-urlencoded; charset=latin1' } },
+  ],
+  ['GET', 405, { method: 'GET' }],
+  ['PUT', 405, { method: 'PUT' }],
+  ['another path', 404, { path: '/webhooks/slack/x' }],
+  ['a length above the limit', 413, { headers: { 'content-length': String(MAX_REQUEST_BYTES + 1) } }],
+  ['a body above the limit', 413, { body: `text=${'x'.repeat(MAX_REQUEST_BYTES)}` }],
+  ['an empty body', 400, { body: '' }],
+  ['a field twice', 400, { body: `${FORM}&team_id=T2` }],
+  ['a field twice, once encoded', 400, { body: `${FORM}&team%5Fid=T2` }],
+  ['a field without a value', 400, { body: `${FORM}&x` }],
+  ['a field without a name', 400, { body: `${FORM}&=x` }],
+  ['an empty field', 400, { body: `${FORM}&&a=b` }],
+  ['a percent sign that encodes nothing', 400, { body: `${FORM}&x=%zz` }],
+  ['half a character', 400, { body: `${FORM}&x=%ed%a0%80` }],
+  ['bytes that are no UTF-8', 400, { body: Buffer.from([0x61, 0x3d, 0xff]) }],
+  ['too many fields', 400, { body: Array.from({ length: 65 }, (_, i) => `f${i}=1`).join('&') }],
+  ['no command', 400, withField('command', '')],
+  ['a command without its slash', 400, withField('command', 'deploy')],
+  ['no team', 400, withField('team_id', '')],
+  ['a team with a colon', 400, withField('team_id', 'T:1')],
+  ['no user', 400, withField('user_id', '')],
+  ['a user that would be another actor', 400, withField('user_id', 'U1.T2')],
+  ['no channel', 400, withField('channel_id', '')],
+  ['no trigger', 400, withField('trigger_id', '')],
+  ['an overlong trigger', 400, withField('trigger_id', '1'.repeat(256))],
+  ['a trigger of other characters', 400, withField('trigger_id', 'ü')],
+  ['a response URL that is none', 400, withField('response_url', 'https://')],
+  ['a response URL without TLS', 400, withField('response_url', 'http://hooks.slack.com/1')],
+  ['a response URL of another scheme', 400, withField('response_url', 'javascript:alert(1)')],
+  ['a payload that is no JSON', 400, payload('{"type":')],
+  ['a payload that is no object', 400, payload('[1]')],
+  ['a payload that is null', 400, payload('null')],
+  ['a payload nested too deep', 400, payload(deep)],
+  ['a payload with half a character', 400, payload('{"type":"\\ud800"}')],
+  ['a payload of no type', 400, payload({})],
+  ['a press without a user', 400, payload(pressOf(VALUE, { user: undefined }))],
+  ['a press by an odd user', 400, payload(pressOf(VALUE, { user: { id: 'u-1' } }))],
+  ['a press without a team', 400, payload(pressOf(VALUE, { user: { id: 'U1' }, team: null }))],
+  ['a press of nothing', 400, payload(pressOf(VALUE, { actions: [] }))],
+  ['a press of two buttons', 400, payload(pressOf(VALUE, { actions: [actionOf(VALUE), actionOf(VALUE)] }))],
+  ['a button without a value', 400, payload(pressOf(VALUE, { actions: [{ action_id: 'cairn.decide' }] }))],
+  ['a button with a value that is no JSON', 400, payload(pressOf('approve'))],
+  ['a button with an overlong value', 400, payload(pressOf(JSON.stringify(VALUE).padEnd(2_001)))],
+  ['a button that says more', 400, payload(pressOf({ ...VALUE, tenantId: 't2' }))],
+  ['a button that says less', 400, payload(pressOf({ ...VALUE, waitId: undefined }))],
+  ['a button with another decision', 400, payload(pressOf({ ...VALUE, decision: 'approve_with_waiver' }))],
+  ['a button with an overlong step', 400, payload(pressOf({ ...VALUE, stepId: 's'.repeat(501) }))],
+];
+
+test.each(REFUSALS)('%s is refused with %i, and nothing is written', async (_, status, knock) => {
+  const door = new SlackDoor([deploy]);
+  const answer = await door.knock(knock);
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(await answer.json()).toMatchObject({ status, code: expect.any(String), help: expect.any(String) });
+  expect(door.written()).toBe(0);
+});
+
+test('the form that the refusals vary would have been taken', async () => {
+  const door = new SlackDoor([deploy]);
+  expect((await door.knock({ body: FORM })).status).toBe(200);
+  expect(door.world.db.runs.size).toBe(1);
+});
+
+describe('a signed SSL check', () => {
+  test('is answered with 200 and does nothing, whatever else it says', async () => {
+    const door = new SlackDoor([deploy]);
+    for (const form of [{ ssl_check: '1', token: 'x' }, commandForm({ ssl_check: '1' })]) {
+      const answer = await door.knock({ form });
+      expect([answer.status, await answer.text()]).toEqual([200, '']);
+    }
+    expect(door.written()).toBe(0);
+  });
+});
+
+describe('a fault of the installation is said to be its own', () => {
+  const broken = () => {
+    throw new Error('SLACK_ something is empty');
+  };
+  test.each([
+    ['no secret', { secrets: broken }],
+    ['a mapping that cannot be read', { tenants: broken }],
+  ])('%s is a 500 that tells nothing', async (_, deps) => {
+    const door = new SlackDoor([deploy]);
+    const answer = await door.knock({}, deps);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('SLACK_');
+    expect(door.lines).toMatchObject([{ level: 'error', event: 'request_failed' }]);
+    expect(door.written()).toBe(0);
+  });
+});
+
+test('an unsigned request learns nothing of what it sent: only that it is unsigned', async () => {
+  const door = new SlackDoor([deploy]);
+  const body = 'a=%zz&a';
+  const answer = await door.knock({ body, headers: { 'x-slack-signature': sign(`${body} `, '0') } });
+  expect(answer.status).toBe(401);
+});
+
+test('a form gives back what a browser would have put in', () => {
+  const fields = { text: 'a+b & c=d ü 😀 %', empty: '', 'na me': '=' };
+  expect(Object.fromEntries(parseForm(new URLSearchParams(fields).toString()))).toEqual(fields);
+});
+
+describe('SLACK_TENANTS', () => {
+  test('maps teams to tenants', () => {
+    expect([...tenantsIn(' T1=acme, T2=acme ,T3=other.co-1 ')]).toEqual([
+      ['T1', 'acme'],
+      ['T2', 'acme'],
+      ['T3', 'other.co-1'],
+    ]);
+    expect(tenantsIn('').size).toBe(0);
+  });
+
+  test.each(['T1', 'T1=', '=acme', 't1=acme', 'T1=a=b', 'T1=a b', 'T1=a,T1=b'])('refuses %j', (parameter) => {
+    expect(() => tenantsIn(parameter)).toThrow('SLACK_TENANTS');
+  });
+});
