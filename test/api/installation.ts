@@ -48,6 +48,7 @@ export class Installation {
       registry,
       clients: this.clients,
       clientRegistry: this.clients,
+      tokens: { verify: async () => undefined },
       config,
       census,
       schedules,

@@ -39,7 +39,11 @@ type Env = { Variables: { caller: Caller } };
 type Handler = (c: Context<Env>) => Promise<Response>;
 
 export function createApi(deps: ApiDeps): Hono<Env> {
-  const authenticator = new Authenticator({ clients: deps.clients, clock: deps.start.clock });
+  const authenticator = new Authenticator({
+    clients: deps.clients,
+    tokens: deps.tokens,
+    clock: deps.start.clock,
+  });
   const health = new Health(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);

@@ -1,15 +1,18 @@
 /**
- * Who calls: an API key becomes a client with a tenant and roles. Only the sha256 of a key's secret is known here.
+ * Who calls: an API key becomes a client with a tenant and roles, an ID token a user (see id-token.ts). Only the sha256
+ * of a key's secret is known here.
  *
- * Must not: say why a key is refused: unknown, wrong and disabled look the same.
+ * Must not: say why a key or a token is refused: unknown, wrong, expired and disabled look the same.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
 import type { ApiClient, ClientStore, Role } from '../ports/client-store.ts';
+import type { TokenVerifier } from '../ports/token-verifier.ts';
+import { userOf } from './id-token.ts';
 
 export interface Caller {
-  /** How it is named in keys and journals: `c.` and a client's id. */
+  /** How it is named in keys and journals: `c.` and a client's id, or `u.` and a user's. */
   readonly principal: string;
   readonly tenantId: string;
   readonly role: Role;
@@ -37,6 +40,7 @@ interface CachedClient {
 
 export interface AuthenticatorDeps {
   readonly clients: ClientStore;
+  readonly tokens: TokenVerifier;
   readonly clock: { now(): number };
 }
 
@@ -48,11 +52,19 @@ export class Authenticator {
     this.#deps = deps;
   }
 
-  /** @throws CairnError UNAUTHENTICATED */
+  /** @throws CairnError UNAUTHENTICATED, FORBIDDEN for a user of no tenant, UNAVAILABLE */
   async callerOf(headers: Headers): Promise<Caller> {
-    const [, key = ''] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
-    const [, clientId, secret] = KEY.exec(key) ?? [];
-    if (clientId === undefined || secret === undefined) throw refused();
+    const [, bearer = ''] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
+    const [, clientId, secret] = KEY.exec(bearer) ?? [];
+    const caller =
+      clientId === undefined || secret === undefined
+        ? await userOf(this.#deps.tokens, bearer, ROLES)
+        : await this.#keyHolder(clientId, secret);
+    if (!caller) throw refused();
+    return caller;
+  }
+
+  async #keyHolder(clientId: string, secret: string): Promise<Caller | undefined> {
     const now = this.#deps.clock.now();
     const hash = sha256Hex(secret);
     let client = await this.#client(clientId, CLIENT_TTL_MS);
@@ -62,7 +74,7 @@ export class Authenticator {
       isRight = isSecretOf(client, hash, now);
     }
     const role = ROLES.findLast((one) => client?.roles.includes(one));
-    if (!client || !isRight || client.disabled || role === undefined) throw refused();
+    if (!client || !isRight || client.disabled || role === undefined) return undefined;
     return { principal: `c.${clientId}`, tenantId: client.tenantId, role };
   }
 
@@ -96,12 +108,12 @@ function isSecretOf(client: ApiClient | undefined, hash: string, now: number): b
 /** @throws CairnError FORBIDDEN if the caller's role is below `least` */
 export function assertRole({ role }: Caller, least: Role): void {
   if (ROLES.indexOf(role) >= ROLES.indexOf(least)) return;
-  throw new CairnError('FORBIDDEN', `this needs the role ${least}; the key has ${role}`);
+  throw new CairnError('FORBIDDEN', `this needs the role ${least}; the caller has ${role}`);
 }
 
 function refused(): CairnError {
-  return new CairnError('UNAUTHENTICATED', 'the API key is missing or not valid', {
+  return new CairnError('UNAUTHENTICATED', 'the API key or ID token is missing or not valid', {
     field: 'Authorization',
-    help: 'Send `Authorization: Bearer cairn_<client>_<secret>`.',
+    help: 'Send `Authorization: Bearer cairn_<client>_<secret>`, or a Firebase ID token in its place.',
   });
 }

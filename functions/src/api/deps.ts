@@ -7,11 +7,13 @@ import type { RunCensus } from '../ports/run-census.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
+import type { TokenVerifier } from '../ports/token-verifier.ts';
 
 export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly clients: ClientStore;
+  readonly tokens: TokenVerifier;
   /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
   readonly rendezvous: RendezvousStore;

@@ -1,0 +1,49 @@
+/**
+ * Who calls with an ID token: a person who signed in becomes a caller by the claims `tenant` and `role`, which an
+ * administrator of the installation sets on the account.
+ */
+import { CairnError } from '../core/errors.ts';
+import type { Role } from '../ports/client-store.ts';
+import type { TokenVerifier, VerifiedToken } from '../ports/token-verifier.ts';
+
+/** Three parts in base64url; a header may carry 16 KiB at most, and no token comes near. */
+const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{1,4096}$/;
+/** What stands in journals, queries and names of documents. */
+const TENANT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+/** Leaves room in a key, whose part it is. */
+const MAX_PRINCIPAL_CHARS = 255;
+
+export interface User {
+  readonly principal: string;
+  readonly tenantId: string;
+  readonly role: Role;
+}
+
+/**
+ * The user of a token; undefined if it is none, or not valid.
+ *
+ * @throws CairnError FORBIDDEN for a valid one whose account belongs to no tenant or has no role; UNAVAILABLE
+ */
+export async function userOf(
+  tokens: TokenVerifier,
+  token: string,
+  roles: readonly Role[],
+): Promise<User | undefined> {
+  const verified = TOKEN.test(token) ? await tokens.verify(token) : undefined;
+  const principal = verified && principalOf(verified);
+  if (!verified || principal === undefined) return undefined;
+  const { tenant, role } = verified.claims;
+  const known = roles.find((one) => one === role);
+  if (typeof tenant !== 'string' || !TENANT.test(tenant) || known === undefined)
+    throw new CairnError('FORBIDDEN', 'the account has no tenant or no role', {
+      help: 'Ask an administrator to set the claims `tenant` and `role` on the account, and sign in again.',
+    });
+  return { principal, tenantId: tenant, role: known };
+}
+
+/** User ids that an importer chose may hold anything; percent-encoded they have no colon and stay distinct. */
+function principalOf({ uid }: VerifiedToken): string | undefined {
+  if (uid === '' || !uid.isWellFormed()) return undefined;
+  const principal = `u.${encodeURIComponent(uid)}`;
+  return principal.length <= MAX_PRINCIPAL_CHARS ? principal : undefined;
+}
