@@ -1,0 +1,213 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { dispatchOverHttp } from '../../../local/host/external-dispatch.ts';
+import type { DispatchOutcome } from '../../../local/tasks/attempt.ts';
+import {
+  answered,
+  PROJECT,
+  type PubsubFixture,
+  SUBSCRIPTION,
+  startPubsub,
+  TOPIC,
+  text,
+  until,
+} from './pubsub-fixture.ts';
+
+const ENDPOINT = 'http://127.0.0.1:1/push';
+let pubsub: PubsubFixture;
+afterEach(() => pubsub.stop());
+
+async function start(options: object = {}, pushConfig: object = {}, ...rest: Parameters<typeof startPubsub>) {
+  pubsub = await startPubsub(...rest);
+  await pubsub.publisher.createTopic({ name: TOPIC });
+  await pubsub.subscriber.createSubscription({
+    name: SUBSCRIPTION,
+    topic: TOPIC,
+    pushConfig: { pushEndpoint: ENDPOINT, ...pushConfig },
+    ...options,
+  });
+}
+const publish = (data: string, more: object = {}) =>
+  pubsub.publisher.publish({ topic: TOPIC, messages: [{ data: Buffer.from(data), ...more }] });
+const pushed = (count: number) => until(() => pubsub.pushes.length >= count, `${count} pushes`);
+const envelope = (index: number) =>
+  JSON.parse(Buffer.from(pubsub.pushes[index]?.body ?? []).toString()) as {
+    deliveryAttempt?: number;
+    message: { data: string; messageId: string };
+  };
+const dataOf = (index: number) => Buffer.from(envelope(index).message.data, 'base64').toString();
+/** Everything that is due now has been pushed once a call that came later is answered. */
+const settled = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await pubsub.publisher.getTopic({ topic: TOPIC });
+};
+
+describe('a push', () => {
+  test('is a POST of the documented envelope, in both spellings', async () => {
+    await start();
+    const [{ messageIds }] = await publish('hello', { attributes: { a: 'b' }, orderingKey: 'k' });
+    await pushed(1);
+    const [request] = pubsub.pushes;
+    expect(request).toMatchObject({
+      url: ENDPOINT,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    const publishTime = new Date(pubsub.clock.now()).toISOString();
+    expect(envelope(0)).toEqual({
+      message: {
+        attributes: { a: 'b' },
+        data: Buffer.from('hello').toString('base64'),
+        messageId: messageIds?.[0],
+        message_id: messageIds?.[0],
+        orderingKey: 'k',
+        publishTime,
+        publish_time: publishTime,
+      },
+      subscription: SUBSCRIPTION,
+    });
+  });
+
+  test('reaches a real endpoint, whose 2xx ends it', async () => {
+    const bodies: string[] = [];
+    const endpoint = createServer((request, response) => {
+      void bodyOf(request).then((body) => {
+        bodies.push(body);
+        response.writeHead(204).end();
+      });
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+    const pushEndpoint = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/push`;
+    await start({}, { pushEndpoint }, { kind: 'memory' }, dispatchOverHttp);
+    await publish('over the wire');
+    await until(() => bodies.length === 1, 'the push');
+    expect(JSON.parse(String(bodies[0])).message.data).toBe(Buffer.from('over the wire').toString('base64'));
+    await settled();
+    pubsub.clock.advance(600_000);
+    await settled();
+    expect(bodies).toHaveLength(1);
+    endpoint.closeAllConnections();
+    await new Promise((resolve) => endpoint.close(resolve));
+  });
+
+  test('carries a token that names account and audience but is not signed', async () => {
+    await start({}, { oidcToken: { serviceAccountEmail: 'push@p.iam.example' } });
+    await publish('m');
+    await pushed(1);
+    const [, claims, signature] = String(pubsub.pushes[0]?.headers.Authorization).split('.');
+    expect(JSON.parse(Buffer.from(claims ?? '', 'base64url').toString())).toMatchObject({
+      email: 'push@p.iam.example',
+      aud: ENDPOINT,
+    });
+    expect(signature).toBe('');
+  });
+});
+
+describe('an answer', () => {
+  test.each([200, 201, 202, 204])('of %i acknowledges', async (status) => {
+    await start();
+    pubsub.answers.push(answered(status));
+    await publish('m');
+    await pushed(1);
+    await settled();
+    pubsub.clock.advance(600_000);
+    await settled();
+    expect(pubsub.pushes).toHaveLength(1);
+  });
+
+  test.each<[string, DispatchOutcome]>([
+    ['of 500', answered(500)],
+    ['of 404', answered(404)],
+    ['of 301, which is not followed', answered(301)],
+    ['that never comes', { kind: 'unreachable', reason: 'ECONNREFUSED' }],
+  ])('%s brings the message again, after 100 ms, then 200 ms', async (_what, outcome) => {
+    await start();
+    pubsub.answers.push(outcome, outcome);
+    await publish('m');
+    for (const [index, pause] of [100, 200].entries()) {
+      await pushed(index + 1);
+      await settled();
+      pubsub.clock.advance(pause - 1);
+      await settled();
+      expect(pubsub.pushes).toHaveLength(index + 1);
+      pubsub.clock.advance(1);
+    }
+    await pushed(3);
+  });
+
+  test('that comes after the ack deadline no longer counts', async () => {
+    await start({ ackDeadlineSeconds: 15 });
+    let answer = () => {};
+    pubsub.answers.push(
+      () =>
+        new Promise((resolve) => {
+          answer = () => resolve(answered(200));
+        }),
+    );
+    await publish('m');
+    await pushed(1);
+    pubsub.clock.advance(15_000);
+    await until(() => pubsub.pushes[0]?.signal.aborted === true, 'the request to be given up');
+    answer();
+    await settled();
+    pubsub.clock.advance(100);
+    await pushed(2);
+  });
+
+  test('that is a failure counts towards the dead letter topic', async () => {
+    pubsub = await startPubsub();
+    const grave = `${PROJECT}/topics/grave`;
+    const mourner = `${PROJECT}/subscriptions/mourner`;
+    for (const name of [TOPIC, grave]) await pubsub.publisher.createTopic({ name });
+    await pubsub.subscriber.createSubscription({ name: mourner, topic: grave });
+    await pubsub.subscriber.createSubscription({
+      name: SUBSCRIPTION,
+      topic: TOPIC,
+      pushConfig: { pushEndpoint: ENDPOINT },
+      deadLetterPolicy: { deadLetterTopic: grave, maxDeliveryAttempts: 5 },
+      retryPolicy: { minimumBackoff: { seconds: 0 }, maximumBackoff: { seconds: 0 } },
+    });
+    pubsub.answers.push(...Array.from({ length: 5 }, () => answered(500)));
+    await publish('m');
+    const [dead] = await pubsub.subscriber.pull({ subscription: mourner, maxMessages: 1 });
+    expect(text(dead.receivedMessages?.[0]?.message ?? {})).toBe('m');
+    expect(pubsub.pushes.map((_, index) => envelope(index).deliveryAttempt)).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('order', () => {
+  test('one message of a key is pushed at a time, and a failed one holds the later ones', async () => {
+    await start({ enableMessageOrdering: true });
+    pubsub.answers.push(answered(500));
+    for (const data of ['1', '2', '3']) await publish(data, { orderingKey: 'k' });
+    await pushed(1);
+    await settled();
+    expect(pubsub.pushes).toHaveLength(1);
+    pubsub.clock.advance(100);
+    await pushed(4);
+    expect([0, 1, 2, 3].map(dataOf)).toEqual(['1', '1', '2', '3']);
+  });
+});
+
+describe('switching', () => {
+  test('to pull ends the pushing, back to push delivers what is left', async () => {
+    await start();
+    await pubsub.subscriber.modifyPushConfig({ subscription: SUBSCRIPTION, pushConfig: {} });
+    await publish('m');
+    await settled();
+    expect(pubsub.pushes).toHaveLength(0);
+    const [answer] = await pubsub.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 1 });
+    expect(answer.receivedMessages).toHaveLength(1);
+    const pushEndpoint = `${ENDPOINT}/elsewhere`;
+    await pubsub.subscriber.modifyPushConfig({ subscription: SUBSCRIPTION, pushConfig: { pushEndpoint } });
+    await pushed(1);
+    expect(pubsub.pushes[0]?.url).toBe(pushEndpoint);
+  });
+});
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
