@@ -1,0 +1,85 @@
+/** An installation in memory whose schedules are ticked by hand, at times the test names in minutes. */
+import { z } from 'zod';
+import { armed } from '../../../functions/src/core/schedule/due.ts';
+import type { Schedule } from '../../../functions/src/core/schedule/schedule.ts';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { type TickDeps, type TickReport, tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { World } from '../../support/world.ts';
+
+export const MINUTE = 60_000;
+export const T0 = Date.UTC(2026, 0, 1);
+export const TENANT = 'acme';
+
+/** Gives back its input, so that a run shows what it was given. */
+export const echo = defineWorkflow({
+  type: 'echo',
+  planVersion: 1,
+  input: z.object({ text: z.string().default(''), slot: z.string().optional() }),
+  steps: (step) => ({ said: step('say', ({ input }) => ({ ...input })) }),
+});
+
+export function stored(changes: Partial<Schedule> = {}): Schedule {
+  const plain: Schedule = {
+    id: 'sch_1',
+    tenantId: TENANT,
+    origin: 'stored',
+    state: 'active',
+    type: 'echo',
+    cron: '*/5 * * * *',
+    timezone: 'Etc/UTC',
+    input: {},
+    catchUp: 'latest',
+    settledUntil: T0,
+    fired: 0,
+    skipped: 0,
+    refused: 0,
+    createdAt: T0,
+    updatedAt: T0,
+    ...changes,
+  };
+  return armed(plain, plain.settledUntil);
+}
+
+export class Scene {
+  readonly world: World;
+  readonly deps: TickDeps;
+
+  constructor(workflows: readonly Workflow[] = [echo]) {
+    this.world = new World({ workflows });
+    this.deps = this.depsOver(workflows);
+  }
+
+  /** The same installation as another deployment sees it. */
+  depsOver(workflows: readonly Workflow[]): TickDeps {
+    const { deps, records, schedules } = this.world;
+    const registry = new WorkflowRegistry(workflows);
+    return { ...deps, records, schedules, registry, environment: 'test', declaredTenant: TENANT };
+  }
+
+  /** @param minutes of pretended time since its beginning */
+  async tickAt(minutes: number, deps = this.deps): Promise<TickReport> {
+    this.goTo(minutes);
+    return tick(deps);
+  }
+
+  goTo(minutes: number): void {
+    this.world.clock.jump(T0 + minutes * MINUTE - this.world.clock.now());
+  }
+
+  async schedule(id = 'sch_1'): Promise<Schedule> {
+    const found = await this.deps.schedules.read(id);
+    if (!found) throw new Error(`no schedule ${id}`);
+    return found.schedule;
+  }
+
+  /** The slots that have runs, in minutes; a slot with two runs stands twice. */
+  slots(): number[] {
+    return [...this.world.db.runs.values()]
+      .map(({ snapshot }) => snapshot.input)
+      .map((input) => (JSON.parse('text' in input ? input.text : '{}') as { slot: string }).slot)
+      .map((slot) => (Date.parse(slot) - T0) / MINUTE)
+      .sort((a, b) => a - b);
+  }
+}
