@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { LeaseLost, RunJournal } from '../../functions/src/journal/run-journal.ts';
-import { intercept } from '../support/intercept.ts';
-import { assertStored } from '../support/soundness.ts';
-import { settle } from '../support/virtual-clock.ts';
-import { seededRandomness, World } from '../support/world.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { LeaseLost, RunJournal } from '../../../functions/src/journal/run-journal.ts';
+import { intercept } from '../../support/intercept.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { seededRandomness, World } from '../../support/world.ts';
 
 /** Two steps, of which the first ends when the test says so. */
 function gated() {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import type { CommitResult, SnapshotTouch } from '../../functions/src/ports/run-store.ts';
-import { explore } from '../support/explorer.ts';
-import { intercept } from '../support/intercept.ts';
-import { type Race, raceOf } from '../support/race/race.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import type { CommitResult, SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
+import { explore } from '../../support/explorer.ts';
+import { intercept } from '../../support/intercept.ts';
+import { type Race, raceOf } from '../../support/race/race.ts';
 
 /** A few seconds of one quiet core each; a busy machine takes longer, and is not wrong for that. */
 const PATIENCE_MS = 120_000;

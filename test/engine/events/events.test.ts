@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { MAX_WAITING } from '../../functions/src/engine/rendezvous/limits.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import { deliverEvent } from '../../functions/src/operations/events/deliver-event.ts';
-import { signalRun } from '../../functions/src/operations/events/signal-run.ts';
-import { assertStored } from '../support/soundness.ts';
-import { World } from '../support/world.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { MAX_WAITING } from '../../../functions/src/engine/rendezvous/limits.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World } from '../../support/world.ts';
 
 const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { World as AnyWorld } from '../support/world.ts';
-import { World } from '../support/world.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { World as AnyWorld } from '../../support/world.ts';
+import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const Input = z.object({ wait: z.string().default('24h'), until: z.number().optional() });

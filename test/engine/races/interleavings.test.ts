@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { explore } from '../support/explorer.ts';
-import { raceOf } from '../support/race/race.ts';
+import { explore } from '../../support/explorer.ts';
+import { raceOf } from '../../support/race/race.ts';
 
 /** Twenty seconds of one quiet core; a busy machine takes longer, and is not wrong for that. */
 const PATIENCE_MS = 240_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { explore } from '../support/explorer.ts';
-import { type EventRace, eventRace } from '../support/race/event-race.ts';
+import { explore } from '../../support/explorer.ts';
+import { type EventRace, eventRace } from '../../support/race/event-race.ts';
 
 const drive = (run: number) => ({ does: 'drive', run }) as const;
 const cancel = (run: number) => ({ does: 'cancel', run }) as const;

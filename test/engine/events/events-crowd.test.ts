@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RendezvousStore } from '../../functions/src/ports/rendezvous-store.ts';
-import type { Execution } from '../support/explorer.ts';
-import { type EventRace, eventRace } from '../support/race/event-race.ts';
-import { seededRandomness } from '../support/world.ts';
+import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
+import type { Execution } from '../../support/explorer.ts';
+import { type EventRace, eventRace } from '../../support/race/event-race.ts';
+import { seededRandomness } from '../../support/world.ts';
 
 const SEEDS = Array.from({ length: 250 }, (_, i) => i + 1);
 /** More choices than any of these races has. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { intercept } from '../support/intercept.ts';
-import { World } from '../support/world.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { intercept } from '../../support/intercept.ts';
+import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Execution, explore } from '../support/explorer.ts';
+import { type Execution, explore } from '../../support/explorer.ts';
 
 /** Threads that each take a number of steps; `step` says what one does to the memory they share. */
 function program(

@@ -1,0 +1,158 @@
+import { describe, expect, test } from '@jest/globals';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { mortal } from '../../support/mortal.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World } from '../../support/world.ts';
+import { ran, workflowOf } from './one-run.ts';
+
+describe('compensation', () => {
+  const undoing = (log: string[], options: { failing?: boolean; pause?: boolean } = {}) =>
+    workflowOf((step) => {
+      const undo = ({ stepId, output }: { stepId: string; output: string }) => {
+        log.push(`${stepId} ${output}`);
+        if (options.failing && stepId === 'b') throw new Fatal('cannot');
+      };
+      const a = step('a', { compensate: undo }, () => 'A');
+      const b = step('b', { needs: { a }, compensate: undo }, () => 'B');
+      const m = step.map(
+        'm',
+        {
+          needs: { b },
+          over: () => ['x', 'y'],
+          concurrency: 1,
+          compensate: ({ item, index, output }) => void log.push(`m ${index} ${item} ${output}`),
+        },
+        ({ item }) => `${item}!`,
+      );
+      const rest = step.sleep('rest', { needs: { m }, when: () => options.pause === true, for: '1h' });
+      const c = step('c', { needs: { rest }, ifSkipped: 'run', compensate: undo }, (): string => {
+        throw new Fatal('broken');
+      });
+      return { c };
+    });
+  const WHOLE = ['m 1 y y!', 'm 0 x x!', 'b B', 'a A'];
+
+  test('undoes what was done, the newest first, and leaves the failure as it was', async () => {
+    const log: string[] = [];
+    const world = new World({ workflows: [undoing(log)] });
+    const runId = await world.start('w');
+    await world.run();
+    const state = assertStored(world.db, runId);
+    expect(log).toEqual(WHOLE);
+    expect(state).toMatchObject({ status: 'failed', error: { stepId: 'c', message: 'broken' } });
+    expect(state.compensationLog.map(({ stepId, outcome }) => `${stepId} ${outcome}`)).toEqual([
+      'm[1] compensated',
+      'm[0] compensated',
+      'b compensated',
+      'a compensated',
+    ]);
+  });
+
+  test('that fails is recorded, and the others run', async () => {
+    const log: string[] = [];
+    const world = new World({ workflows: [undoing(log, { failing: true })] });
+    const runId = await world.start('w');
+    await world.run();
+    expect(log).toEqual(WHOLE);
+    const { compensationLog } = assertStored(world.db, runId);
+    expect(compensationLog[2]).toMatchObject({
+      stepId: 'b',
+      outcome: 'failed',
+      error: { message: 'cannot' },
+    });
+    expect(compensationLog[3]).toMatchObject({ stepId: 'a', outcome: 'compensated' });
+  });
+
+  test('runs when a waiting run is cancelled, before it ends', async () => {
+    const log: string[] = [];
+    const world = new World({ workflows: [undoing(log, { pause: true })] });
+    const runId = await world.start('w');
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+    const { status } = await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    expect(status).toBe('cancelling');
+    await world.run();
+    expect(log).toEqual(WHOLE);
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', waits: [] });
+  });
+
+  test('that a crash cut off goes on with what is not undone', async () => {
+    const log: string[] = [];
+    const world = new World({ workflows: [undoing(log)] });
+    const runId = await world.start('w');
+    const first = mortal(world.deps, 7);
+    await world.run(() => log.includes('b B'), first.deps);
+    first.kill();
+    await world.run();
+    expect(log.filter((line) => line !== 'b B')).toEqual(WHOLE.filter((line) => line !== 'b B'));
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'failed', error: { stepId: 'c' } });
+  });
+});
+
+test('what was done before a step was sent back is undone as well, each revision with its own output', async () => {
+  const undone: string[] = [];
+  let built = 0;
+  const workflow = workflowOf((step) => {
+    const build = step(
+      'build',
+      {
+        compensate: ({ output, revision }) => {
+          undone.push(`${output} of revision ${revision}`);
+        },
+      },
+      () => {
+        built += 1;
+        return `build ${built}`;
+      },
+    );
+    const check = step.approval('check', { needs: { build }, ask: () => 'Good?' });
+    return { check };
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('w');
+  const asked = () => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval';
+  const decide = (decision: 'retry_with_feedback' | 'halt', feedback?: string) =>
+    decideApproval(world.deps, {
+      runId,
+      tenantId: 't1',
+      stepId: 'check',
+      actor: 'ann',
+      decision,
+      feedback,
+    });
+  await world.run(asked);
+  await decide('retry_with_feedback', 'more');
+  await world.run(() => built === 2 && asked());
+  await decide('halt');
+  await world.run();
+  expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled', stopKind: 'halt' });
+  expect(undone).toEqual(['build 2 of revision 2', 'build 1 of revision 1']);
+});
+
+test('memos of a compensation are its own, and survive an attempt that failed', async () => {
+  const made: string[] = [];
+  const { state } = await ran((step) => {
+    const a = step(
+      'a',
+      {
+        retry: { initialMs: 0 },
+        compensate: async ({ memo, attempt }) => {
+          const id = await memo('id', () => {
+            made.push(`undo ${attempt}`);
+            return 'of the undoing';
+          });
+          expect(id).toBe('of the undoing');
+          if (attempt === 1) throw new Error('again');
+        },
+      },
+      ({ memo }) => memo('id', () => 'of the body'),
+    );
+    const b = step('b', { needs: { a } }, () => {
+      throw new Fatal('broken');
+    });
+    return { b };
+  });
+  expect(state.compensationLog).toMatchObject([{ stepId: 'a', outcome: 'compensated' }]);
+  expect(made).toEqual(['undo 1']);
+});
