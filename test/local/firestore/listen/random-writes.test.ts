@@ -7,7 +7,7 @@ import { Chooser, randomDocs, randomQuestion } from '../support/random-queries.t
 import { toQuery } from '../support/to-query.ts';
 import { listenTo, nobodyListens, type Seen, type Shown } from './seen.ts';
 
-const SEEDS = 12;
+const SEEDS = 8;
 const LISTENERS = 14;
 const COMMITS = 40;
 const DOCS = 25;

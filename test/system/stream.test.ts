@@ -1,0 +1,149 @@
+/** The stream of a live run, through gateway, worker and Firestore listener, cut at each of them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { control, type Ready } from '../../local/cloud-process.ts';
+import { eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
+
+interface Told {
+  readonly seq: number;
+  readonly type: string;
+}
+
+const PAUSE_MS = 50;
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud('memory', 2);
+});
+afterAll(() => cloud.stop());
+
+/** Follows a run as an EventSource does: whatever cuts the stream, it comes back behind the last event it has. */
+class Follower {
+  readonly events: Told[] = [];
+  readonly #ready: Ready;
+  readonly #runId: string;
+  connections = 0;
+  end: unknown;
+  #cut = new AbortController();
+
+  constructor(ready: Ready, runId: string) {
+    this.#ready = ready;
+    this.#runId = runId;
+  }
+
+  /** Resolves when the stream says that the run has ended. */
+  async follow(): Promise<void> {
+    while (this.end === undefined) {
+      this.#cut = new AbortController();
+      await this.#once().catch(() => delay(PAUSE_MS));
+    }
+  }
+
+  /** The client's own connection goes. */
+  cut(): void {
+    this.#cut.abort();
+  }
+
+  async #once(): Promise<void> {
+    const last = this.events.at(-1)?.seq;
+    const answer = await fetch(`${this.#ready.gateway}/v1/runs/${this.#runId}/stream`, {
+      signal: this.#cut.signal,
+      headers: {
+        authorization: `Bearer ${this.#ready.apiKey}`,
+        ...(last === undefined ? {} : { 'last-event-id': String(last) }),
+      },
+    });
+    if (answer.status !== 200 || !answer.body) return;
+    this.connections += 1;
+    let text = '';
+    for await (const chunk of answer.body) {
+      text += Buffer.from(chunk).toString();
+      const frames = text.split('\n\n');
+      text = frames.pop() ?? '';
+      for (const frame of frames) this.#take(frame);
+    }
+  }
+
+  #take(frame: string): void {
+    const data = /^data: (.*)$/m.exec(frame)?.[1];
+    if (data === undefined) return;
+    if (/^event: end$/m.test(frame)) this.end = JSON.parse(data);
+    else this.events.push(JSON.parse(data) as Told);
+  }
+}
+
+async function begin(type: string, input: unknown): Promise<{ runId: string; follower: Follower }> {
+  const { runId } = (await (await startRun(cloud.ready, type, input)).json()) as { runId: string };
+  return { runId, follower: new Follower(cloud.ready, runId) };
+}
+
+async function send(key: string): Promise<void> {
+  const { gateway, apiKey } = cloud.ready;
+  const answer = await fetch(`${gateway}/v1/events`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ event: 'sent', key, data: 'hello' }),
+  });
+  expect(answer.ok).toBe(true);
+}
+
+/** Each event of the journal once and in order, and nothing else. */
+async function expectWhole(runId: string, { events, end }: Follower): Promise<void> {
+  const listed = await look<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
+  expect(events).toEqual(listed?.items);
+  expect(end).toEqual({ status: 'completed' });
+}
+
+function suspended(follower: Follower): Promise<Told> {
+  return eventually('the run to wait', () => follower.events.find(({ type }) => type === 'run_suspended'));
+}
+
+describe('whoever follows a live run hears everything once, though', () => {
+  test('nothing happens to the stream', async () => {
+    const { runId, follower } = await begin('chain-10', {});
+    await follower.follow();
+    await expectWhole(runId, follower);
+    expect(follower.connections).toBe(1);
+  });
+
+  test('the client loses its connection in the middle of the run', async () => {
+    const { runId, follower } = await begin('awaiting', { key: 'client' });
+    const done = follower.follow();
+    await suspended(follower);
+    follower.cut();
+    await send('client');
+    await done;
+    await expectWhole(runId, follower);
+    expect(follower.connections).toBe(2);
+  });
+
+  test('the listener behind it breaks off again and again', async () => {
+    const fault = { kind: 'cut-stream', afterMessages: 5 };
+    await control(cloud.ready, 'PUT', '/faults', {
+      seed: 1,
+      rules: [{ call: 'Listen', probability: 1, times: 6, fault }],
+    });
+    const { runId, follower } = await begin('awaiting', { key: 'listener' });
+    const done = follower.follow();
+    await suspended(follower);
+    await send('listener');
+    await done;
+    await expectWhole(runId, follower);
+    expect(follower.connections).toBe(1);
+    const { injected } = await control<{ injected: Record<string, number> }>(cloud.ready, 'GET', '/faults');
+    expect(injected['cut-stream']).toBeGreaterThan(0);
+    await control(cloud.ready, 'DELETE', '/faults');
+  });
+
+  test('the process that serves it is killed', async () => {
+    const { runId, follower } = await begin('awaiting', { key: 'killed' });
+    const done = follower.follow();
+    await suspended(follower);
+    const { workers } = await control<{ workers: number[] }>(cloud.ready, 'GET', '/pids');
+    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    await eventually('the stream to be open again', () => (follower.connections > 1 ? true : undefined));
+    await send('killed');
+    await done;
+    await expectWhole(runId, follower);
+  });
+});
