@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { approvalBlocks } from '../../../functions/src/triggers/slack/blocks.ts';
+import { HOUR_MS, Scene } from '../../operations/approvals/scene.ts';
+import { intercept } from '../../support/intercept.ts';
+import { actionOf, pressOf, SlackDoor } from './door.ts';
+
+interface Stage {
+  readonly scene: Scene;
+  readonly door: SlackDoor;
+  /** What the buttons of the open question carry, by decision. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+async function stage(make: () => Promise<Scene> = () => Scene.asking()): Promise<Stage> {
+  const scene = await make();
+  scene.tasks();
+  const [wait] = scene.state.waits;
+  if (!wait) throw new Error('nothing is asked');
+  const blocks = approvalBlocks({ runId: scene.runId, type: 'release', wait });
+  const buttons = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  const values = Object.fromEntries(buttons.map(({ action_id, value }) => [action_id.slice(13), value]));
+  return { scene, door: new SlackDoor([scene.workflow], scene.world), values };
+}
+
+const grown = ({ scene }: Stage, before: number) => scene.state.head - before;
+
+describe('a press', () => {
+  test.each([
+    ['approve', 'Approved', 'running', 1],
+    // The drive that follows fails the run.
+    ['reject', 'Rejected', 'running', 1],
+    ['halt', 'Halted', 'cancelled', 0],
+  ])(
+    'of %s decides as the person who pressed, and takes the place of the question',
+    async (decision, word, status, drives) => {
+      const { scene, door, values } = await stage();
+      const told = await door.press(values[decision]);
+      expect(told).toEqual({
+        response_type: 'ephemeral',
+        replace_original: true,
+        text: `${word} by <@U1>: \`gate\` of run \`${scene.runId}\`.`,
+      });
+      expect(scene.state.status).toBe(status);
+      expect(scene.state.decisions).toMatchObject([{ stepId: 'gate', decision, actor: 's.T1.U1' }]);
+      expect(scene.tasks()).toBe(drives);
+    },
+  );
+
+  test('twice, or by somebody else who means the same, is told who was first and writes nothing', async () => {
+    const at = await stage();
+    const { scene, door, values } = at;
+    const first = await door.press(values.approve);
+    const { head } = scene.state;
+    expect(await door.press(values.approve)).toEqual(first);
+    expect(await door.press(values.approve, { user: { id: 'U2', team_id: 'T1' } })).toEqual(first);
+    expect(grown(at, head)).toBe(0);
+  });
+
+  test('by many at once is decided once, and all hear the same', async () => {
+    const { scene, door, values } = await stage();
+    const presses = Array.from({ length: 20 }, (_, i) =>
+      door.press(values.approve, { user: { id: `U${i}`, team_id: 'T1' } }),
+    );
+    const texts = (await Promise.all(presses)).map(({ text }) => text);
+    expect(new Set(texts).size).toBe(1);
+    expect(scene.state.decisions).toHaveLength(1);
+  });
+
+  test('after a decision through the API names who decided', async () => {
+    const { scene, door, values } = await stage();
+    await scene.decide('approve', { actor: 'c.ada' });
+    expect((await door.press(values.approve)).text).toMatch(/^Approved by `c\.ada`: `gate`/);
+  });
+
+  test('of a question about a step in doubt runs it again', async () => {
+    const { scene, door, values } = await stage(() => Scene.inDoubt());
+    expect((await door.press(values.approve)).text).toMatch(/^Approved by <@U1>: `push`/);
+    expect(scene.state.steps.get('push')?.phase).toBe('retrying');
+  });
+});
+
+describe('a press that comes to nothing is answered in words, leaves the question, and writes nothing', () => {
+  interface Case {
+    readonly why: string;
+    readonly words: RegExp;
+    readonly before?: (stage: Stage) => unknown;
+    /** Changes of what the button carries. */
+    readonly value?: object;
+    /** Changes of Slack's payload. */
+    readonly more?: object;
+  }
+  const cases: readonly Case[] = [
+    {
+      why: 'decided otherwise',
+      words: /^'gate' was decided by c\.ada as 'reject'\n/,
+      before: ({ scene }) => scene.decide('reject', { note: 'no' }),
+    },
+    {
+      why: 'expired',
+      words: /^'gate' could be decided before/,
+      before: ({ scene }) => scene.world.clock.jump(2 * HOUR_MS),
+    },
+    {
+      why: 'about a run that has ended',
+      words: /^the run is cancelled: nobody decides 'gate'/,
+      before: ({ scene }) =>
+        cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' }),
+    },
+    {
+      why: 'about a run that is not there',
+      words: /^there is no run with this id\n/,
+      value: { runId: `run_${'a'.repeat(26)}` },
+    },
+    { why: 'about an id that is none', words: /^there is no run with this id\n/, value: { runId: '../x' } },
+    {
+      why: 'about a step that asks nothing, with markup in its name',
+      words: /asked nobody to decide '&lt;!here&gt;'/,
+      value: { stepId: '<!here>' },
+    },
+    {
+      why: 'about an earlier question',
+      words: /^the last question of 'gate' is 'gate\.1', not the one named/,
+      value: { waitId: 'gate.0' },
+    },
+    { why: 'in a team that is not connected', words: /not connected/, more: { team: { id: 'T9' } } },
+    {
+      why: 'by a guest from another team',
+      words: /^Only members of the workspace/,
+      more: { user: { id: 'U1', team_id: 'T9' } },
+    },
+  ];
+  test.each(cases)('$why', async ({ words, before, value, more }) => {
+    const at = await stage();
+    await before?.(at);
+    const { head } = at.scene.state;
+    const told = await at.door.press({ ...JSON.parse(at.values.approve ?? ''), ...value }, more);
+    expect(told).toEqual({
+      response_type: 'ephemeral',
+      replace_original: false,
+      text: expect.stringMatching(words),
+    });
+    expect(grown(at, head)).toBe(0);
+  });
+
+  test("another tenant's run is as one that is not there", async () => {
+    const { scene, values } = await stage(() => Scene.asking({ tenantId: 't2' }));
+    const door = new SlackDoor([scene.workflow], scene.world);
+    const { head } = scene.state;
+    expect((await door.press(values.approve)).text).toMatch(/^there is no run with this id\n/);
+    expect(scene.state.head).toBe(head);
+  });
+
+  test('a plan version that is not deployed', async () => {
+    const at = await stage();
+    const { head } = at.scene.state;
+    const door = new SlackDoor([{ ...at.scene.workflow, planVersion: 2 }]);
+    Object.assign(door.deps.start, { store: at.scene.world.store });
+    expect((await door.press(at.values.approve)).text).toMatch(/^version 1 of 'release' is not deployed\n/);
+    expect(grown(at, head)).toBe(0);
+  });
+
+  test('a store that fails', async () => {
+    const at = await stage();
+    const store = intercept(at.scene.world.store, () => Promise.reject(new TypeError('secret')));
+    Object.assign(at.door.deps.start, { store });
+    expect((await at.door.press(at.values.approve)).text).toMatch(/^Cairn cannot tell/);
+  });
+});
+
+describe('what else people do with messages', () => {
+  test.each([
+    ['another button', pressOf({}, { actions: [actionOf('x', 'other')] })],
+    ['a button whose name begins like ours', pressOf({}, { actions: [actionOf('x', 'cairn.decided')] })],
+    ['a shortcut', { type: 'shortcut', callback_id: 'x' }],
+    ['a form that is sent', { type: 'view_submission', view: {} }],
+  ])('%s is acknowledged with nothing', async (_, payload) => {
+    const at = await stage();
+    const { head } = at.scene.state;
+    const answer = await at.door.knock({ form: { payload: JSON.stringify(payload) } });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+    expect(grown(at, head)).toBe(0);
+  });
+});
+
+test('where an organisation has installed the app, the team is that of the person', async () => {
+  const { door, values } = await stage();
+  const told = await door.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
+  expect(told.text).toMatch(/^Approved by <@U7>/);
+});
+
+test('two teams of one tenant decide for each other', async () => {
+  const { scene, door, values } = await stage();
+  const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't1'] as const]);
+  const payload = JSON.stringify(pressOf(values.approve, { user: { id: 'U1', team_id: 'T2' } }));
+  expect((await door.knock({ form: { payload } }, { tenants })).status).toBe(200);
+  expect(scene.state.decisions).toMatchObject([{ actor: 's.T2.U1' }]);
+});

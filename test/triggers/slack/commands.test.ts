@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { SlackSubscription } from '../../../functions/src/engine/define/slack.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { intercept, never } from '../../support/intercept.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
+import { commandForm, SlackDoor } from './door.ts';
+
+const Request = z.object({ service: z.string().min(1), version: z.string().regex(/^\d+\.\d+\.\d+$/) });
+
+function listening(type: string, slack: SlackSubscription | SlackSubscription[], input: z.ZodType = Request) {
+  return defineWorkflow({
+    type,
+    planVersion: 1,
+    input,
+    on: { slack },
+    steps: (step) => ({ seen: step('see', ({ input }) => input) }),
+  });
+}
+
+const deploy = listening('deploy', {
+  command: '/deploy',
+  input({ text }) {
+    if (text === 'bug') throw new TypeError('a mistake of the author');
+    if (text === 'help') throw new CairnError('INVALID_INPUT', 'say: /deploy SERVICE VERSION');
+    const [service, version] = text.split(' ');
+    return { service, version };
+  },
+});
+/** Takes the command as it is. */
+const raw = listening('raw', [{ command: '/raw' }], z.looseObject({}));
+
+const STARTED = /^Started `deploy`: run `(run_[a-z2-7]{26})`\.$/;
+
+describe('a command', () => {
+  test('becomes a run of the workflow that declares it, with the input the mapping makes', async () => {
+    const door = new SlackDoor([deploy, raw]);
+    const answer = await door.say({});
+    expect(answer).toEqual({
+      response_type: 'ephemeral',
+      replace_original: false,
+      text: expect.stringMatching(STARTED),
+    });
+    const [, runId = ''] = STARTED.exec(answer.text) ?? [];
+    await door.world.run();
+    expect(await door.world.folded(runId)).toMatchObject({
+      type: 'deploy',
+      status: 'completed',
+      tenantId: 't1',
+      environment: 'test',
+      input: { text: '{"service":"shop","version":"1.1.0"}' },
+      idempotencyKey: 'slack:T1:1.2.3',
+      trigger: { source: 'webhook', userId: 's.T1.U1', webhookEventId: '1.2.3' },
+    });
+    const [created] = await door.world.store.readEvents(runId, 0, 1);
+    expect(created).toMatchObject({ type: 'run_created', initiator: 'webhook', actor: 's.T1.U1' });
+  });
+
+  test('is itself the input where nothing maps it', async () => {
+    const door = new SlackDoor([raw]);
+    await door.type({ command: '/raw', text: 'ü & <b>' });
+    const [run] = door.world.db.runs.values();
+    const input = run?.snapshot.input;
+    expect(JSON.parse(input && 'text' in input ? input.text : '')).toEqual({
+      command: '/raw',
+      text: 'ü & <b>',
+      userId: 'U1',
+      userName: 'ada',
+      teamId: 'T1',
+      channelId: 'C1',
+      responseUrl: 'https://hooks.slack.com/commands/T1/1/abc',
+      triggerId: '1.2.3',
+    });
+  });
+
+  test('may have no text and a user without a name', async () => {
+    const door = new SlackDoor([raw]);
+    expect(await door.type({ command: '/raw', text: '', user_name: '' })).toMatch(/^Started `raw`/);
+  });
+
+  test('keeps the trace it came with', async () => {
+    const door = new SlackDoor([deploy]);
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    await door.knock({ headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } });
+    expect([...door.world.db.runs.values()][0]?.snapshot.traceId).toBe(traceId);
+  });
+});
+
+describe('what a person typed is answered in words with 200, and starts nothing', () => {
+  const cases: readonly (readonly [why: string, fields: Record<string, string>, words: RegExp])[] = [
+    ['a command nobody declared', { command: '/unknown' }, /^No workflow answers to \/unknown\.$/],
+    ['a command in capitals', { command: '/Deploy' }, /^No workflow answers to \/Deploy\.$/],
+    [
+      'markup in a command',
+      { command: '/<!channel>&' },
+      /^No workflow answers to \/&lt;!channel&gt;&amp;\.$/,
+    ],
+    ['an input of another form', { text: 'shop next' }, /^input\.version: /],
+    ['an input that is missing', { text: '' }, /^input\.service: /],
+    ['what the mapping refuses', { text: 'help' }, /^say: \/deploy SERVICE VERSION$/],
+    ['what the mapping did not expect', { text: 'bug' }, /^\/deploy cannot be read$/],
+    ['a team that is not connected', { team_id: 'T2' }, /not connected/],
+    ['an unknown command of such a team', { team_id: 'T2', command: '/unknown' }, /not connected/],
+  ];
+  test.each(cases)('%s', async (_, fields, words) => {
+    const door = new SlackDoor([deploy]);
+    const told = await door.say({ form: commandForm(fields) });
+    expect(told).toMatchObject({ response_type: 'ephemeral', text: expect.stringMatching(words) });
+    expect(door.written()).toBe(0);
+  });
+
+  test('a mistake of the author is in the log, an unknown team as well', async () => {
+    const door = new SlackDoor([deploy]);
+    await door.type({ text: 'bug' });
+    await door.type({ team_id: 'T2' });
+    expect(door.lines).toMatchObject([
+      { level: 'error', event: 'slack_input_failed' },
+      { level: 'warn', event: 'slack_team_unknown', fields: { teamId: 'T2' } },
+    ]);
+  });
+});
+
+describe('one trigger', () => {
+  test('is one run and one answer, however often and at once it comes', async () => {
+    const door = new SlackDoor([deploy]);
+    const texts = await Promise.all(Array.from({ length: 100 }, () => door.type({})));
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toMatch(STARTED);
+    expect(door.world.db.runs.size).toBe(1);
+    expect(door.world.queue.pending).toHaveLength(1);
+  });
+
+  test('500 requests over 25 triggers, some with a lost acknowledgement, are 25 runs', async () => {
+    const world = new World({ workflows: [deploy] });
+    const door = new SlackDoor([deploy], world);
+    let calls = 0;
+    let lost = 0;
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      const result = await proceed();
+      calls += 1;
+      if (method !== 'start' || calls % 10 !== 0) return result;
+      lost += 1;
+      throw new OutcomeUnknown('start', 'the answer was lost');
+    });
+    const start = { ...door.deps.start, store };
+    const answers = Promise.all(
+      Array.from({ length: 500 }, async (_, i) => {
+        const form = commandForm({ trigger_id: `1.${i % 25}` });
+        const answer = await door.knock({ form }, { start });
+        return ((await answer.json()) as { text: string }).text;
+      }),
+    );
+    let answered = false;
+    void answers.finally(() => {
+      answered = true;
+    });
+    for (let turn = 0; turn < 2_000 && !answered; turn += 1) {
+      await settle();
+      world.clock.fireNext();
+    }
+    const texts = await answers;
+    expect(lost).toBeGreaterThan(5);
+    expect(new Set(texts).size).toBe(25);
+    for (const text of texts) expect(text).toMatch(STARTED);
+    expect(world.db.runs.size).toBe(25);
+  });
+
+  test('is another run in another team', async () => {
+    const door = new SlackDoor([deploy]);
+    const tenants = () => new Map([['T1', 't1'] as const, ['T2', 't2'] as const]);
+    await door.knock({}, { tenants });
+    await door.knock({ form: commandForm({ team_id: 'T2' }) }, { tenants });
+    const whose = [...door.world.db.runs.values()].map(({ snapshot }) => snapshot.tenantId);
+    expect(whose.sort()).toEqual(['t1', 't2']);
+  });
+
+  test('with another text is refused in words', async () => {
+    const door = new SlackDoor([deploy]);
+    await door.type({});
+    expect(await door.type({ text: 'shop 9.9.9' })).toMatch(/idempotency key was used/);
+    expect(door.world.db.runs.size).toBe(1);
+  });
+});
+
+describe('a store in trouble', () => {
+  function troubled(around: () => Promise<unknown>): SlackDoor {
+    const world = new World({ workflows: [deploy] });
+    const door = new SlackDoor([deploy], world);
+    Object.assign(door.deps.start, { store: intercept(world.store, around) });
+    return door;
+  }
+
+  test('is told after 2.5 seconds if it does not answer, before Slack gives up', async () => {
+    const door = troubled(never);
+    const told = door.say({});
+    await settle();
+    const began = door.world.clock.now();
+    expect(door.world.clock.fireNext()).toBe(true);
+    expect(door.world.clock.now() - began).toBeLessThanOrEqual(2_500);
+    while (door.world.clock.now() - began < 2_500) door.world.clock.fireNext();
+    expect((await told).text).toMatch(/takes longer than usual/);
+    expect(door.lines).toContainEqual(expect.objectContaining({ event: 'slack_answer_late' }));
+  });
+
+  test('is told in words if it fails, and why stands in the log only', async () => {
+    const door = troubled(() => Promise.reject(new TypeError('secret reason')));
+    expect((await door.say({})).text).toMatch(/^Cairn cannot tell at the moment/);
+    expect(door.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);
+  });
+
+  test('a queue that fails changes nothing: the run is there', async () => {
+    const door = new SlackDoor([deploy]);
+    const queue = intercept(door.world.queue, () => Promise.reject(new Error('no queue')));
+    Object.assign(door.deps.start, { queue });
+    expect(await door.type({})).toMatch(STARTED);
+    expect(door.world.db.runs.size).toBe(1);
+  });
+});
+
+describe('a definition', () => {
+  test.each(['deploy', '/', '/De', '/a b', '/a/b', `/${'a'.repeat(32)}`, ''])(
+    'with the command %j is refused',
+    (command) => {
+      expect(() => listening('w', { command })).toThrow('is no slash command');
+    },
+  );
+
+  test('with one command twice is refused', () => {
+    expect(() => listening('w', [{ command: '/a' }, { command: '/a' }])).toThrow("'/a' stands twice");
+  });
+
+  test('two workflows cannot have one command; two versions of one can', () => {
+    const other = listening('other', { command: '/deploy' });
+    expect(() => new World({ workflows: [deploy, other] })).toThrow("'deploy' and 'other' both answer");
+    const next = { ...deploy, planVersion: 2 };
+    const { registry } = new World({ workflows: [deploy, next] }).deps;
+    expect(registry.slackListener('/deploy')?.workflow.planVersion).toBe(2);
+  });
+
+  test('a command that the newest version has given up is free', () => {
+    const next = { ...deploy, planVersion: 2, slack: [] };
+    const other = listening('other', { command: '/deploy' });
+    const { registry } = new World({ workflows: [deploy, next, other] }).deps;
+    expect(registry.slackListener('/deploy')?.workflow.type).toBe('other');
+  });
+});
