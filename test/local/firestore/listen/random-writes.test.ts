@@ -45,7 +45,7 @@ describe('every snapshot is what a look at every document tells of its moment', 
       const world = new World(db, choose);
       await world.commit(randomDocs(choose, db, DOCS));
       const listening = Array.from({ length: LISTENERS }, () => listen(db, choose, world));
-      const cut = { kind: 'cut-stream', afterMessages: 6 } as const;
+      const cut = { kind: 'cut-stream', afterMessages: 30 } as const;
       server.faults.set([{ call: 'Listen', probability: 0.5, times: 20, fault: cut }], seed);
       for (let i = 0; i < COMMITS; i++) {
         await world.commit(randomDocs(choose, db, 1 + choose.below(4)));
