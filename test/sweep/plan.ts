@@ -20,17 +20,16 @@ export interface Point {
 export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000, never: Number.POSITIVE_INFINITY } as const;
 
 /** Pairs tried of a small scenario. */
-const PAIRS = 150;
+const PAIRS = 100;
 
 /** One thing that goes wrong. */
 export function singlesOf(calls: readonly string[]): Point[] {
+  const redeliveryMs = REDELIVERY_MS.soon;
   return calls.flatMap((label, call) => [
     ...deaths({ call, mode: 'before' }),
     ...deaths({ call, mode: 'after' }),
-    ...deaths({ call, mode: 'terminate' }),
-    ...(label === TIMER
-      ? []
-      : [{ disturbances: [{ call, mode: 'unanswered' }], redeliveryMs: REDELIVERY_MS.soon } as const]),
+    { disturbances: [{ call, mode: 'terminate' }], redeliveryMs },
+    ...(label === TIMER ? [] : [{ disturbances: [{ call, mode: 'unanswered' } as const], redeliveryMs }]),
   ]);
 }
 
