@@ -1,7 +1,8 @@
 /** The resource names of Pub/Sub: what is well-formed, and the sentence for what is not. Pure. */
 import { invalid } from './status.ts';
 
-const PROJECT = 'projects/[a-z][a-z0-9:.-]{0,99}';
+/** An id or a number. */
+const PROJECT = 'projects/[a-z0-9][a-z0-9:.-]{0,99}';
 /** 3 to 255 characters, begins with a letter and not with `goog`. */
 const ID = '(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}';
 

@@ -11,7 +11,7 @@ import {
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
-import { exists, missing, precondition } from '../model/status.ts';
+import { exists, missing, precondition, unavailable } from '../model/status.ts';
 import type { PubsubStore } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
 import type { Pushers } from './push.ts';
@@ -198,7 +198,7 @@ export class Broker {
   stop(): void {
     this.quiesce();
     this.#options.pushers.stop();
-    for (const feed of this.#feeds.values()) feed.close(precondition('The local Pub/Sub server stops.'));
+    for (const feed of this.#feeds.values()) feed.close(unavailable('The local Pub/Sub server stops.'));
   }
 
   #putTopic(topic: TopicConfig): TopicConfig {

@@ -1,8 +1,10 @@
+import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   listen,
   PROJECT,
   type PubsubFixture,
+  refusal,
   SUBSCRIPTION,
   startPubsub,
   TOPIC,
@@ -127,6 +129,87 @@ describe('the streaming client', () => {
     await until(() => seen.length === 50, 'all messages');
     expect(seen.toSorted()).toEqual(data.toSorted());
     await Promise.all(streams.map((stream) => stream.close()));
+  });
+});
+
+describe('a stream', () => {
+  test('passes on more than a client takes at once, each message once', async () => {
+    await subscribe();
+    const large = Buffer.alloc(1024 * 1024, 'x');
+    for (let i = 0; i < 12; i++) {
+      const message = { data: large, attributes: { number: String(i) } };
+      await pubsub.publisher.publish({ topic: TOPIC, messages: [message] });
+    }
+    const subscription = pubsub.client.subscription('reader');
+    const received = listen(subscription, (message) => message.ack());
+    await until(() => received.length === 12, 'all of them');
+    expect(new Set(received.map(({ attributes }) => attributes.number)).size).toBe(12);
+    await subscription.close();
+  });
+
+  test('says what it is, and answers keep-alives, which the client misses after 15 s', async () => {
+    await subscribe({ enableMessageOrdering: true });
+    const stream = pubsub.subscriber.streamingPull();
+    const answers: object[] = [];
+    stream.on('data', (answer: object) => answers.push(answer));
+    stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10, protocolVersion: 1 });
+    await until(() => answers.length === 1, 'the first answer');
+    expect(answers[0]).toMatchObject({
+      subscriptionProperties: { exactlyOnceDeliveryEnabled: false, messageOrderingEnabled: true },
+    });
+    stream.write({});
+    await until(() => answers.length === 2, 'an answer to the keep-alive');
+    expect(answers[1]).toMatchObject({ receivedMessages: [] });
+    stream.end();
+    await new Promise((resolve) => stream.once('end', resolve));
+  });
+
+  test('takes acknowledgements and deadlines, and its own deadline holds for what it gets', async () => {
+    await subscribe();
+    for (const data of ['acked', 'nacked', 'extended', 'neither']) await publish(data);
+    const stream = pubsub.subscriber.streamingPull();
+    const ackIds = new Map<string, string>();
+    stream.on('data', ({ receivedMessages }: { receivedMessages: { ackId: string; message: object }[] }) => {
+      for (const { ackId, message } of receivedMessages) ackIds.set(text(message), ackId);
+    });
+    stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 30 });
+    await until(() => ackIds.size === 4, 'the messages');
+    stream.write({
+      ackIds: [ackIds.get('acked')],
+      modifyDeadlineAckIds: [ackIds.get('nacked'), ackIds.get('extended')],
+      modifyDeadlineSeconds: [0, 100],
+    });
+    const first = ackIds.get('nacked');
+    await until(() => ackIds.get('nacked') !== first, 'the message given back');
+    stream.write({ ackIds: [ackIds.get('nacked')] });
+    stream.end();
+    await new Promise((resolve) => stream.once('end', resolve));
+    pubsub.clock.advance(29_999);
+    expect(await values()).toEqual([]);
+    pubsub.clock.advance(1);
+    const { ackId, data } = only(await pull());
+    expect(data).toBe('neither');
+    await ack(ackId);
+    pubsub.clock.advance(70_000);
+    expect(await values()).toEqual(['extended']);
+  });
+
+  test('and a waiting pull end when their subscription is deleted', async () => {
+    await subscribe();
+    const subscription = pubsub.client.subscription('reader');
+    const failed = new Promise<{ code?: unknown }>((resolve) => subscription.once('error', resolve));
+    subscription.on('message', (message) => message.ack());
+    const stream = pubsub.subscriber.streamingPull();
+    const opened = new Promise((resolve) => stream.once('data', resolve));
+    stream.on('error', () => {});
+    stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10 });
+    await opened;
+    const waiting = refusal(pubsub.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 1 }));
+    await pubsub.publisher.getTopic({ topic: TOPIC });
+    await pubsub.subscriber.deleteSubscription({ subscription: SUBSCRIPTION });
+    expect((await waiting).code).toBe(status.NOT_FOUND);
+    expect((await failed).code).toBe(status.NOT_FOUND);
+    await subscription.close();
   });
 });
 
