@@ -67,9 +67,14 @@ class ListenStream {
       return undefined;
     }
     if (this.#stream.write(message)) return undefined;
-    // A client that goes away takes nothing more.
     return new Promise((resolve) => {
-      this.#stream.once('drain', resolve).once('close', resolve).once('cancelled', resolve);
+      // A client that goes away takes nothing more.
+      const events = ['drain', 'close', 'cancelled'];
+      const done = () => {
+        for (const event of events) this.#stream.off(event, done);
+        resolve();
+      };
+      for (const event of events) this.#stream.on(event, done);
     });
   }
 

@@ -266,3 +266,23 @@ test('a listener is billed what it is shown, and one read for nothing', async ()
   await stream.moment();
   expect(reads() - before).toBe(3);
 });
+
+test('a client that stops reading is shown the newest when it reads again, not every version between', async () => {
+  const { list, id } = fresh();
+  const stream = open();
+  stream.add({ targetId: 1, ...queryOf(id) });
+  await stream.moment();
+  stream.pause();
+  const blob = 'x'.repeat(500_000);
+  const rounds = 40;
+  for (let i = 1; i <= rounds; i++) await list.doc('a').set({ i, blob });
+  stream.resume();
+  const from = stream.seen.all.length;
+  await list.doc('last').set({});
+  await stream.seen.until((all) => all.some((m) => brief(m) === `shown ${id}/last 1`));
+  const versions = stream.seen.all.slice(from).filter((m) => brief(m) === `shown ${id}/a 1`);
+  expect(versions.length).toBeLessThan(rounds);
+  expect(versions.at(-1)?.documentChange?.document).toMatchObject({
+    fields: { i: { integerValue: rounds } },
+  });
+});

@@ -78,6 +78,15 @@ export class RawStream {
 
   #told = 0;
 
+  /** Takes no more messages: what the server sends stays under way. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
   close(): void {
     this.#stream.end();
     this.#client.close();
