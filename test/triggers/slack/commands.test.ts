@@ -89,6 +89,25 @@ describe('a command', () => {
   });
 });
 
+test('a command costs one commit and one task before it is answered, and reads nothing', async () => {
+  const door = new SlackDoor([deploy]);
+  const { world, deps } = door;
+  const calls: string[] = [];
+  const noted = <T extends object>(name: string, port: T) =>
+    intercept(port, ({ method }, proceed) => {
+      calls.push(`${name}.${method}`);
+      return proceed();
+    });
+  const start = {
+    ...deps.start,
+    store: noted('store', world.store),
+    records: noted('records', world.records),
+    queue: noted('queue', world.queue),
+  };
+  await door.knock({}, { start });
+  expect(calls).toEqual(['store.start', 'queue.enqueue']);
+});
+
 describe('what a person typed is answered in words with 200, and starts nothing', () => {
   const cases: readonly (readonly [why: string, fields: Record<string, string>, words: RegExp])[] = [
     ['a command nobody declared', { command: '/unknown' }, /^No workflow answers to \/unknown\.$/],
