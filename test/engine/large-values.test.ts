@@ -120,3 +120,29 @@ describe('an output that no checkpoint can carry', () => {
     expect(world.db.payloads.size).toBe(0);
   });
 });
+
+test('a large output that is being stored when the process is asked to end is waited for', async () => {
+  const workflow = defineWorkflow({
+    type: 'large',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const made = step('make', { idempotent: false }, () => ({ text: LARGE }));
+      const end = step('end', { needs: { made } }, () => 'well');
+      return { end };
+    },
+  });
+  const world = new World({ workflows: [workflow] });
+  const { deps } = watched(world, async ({ method }, proceed) => {
+    if (method === 'writePayload') world.shutdown.abort();
+    return proceed();
+  });
+  const runId = await world.start('large');
+  await world.run(() => world.shutdown.signal.aborted && !world.db.runs.get(runId)?.snapshot.lease, deps);
+  const alive = { ...world.deps, shutdown: new AbortController().signal };
+  await world.run(undefined, alive);
+  expect(assertStored(world.db, runId)).toMatchObject({
+    status: 'completed',
+    result: { text: '{"end":"well"}' },
+  });
+});

@@ -46,8 +46,8 @@ const LEASE_MARGIN_MS = 1_000;
 const MAX_LOOKS = 5;
 
 /**
- * Never throws for what a run or its workflow did. Throws `OutcomeUnknown` and `NewerSchemaError`, on which the task
- * must be tried again.
+ * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
+ * and `NewerSchemaError`, on which the task must be tried again.
  */
 export async function drive(deps: EngineDeps, task: { readonly runId: string }): Promise<DriveEnd> {
   for (let look = 0; look < MAX_LOOKS; look += 1) {

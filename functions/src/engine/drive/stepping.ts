@@ -50,6 +50,8 @@ export class Stepping {
   readonly #before: RunState;
   #unsettled: number;
   #startedAny = false;
+  /** Large outputs on their way to where they are kept. */
+  #beingStored = 0;
   #failure: RecordedError | undefined;
 
   constructor(params: SteppingParams) {
@@ -110,7 +112,7 @@ export class Stepping {
 
   facts(): Omit<DriveFacts, 'stop'> {
     return {
-      active: this.#bodies.active,
+      active: this.#bodies.active + this.#beingStored,
       unacknowledged: this.#scope.onTheWay,
       unsettled: this.#unsettled,
       held: this.#tracker.ready(1).length > 0 || this.#sets.canStart ? 1 : 0,
@@ -258,8 +260,20 @@ export class Stepping {
       return this.#settle(unit, execution, [fact], { kind: 'done', output });
     };
     if (!needsPayload(result.output.text)) return record(result.output);
-    await scope.counted(() => scope.kept(result.output).then(record));
+    await scope.counted(() => this.#storing(result.output, record));
     this.#params.onChange();
+  }
+
+  /** Counts as under way until its record is queued: a drive that must let go waits for it as for a body. */
+  async #storing(output: Output, record: (kept: Output) => Promise<void>): Promise<void> {
+    this.#beingStored += 1;
+    let recorded: Promise<void>;
+    try {
+      recorded = record(await this.#scope.kept(output));
+    } finally {
+      this.#beingStored -= 1;
+    }
+    await recorded;
   }
 
   /**
