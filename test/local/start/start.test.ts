@@ -29,10 +29,7 @@ describe('--json', () => {
       control: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       projectId: 'demo-other',
       apiKey: expect.stringMatching(/^cairn_dev_[\w-]{32}$/),
-      secrets: {
-        github: expect.stringMatching(/^[\w-]{32}$/),
-        slack: expect.stringMatching(/^[\w-]{32}$/),
-      },
+      secrets: { github: expect.stringMatching(/^[\w-]{32}$/) },
       pids: { cloud: started.child.pid, workers: [expect.any(Number), expect.any(Number)] },
     });
     expect((await fetch(line.gateway)).status).toBe(200);

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, expect, test } from '@jest/globals';
+import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
+import { World } from '../support/world.ts';
+import { SLACK_SECRET, SlackDoor } from '../triggers/slack/door.ts';
+import { readDocument, writeSnippets } from './snippets.ts';
+
+const snippets = writeSnippets('docs/slack.md');
+afterAll(() => snippets.remove());
+
+async function doorOf(): Promise<SlackDoor> {
+  const { greet } = (await import(snippets.at('functions/src/workflows/greet.ts'))) as { greet: Workflow };
+  return new SlackDoor([], new World({ workflows: [greet] }));
+}
+
+test('the workflow of docs/slack.md compiles', () => {
+  snippets.compile();
+});
+
+test('the workflow of docs/slack.md answers as it says', async () => {
+  const door = await doorOf();
+  const type = (text: string, trigger_id: string) => door.type({ command: '/greet', text, trigger_id });
+  expect(await type('help', '1')).toBe('Say: /greet NAME TIMES');
+  expect(await type('Ada many', '2')).toMatch(/^input\.times: /);
+  expect(await type('Ada 99', '3')).toMatch(/^input\.times: /);
+  expect(door.written()).toBe(0);
+  expect(await type('', '4')).toMatch(/^Started `greet`/);
+});
+
+test('the commands of docs/slack.md are signed as Slack signs', async () => {
+  const [, block = ''] = /^```\n(NOW=[\s\S]*?)^```/m.exec(readDocument('docs/slack.md')) ?? [];
+  // In the place of curl: shows what it was called with.
+  const script = `curl() { for each in "$@"; do echo "$each"; done; }\n${block}`;
+  const env = { ...process.env, SECRET: SLACK_SECRET, URL: 'http://cairn.test' };
+  const { stdout } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
+  const [, url = '', , body = '', ...rest] = stdout.trim().split('\n');
+  const headers = rest.filter((each) => each !== '-H').map((each) => each.split(': ') as [string, string]);
+  const type: [string, string] = ['content-type', 'application/x-www-form-urlencoded'];
+  const request = new Request(url, { method: 'POST', body, headers: [type, ...headers] });
+
+  const door = await doorOf();
+  const clock = { ...door.deps.start.clock, now: Date.now, timer: () => () => {} };
+  const deps = {
+    ...door.deps,
+    start: { ...door.deps.start, clock },
+    tenants: () => new Map([['TLOCAL', 'local']]),
+  };
+  const answer = await slackWebhook(deps, request);
+  expect([answer.status, ((await answer.json()) as { text: string }).text]).toEqual([
+    200,
+    expect.stringMatching(/^Started `greet`: run `run_/),
+  ]);
+});
