@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PubSub, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -87,6 +88,35 @@ describe('what was published and not acknowledged', () => {
     expect((await fixture.subscriber.listSubscriptions({ project: PROJECT }))[0]).toHaveLength(1);
     await fixture.stop();
   });
+});
+
+test('what everybody has acknowledged leaves nothing on disk, nor does what nobody subscribed to', async () => {
+  const file = join(freshFolder(), 'pubsub.sqlite');
+  const { publisher, subscriber, stop } = await startPubsub({ kind: 'sqlite', file });
+  const names = [SUBSCRIPTION, `${PROJECT}/subscriptions/second`, `${PROJECT}/subscriptions/third`];
+  await publisher.createTopic({ name: TOPIC });
+  await publisher.publish({ topic: TOPIC, messages: [{ data: Buffer.from('to nobody') }] });
+  for (const name of names) await subscriber.createSubscription({ name, topic: TOPIC });
+  await publisher.publish({
+    topic: TOPIC,
+    messages: [{ data: Buffer.from('a') }, { data: Buffer.from('b') }],
+  });
+  for (const subscription of names.slice(0, 2)) {
+    const [{ receivedMessages }] = await subscriber.pull({ subscription, maxMessages: 10 });
+    const ackIds = (receivedMessages ?? []).map(({ ackId }) => String(ackId));
+    await subscriber.acknowledge({ subscription, ackIds });
+  }
+  const rows = (table: string) => {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const { count } = db.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number };
+    db.close();
+    return count;
+  };
+  await publisher.getTopic({ topic: TOPIC });
+  expect([rows('messages'), rows('pending')]).toEqual([2, 2]);
+  await subscriber.deleteSubscription({ subscription: String(names[2]) });
+  expect([rows('messages'), rows('pending')]).toEqual([0, 0]);
+  await stop();
 });
 
 function start(data: string): StartedProcess {
