@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../functions/src/core/decisions/idempotency.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
-import type { Role } from '../../functions/src/ports/client-store.ts';
+import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { settle } from '../support/virtual-clock.ts';

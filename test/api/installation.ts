@@ -8,7 +8,7 @@ import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
-import type { Role } from '../../functions/src/ports/client-store.ts';
+import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
 import { World } from '../support/world.ts';
 
@@ -48,6 +48,7 @@ export class Installation {
       registry,
       clients: this.clients,
       clientRegistry: this.clients,
+      rateLimit: undefined,
       tokens: { verify: async () => undefined },
       config,
       census,

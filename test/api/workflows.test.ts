@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { Role } from '../../functions/src/ports/client-store.ts';
+import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { echo, Installation } from './installation.ts';
 
 const input = z.object({});

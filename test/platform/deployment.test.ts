@@ -23,7 +23,7 @@ interface Endpoint {
 interface Parameter {
   readonly name: string;
   readonly type?: string;
-  readonly default?: string;
+  readonly default?: string | number;
 }
 
 const exported = { ...functions } as unknown as Readonly<Record<string, { readonly __endpoint: Endpoint }>>;
@@ -105,7 +105,7 @@ test('every parameter has a value on file, its default, so that a deployment ask
   ];
   const declared = manifest?.params
     .filter(({ type }) => type !== 'secret')
-    .map((param) => [param.name, param.default]);
+    .map((param) => [param.name, String(param.default)]);
   const lines = readFileSync(`${ROOT}functions/.env`, 'utf8').split('\n');
   const onFile = lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split('='));
   expect(onFile).toEqual(declared);

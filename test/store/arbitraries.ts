@@ -6,7 +6,7 @@ import { DECISIONS } from '../../functions/src/core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../functions/src/core/run/records.ts';
 import type { RunState, SoftState, StepState, Tie } from '../../functions/src/core/run/state.ts';
 import { RUN_STATUSES } from '../../functions/src/core/run/status.ts';
-import type { ApiClient } from '../../functions/src/ports/client-store.ts';
+import type { ApiClient } from '../../functions/src/ports/access/client-store.ts';
 import {
   attempt,
   count,

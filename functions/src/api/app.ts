@@ -9,6 +9,7 @@ import { CairnError } from '../core/errors.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
+import { RateLimiter } from './rate-limit.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
@@ -48,6 +49,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
   const places = new StreamPlaces(STREAMS);
+  const limiter = deps.rateLimit && new RateLimiter(deps.rateLimit, deps.start.clock);
   const app = new Hono<Env>();
   const resource = (path: string, methods: Readonly<Record<string, Handler>>) => {
     for (const [method, handler] of Object.entries(methods)) app.on(method, path, handler);
@@ -61,7 +63,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/healthz', { GET: () => health.answer() });
 
   app.use('/v1/*', async (c, next) => {
-    c.set('caller', await authenticator.callerOf(c.req.raw.headers));
+    const caller = await authenticator.callerOf(c.req.raw.headers);
+    limiter?.pass(caller.principal);
+    c.set('caller', caller);
     await next();
     // What one caller may read must not be served to the next by a cache on the way.
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');

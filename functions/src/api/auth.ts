@@ -7,8 +7,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
-import type { ApiClient, ClientStore, Role } from '../ports/client-store.ts';
-import type { TokenVerifier } from '../ports/token-verifier.ts';
+import type { ApiClient, ClientStore, Role } from '../ports/access/client-store.ts';
+import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import { userOf } from './id-token.ts';
 
 export interface Caller {

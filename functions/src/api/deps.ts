@@ -1,19 +1,22 @@
 /** What the API needs of the world. Only `platform/` puts one together. */
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
-import type { ClientRegistry, ClientStore } from '../ports/client-store.ts';
+import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
+import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
-import type { TokenVerifier } from '../ports/token-verifier.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
+  /** Of each caller at this instance; undefined: none. */
+  readonly rateLimit: RateLimit | undefined;
   /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
   readonly rendezvous: RendezvousStore;

@@ -3,8 +3,8 @@
  * administrator of the installation sets on the account.
  */
 import { CairnError } from '../core/errors.ts';
-import type { Role } from '../ports/client-store.ts';
-import type { TokenVerifier, VerifiedToken } from '../ports/token-verifier.ts';
+import type { Role } from '../ports/access/client-store.ts';
+import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
 /** Three parts in base64url; a header may carry 16 KiB at most, and no token comes near. */
 const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{1,4096}$/;

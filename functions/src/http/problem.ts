@@ -18,7 +18,8 @@ export function problemResponse(error: unknown, log: Log): Response {
     log.error('request_failed', { code: problem.code, detail: problem.detail, error: describe(error) });
   }
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
-  if (problem.status === 503 || problem.status === 429) headers['retry-after'] = String(RETRY_AFTER_S);
+  if (problem.status === 503 || problem.status === 429)
+    headers['retry-after'] = String(problem.details?.retryAfterSeconds ?? RETRY_AFTER_S);
   if (problem.status === 405) headers.allow = String(problem.details?.allowed ?? '');
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 }

@@ -1,5 +1,5 @@
 /** API clients in memory. */
-import type { ApiClient, ClientRegistry, StoredClient } from '../ports/client-store.ts';
+import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 

@@ -12,7 +12,7 @@ import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
-import type { ApiClient } from '../ports/client-store.ts';
+import type { ApiClient } from '../ports/access/client-store.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';

@@ -5,7 +5,7 @@
 import type { App, AppOptions } from 'firebase-admin/app';
 import type { Auth } from 'firebase-admin/auth';
 import { CairnError } from '../core/errors.ts';
-import type { TokenVerifier, VerifiedToken } from '../ports/token-verifier.ts';
+import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
 /** What the library says of a token that is not valid. Anything else is no judgement on the token. */
 const NOT_VALID: ReadonlySet<unknown> = new Set(['auth/argument-error', 'auth/id-token-expired']);

@@ -3,7 +3,7 @@
  * environment. The only place that reads the environment. Values are read when first used, not at load: while functions
  * are deployed there are none.
  */
-import { defineSecret, defineString } from 'firebase-functions/params';
+import { defineInt, defineSecret, defineString } from 'firebase-functions/params';
 
 /** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
 export const region = defineString('CAIRN_REGION', {
@@ -42,6 +42,12 @@ const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
     'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
 });
 
+const apiRateLimit = defineInt('API_RATE_LIMIT', {
+  default: 100,
+  description:
+    'Requests a second that one caller of the API may go on making to one instance; five times as many at once. 0: no limit.',
+});
+
 const deployHook = defineString('DEPLOY_HOOK_URL', {
   default: '',
   description:
@@ -76,6 +82,8 @@ export interface Settings {
   readonly tasksHost: string | undefined;
   /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
   readonly firestoreHost: string | undefined;
+  /** Requests a second of one caller of the API at one instance; undefined: no limit. */
+  readonly apiRateLimit: number | undefined;
   /** Whether ID tokens are those of the Auth emulator, which signs nothing. */
   readonly authEmulator: boolean;
   /** Whether this is the local cloud, with its shorter leases. */
@@ -103,6 +111,7 @@ export function readSettings(): Settings {
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
   if (!project) throw new Error('GCLOUD_PROJECT is not set');
   const where = region.value();
+  const local = env.CAIRN_LOCAL === '1';
   const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
   return {
     project,
@@ -116,7 +125,9 @@ export function readSettings(): Settings {
     driveUrl: `${functionsUrl}/drive`,
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
+    // A storm on the local cloud is a test.
+    apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
-    local: env.CAIRN_LOCAL === '1',
+    local,
   };
 }

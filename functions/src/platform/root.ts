@@ -3,6 +3,7 @@
  * the first request of an instance, so that deploying and starting cost none of it.
  */
 import type { ApiDeps } from '../api/deps.ts';
+import type { RateLimit } from '../api/rate-limit.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -10,7 +11,7 @@ import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
-import type { TokenVerifier } from '../ports/token-verifier.ts';
+import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
@@ -106,6 +107,7 @@ function build(settings: Settings): Root {
       clients,
       clientRegistry: clients,
       tokens: tokensFor(settings),
+      rateLimit: rateLimitOf(settings),
       rendezvous,
       config,
       census,
@@ -116,6 +118,13 @@ function build(settings: Settings): Root {
     },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
   };
+}
+
+/** A page that loads, or a script that begins, asks a lot at once. */
+const BURST_SECONDS = 5;
+
+function rateLimitOf({ apiRateLimit: perSecond }: Settings): RateLimit | undefined {
+  return perSecond === undefined ? undefined : { perSecond, burst: perSecond * BURST_SECONDS };
 }
 
 function tokensFor({ project, authEmulator, local }: Settings): TokenVerifier {

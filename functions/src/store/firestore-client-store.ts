@@ -1,6 +1,6 @@
 /** API clients in Firestore. */
 import { FieldPath, FieldValue, type Firestore } from '@google-cloud/firestore';
-import type { ApiClient, ClientRegistry, StoredClient } from '../ports/client-store.ts';
+import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { clientCodec } from './codec/access.ts';

@@ -1,5 +1,5 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
-import type { ClientRegistry } from '../../../functions/src/ports/client-store.ts';
+import type { ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';

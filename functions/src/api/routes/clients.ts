@@ -7,7 +7,7 @@ import { CairnError } from '../../core/errors.ts';
 import { revokeClient, rotateClient } from '../../operations/clients/change-client.ts';
 import { createClient, type Issued } from '../../operations/clients/create-client.ts';
 import { keyOf } from '../../operations/clients/secret.ts';
-import type { ApiClient } from '../../ports/client-store.ts';
+import type { ApiClient } from '../../ports/access/client-store.ts';
 import { assertRole, type Caller, ROLES } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerOnce, type Mutation, principalOf, readMutation } from '../mutation.ts';

@@ -4,7 +4,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { ApiClient, RetiredSecret } from '../../ports/client-store.ts';
+import type { ApiClient, RetiredSecret } from '../../ports/access/client-store.ts';
 import type { ClientDeps, Issued } from './create-client.ts';
 import { newSecret } from './secret.ts';
 

@@ -1,7 +1,7 @@
 /** Makes an API client of the caller's own tenant. Must not: keep its secret, or log it. */
 import { CairnError } from '../../core/errors.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { ApiClient, ClientRegistry, Role } from '../../ports/client-store.ts';
+import type { ApiClient, ClientRegistry, Role } from '../../ports/access/client-store.ts';
 import { newSecret } from './secret.ts';
 
 export interface ClientDeps extends SendDeps {

@@ -1,7 +1,7 @@
 /** Documents that decide about requests: idempotency records and API clients. */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import type { ApiClient, RetiredSecret, Role } from '../../ports/client-store.ts';
+import type { ApiClient, RetiredSecret, Role } from '../../ports/access/client-store.ts';
 import { documentCodec, flag, integer, json, optional, text, time, word, words } from './kinds.ts';
 
 export const recordCodec = documentCodec<IdempotencyRecord>({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../functions/src/api/app.ts';
-import { CLIENT_TTL_MS } from '../../functions/src/api/auth.ts';
-import type { ClientStore } from '../../functions/src/ports/client-store.ts';
-import { Installation } from './installation.ts';
+import { createApi } from '../../../functions/src/api/app.ts';
+import { CLIENT_TTL_MS } from '../../../functions/src/api/auth.ts';
+import type { ClientStore } from '../../../functions/src/ports/access/client-store.ts';
+import { Installation } from '../installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };
 

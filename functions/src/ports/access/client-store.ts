@@ -1,5 +1,5 @@
 /** API clients: who a key belongs to. Only the sha256 of the secret is ever stored. */
-import type { Version } from './run-store.ts';
+import type { Version } from '../run-store.ts';
 
 export type Role = 'viewer' | 'submitter' | 'operator' | 'admin';
 

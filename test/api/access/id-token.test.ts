@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../functions/src/api/app.ts';
-import { CairnError } from '../../functions/src/core/errors.ts';
-import type { TokenVerifier, VerifiedToken } from '../../functions/src/ports/token-verifier.ts';
-import { Installation } from './installation.ts';
+import { createApi } from '../../../functions/src/api/app.ts';
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { TokenVerifier, VerifiedToken } from '../../../functions/src/ports/access/token-verifier.ts';
+import { Installation } from '../installation.ts';
 
 const START = JSON.stringify({ type: 'echo', input: { text: 'hello' } });
 const TOKEN = 'aGVhZGVy.cGF5bG9hZA.c2lnbmF0dXJl';

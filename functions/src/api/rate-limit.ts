@@ -1,0 +1,52 @@
+/**
+ * How often one caller may ask one instance: a bucket of tokens for each, filled at a steady rate. It protects an
+ * instance from a caller that runs wild, and the others from waiting for it. It is no quota: instances do not know of
+ * each other.
+ */
+import { CairnError } from '../core/errors.ts';
+
+export interface RateLimit {
+  /** Requests a second that may go on for ever. */
+  readonly perSecond: number;
+  /** Requests at once, after a pause. */
+  readonly burst: number;
+}
+
+/** Callers in memory at most; the one that asked longest ago makes room, and begins with a full bucket again. */
+export const CALLERS_KEPT = 10_000;
+
+interface Bucket {
+  readonly tokens: number;
+  /** When it had them, epoch ms. */
+  readonly at: number;
+}
+
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  readonly #clock: { now(): number };
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limit: RateLimit, clock: { now(): number }) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** @throws CairnError RATE_LIMITED, saying after how many seconds one more request passes */
+  pass(principal: string): void {
+    const { perSecond, burst } = this.#limit;
+    const now = this.#clock.now();
+    const { tokens, at } = this.#buckets.get(principal) ?? { tokens: burst, at: now };
+    // A clock that was set back gives nothing, and takes nothing.
+    const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1_000);
+    const passes = filled >= 1;
+    this.#buckets.delete(principal);
+    this.#buckets.set(principal, { tokens: passes ? filled - 1 : filled, at: now });
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > CALLERS_KEPT && oldest !== undefined) this.#buckets.delete(oldest);
+    if (passes) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((1 - filled) / perSecond));
+    throw new CairnError('RATE_LIMITED', `more than ${perSecond} requests a second`, {
+      details: { retryAfterSeconds },
+    });
+  }
+}
