@@ -118,7 +118,7 @@ function sentBack({ state, workflow, wait, request, deployed }: Settling): Event
       type: 'feedback_given',
       initiator: 'approval',
       actor,
-      data: { waitId: wait.id, steps, again, undoable, feedback },
+      data: { waitId: wait.id, steps, again, feedback, ...(undoable.length > 0 ? { undoable } : {}) },
     },
   ];
 }
