@@ -191,3 +191,22 @@ describe('the shipped workflows over hooks', () => {
     await expect(outside.janitor?.exists(item, call)).rejects.toThrow(/did not say whether 'exists'/);
   });
 });
+
+describe('the cleanup hook', () => {
+  const list = () => outsideOf({ deploy: undefined, cleanup: url }).janitor?.list(CALL);
+
+  test('is asked what there is', async () => {
+    const item = { id: 'a', kind: 'branch', lastUsedAt: '2026-01-01T00:00:00Z' };
+    answers = [{ status: 200, text: JSON.stringify({ items: [item] }) }];
+    expect(await list()).toEqual([{ ...item, isProtected: false }]);
+    expect(received).toMatchObject([{ key: CALL.key, body: { action: 'list' } }]);
+  });
+
+  test.each(['{}', '{"items":{}}', '{"items":[{"id":"a"}]}'])(
+    'that lists %s is not understood',
+    async (text) => {
+      answers = [{ status: 200, text }];
+      await expect(list()).rejects.toThrow(Fatal);
+    },
+  );
+});

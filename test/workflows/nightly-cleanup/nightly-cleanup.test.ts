@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import type { Janitor } from '../../../functions/src/workflows/nightly-cleanup/janitor.ts';
 import { reportOf, shortcomings } from '../../../functions/src/workflows/nightly-cleanup/report.ts';
-import { CleanupRequest, staleItems } from '../../../functions/src/workflows/nightly-cleanup/request.ts';
+import {
+  type CleanupItem,
+  CleanupRequest,
+  staleItems,
+} from '../../../functions/src/workflows/nightly-cleanup/request.ts';
 import { nightlyCleanupBy } from '../../../functions/src/workflows/nightly-cleanup/workflow.ts';
 
 const AS_OF = '2026-03-01T03:00:00Z';
@@ -26,6 +30,10 @@ class PretendedStore implements Janitor {
 
   constructor(ids: readonly string[]) {
     this.there = new Set(ids);
+  }
+
+  async list(): Promise<readonly CleanupItem[]> {
+    return [...this.there].map((id) => ({ ...old(id), isProtected: id.startsWith('protected') }));
   }
 
   async remove({ id }: { id: string }): Promise<void> {
@@ -103,6 +111,19 @@ describe('a cleanup', () => {
   });
 });
 
+test('every night the janitor is asked what there is, and ages are counted from that night', async () => {
+  const store = new PretendedStore(['a', 'protected-b', 'c']);
+  const workflow = nightlyCleanupBy(store);
+  expect(workflow.schedules).toMatchObject([{ id: 'nightly-cleanup', cron: '0 3 * * *', input: {} }]);
+  const runtime = createTestRuntime({ workflows: [workflow], now: AS_OF });
+  const early = await runtime.start('nightly-cleanup', { slot: '2025-12-02T03:00:00Z' });
+  expect(await runtime.runToEnd(early)).toBe('completed');
+  expect(store.removed).toEqual([]);
+  const run = await runtime.start('nightly-cleanup', { slot: AS_OF });
+  expect(await runtime.runToEnd(run)).toBe('completed');
+  expect(store.removed).toEqual(['a', 'c']);
+});
+
 describe('an unusually large cleanup', () => {
   const many = Array.from({ length: 5 }, (_, i) => old(`item-${i}`));
 
@@ -163,7 +184,7 @@ test('a report counts every item once', () => {
   });
   fc.assert(
     fc.property(fc.array(outcome, { maxLength: 20 }), (outcomes) => {
-      const { items: stale } = CleanupRequest.parse({
+      const { items: stale = [] } = CleanupRequest.parse({
         items: outcomes.map((_, i) => old(`${i}`)),
         asOf: AS_OF,
       });

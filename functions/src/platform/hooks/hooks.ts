@@ -3,6 +3,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { DeployTarget, Health } from '../../workflows/deploy/target.ts';
 import type { Outside } from '../../workflows/index.ts';
 import type { Janitor } from '../../workflows/nightly-cleanup/janitor.ts';
+import { CleanupListing } from '../../workflows/nightly-cleanup/request.ts';
 import { Hook } from './hook.ts';
 
 export interface HookUrls {
@@ -42,6 +43,11 @@ function deployTargetAt(hook: Hook): DeployTarget {
 
 function janitorAt(hook: Hook): Janitor {
   return {
+    async list(call) {
+      const listed = CleanupListing.safeParse((await hook.call({ action: 'list' }, call)).items);
+      if (listed.success) return listed.data;
+      throw new Fatal("the cleanup hook did not list its 'items' as it should");
+    },
     async remove({ id, kind }, call) {
       await hook.call({ action: 'remove', id, kind }, call);
     },

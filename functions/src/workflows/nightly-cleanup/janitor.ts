@@ -5,8 +5,10 @@
 import type { OutsideCall } from '../outside-call.ts';
 import type { CleanupItem } from './request.ts';
 
-/** Both may be called again with the same key: a crash between an act and its record repeats it. */
+/** Each may be called again with the same key: a crash between an act and its record repeats it. */
 export interface Janitor {
+  /** What there is, for a cleanup that was not told. */
+  list(call: OutsideCall): Promise<readonly CleanupItem[]>;
   /** Nothing, if it is gone already. */
   remove(item: CleanupItem, call: OutsideCall): Promise<void>;
   exists(item: CleanupItem, call: OutsideCall): Promise<boolean>;

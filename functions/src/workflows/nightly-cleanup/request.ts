@@ -19,10 +19,19 @@ export const CleanupItem = z.object({
 
 export type CleanupItem = z.output<typeof CleanupItem>;
 
-export const CleanupRequest = z.object({
-  items: z.array(CleanupItem).max(MAX_ITEMS),
+/** More than this in one answer is no list of what one night could clean. */
+const MAX_LISTED = 10_000;
+
+/** What a janitor lists. */
+export const CleanupListing = z.array(CleanupItem).max(MAX_LISTED);
+
+const Sent = z.object({
+  /** Absent: the janitor is asked. */
+  items: z.array(CleanupItem).max(MAX_ITEMS).optional(),
   /** The time that ages are counted from. Given, not read from a clock: a repeated step must judge the same. */
-  asOf: z.iso.datetime({ offset: true }),
+  asOf: z.iso.datetime({ offset: true }).optional(),
+  /** What a schedule gives in its place. */
+  slot: z.iso.datetime({ offset: true }).optional(),
   olderThan: Duration.default('30d'),
   /** If more are stale than this, a person is asked first. */
   confirmAbove: z.int().nonnegative().default(100),
@@ -30,14 +39,31 @@ export const CleanupRequest = z.object({
   settle: Duration.default('10m'),
 });
 
+export const CleanupRequest = Sent.transform(({ slot, asOf = slot, ...rest }, context) => {
+  if (asOf !== undefined) return { ...rest, asOf };
+  context.addIssue({
+    code: 'custom',
+    path: ['asOf'],
+    message: 'must be given where no schedule gives a slot',
+  });
+  return z.NEVER;
+});
+
 export type CleanupRequest = z.output<typeof CleanupRequest>;
 
-/** What has not been used for so long, the longest unused first. */
-export function staleItems({ items, asOf, olderThan }: CleanupRequest): CleanupItem[] {
+/** What has not been used for so long, the longest unused first, as many as one cleanup takes. */
+export function staleItems({
+  items = [],
+  asOf,
+  olderThan,
+}: Pick<CleanupRequest, 'asOf' | 'olderThan'> & {
+  readonly items?: readonly CleanupItem[] | undefined;
+}): CleanupItem[] {
   const limit = Date.parse(asOf) - parseDuration(olderThan);
   return items
     .filter(({ isProtected, lastUsedAt }) => !isProtected && Date.parse(lastUsedAt) < limit)
-    .sort((a, b) => Date.parse(a.lastUsedAt) - Date.parse(b.lastUsedAt));
+    .sort((a, b) => Date.parse(a.lastUsedAt) - Date.parse(b.lastUsedAt))
+    .slice(0, MAX_ITEMS);
 }
 
 function isDuration(text: string): boolean {

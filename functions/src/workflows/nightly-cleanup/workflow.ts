@@ -21,13 +21,19 @@ export function nightlyCleanupBy(janitor: Janitor): Workflow {
     planVersion: 1,
     input: CleanupRequest,
     timeout: '1d',
+    on: { schedule: { cron: '0 3 * * *' } },
     steps(step) {
-      const stale = step('find-stale', ({ input }) => staleItems(input));
+      const stale = step('find-stale', async ({ input, ...context }) => {
+        const items = input.items ?? (await janitor.list(callFrom(context)));
+        return staleItems({ ...input, items });
+      });
       const confirmed = step.approval('confirm', {
         needs: { stale },
         when: ({ input, stale }) => stale.length > input.confirmAbove,
         ask: ({ input, stale }) => ({
-          question: `Remove ${stale.length} of ${input.items.length}?`,
+          question: input.items
+            ? `Remove ${stale.length} of ${input.items.length}?`
+            : `Remove ${stale.length}?`,
           details: { first: stale.slice(0, 10).map(({ id }) => id), olderThan: input.olderThan },
         }),
         timeout: '12h',
