@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
 import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
 import { intercept } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
@@ -46,5 +48,65 @@ describe('a drive that is told to stop while it still reads what earlier drives 
     const { status, result } = await world.folded(runId);
     expect(status).toBe('completed');
     expect(result).toMatchObject({ text: expect.stringContaining('"text":"what was written"') });
+  });
+});
+
+describe('a drive that asks its policy', () => {
+  test('in vain sees that the run is cancelled meanwhile', async () => {
+    let runId = '';
+    let asked = 0;
+    const world = new World({
+      workflows: [
+        defineWorkflow({
+          type: 'guarded',
+          planVersion: 1,
+          input: z.object({}),
+          policy: async () => {
+            asked += 1;
+            if (asked === 3) await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+            throw new Error('unreachable');
+          },
+          steps: (step) => ({ a: step('a', () => 1) }),
+        }),
+      ],
+    });
+    runId = await world.start('guarded');
+    const patience = world.clock.now() + 10_000;
+    const status = () => world.db.runs.get(runId)?.snapshot.status;
+    await world.run(() => status() === 'cancelled' || world.clock.now() > patience);
+    expect(status()).toBe('cancelled');
+    expect((await world.folded(runId)).lease).toBeUndefined();
+  });
+
+  test('leaves a run that is taken over meanwhile', async () => {
+    const asking = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    let asked = 0;
+    const world = new World({
+      workflows: [
+        defineWorkflow({
+          type: 'guarded',
+          planVersion: 1,
+          input: z.object({}),
+          policy: async () => {
+            asked += 1;
+            if (asked === 1) {
+              asking.resolve();
+              await answer.promise;
+            }
+            return { allowed: true, policySnapshotId: 'p' };
+          },
+          steps: (step) => ({ a: step('a', () => asked) }),
+        }),
+      ],
+    });
+    const runId = await world.start('guarded');
+    const frozen = drive(world.deps, { runId });
+    await asking.promise;
+    world.clock.jump(2 * LOCAL_SETTINGS.leaseMs);
+    expect(await drive(world.deps, { runId })).toBe('closed');
+    answer.resolve();
+    expect(await frozen).toBe('lease_lost');
+    expect(await world.folded(runId)).toMatchObject({ status: 'completed', result: { text: '{"a":2}' } });
   });
 });

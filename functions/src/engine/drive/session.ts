@@ -108,6 +108,10 @@ export class DriveSession {
         this.#advance();
       }
       return await this.#end.promise;
+    } catch (error) {
+      // Before it has begun, that is: later the end has heard of it.
+      if (error instanceof LeaseLost) return { kind: 'lease_lost' };
+      throw error;
     } finally {
       this.#over = true;
       endVitalSigns();
@@ -139,9 +143,16 @@ export class DriveSession {
       return true;
     }
     if (this.#over) return false;
-    this.#over = true;
     const dueAt = this.#deps.clock.now() + POLICY_RETRY_MS;
-    await this.#carryOut({ kind: 'release', reason: 'retry', dueAt });
+    const release: Closing = { kind: 'release', reason: 'retry', dueAt };
+    const facts = { result: NO_OUTPUT, failure: undefined, inFlight: [] };
+    const { events } = await this.#scope.appendHeld((current) =>
+      current.cancellation ? [] : [closingDraft(release, current, facts)],
+    );
+    // Cancelled meanwhile: nothing is left that a policy would have to allow.
+    if (events.length === 0) return true;
+    this.#over = true;
+    this.#end.resolve(endOf(release));
     return false;
   }
 
