@@ -65,9 +65,12 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
-  /** Also holds for workers started later. */
+  /** Also holds for workers started later. A worker takes no further request before it has moved its clock. */
   shiftClock(offsetMs: number): void {
-    for (const worker of this.#workers) worker.shiftClock(offsetMs);
+    for (const worker of this.#workers) {
+      worker.shiftClock(offsetMs);
+      void worker.suspect().then(() => this.#serveWaiters());
+    }
   }
 
   async acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
