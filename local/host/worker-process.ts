@@ -109,8 +109,9 @@ export class WorkerProcess {
   }
 
   /**
-   * A connection to it broke, or it was told something that the next request must find done: it takes no request until it has answered a question, which a dying process never
-   * does, though its port may still accept connections for a moment. Resolves when it serves again or has ended.
+   * A connection to it broke, or it was told something that the next request must find done: it takes no request until
+   * it has answered a question, which a dying process never does, though its port may still accept connections for a
+   * moment. Resolves when it serves again or has ended.
    */
   async suspect(): Promise<void> {
     const port = this.#port;
