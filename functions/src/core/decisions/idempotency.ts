@@ -1,7 +1,7 @@
 /**
  * Owns the idempotency record, its lifetimes, and the one decision what an existing record means for a new request.
  *
- * Must not: read or write records (see ports/) or build keys (see keys.ts).
+ * Must not: read or write records (see ports/) or build keys (see encoding/keys.ts).
  */
 import type { Json } from '../encoding/json.ts';
 
@@ -17,7 +17,7 @@ export interface IdempotencyRecord {
   /** The run the request made. Once set, the record is never taken over before it expires. */
   readonly runId?: string | undefined;
   readonly status: 'processing' | 'completed' | 'failed';
-  /** See `requestHash` in fingerprint.ts. */
+  /** See `requestHash` in encoding/fingerprint.ts. */
   readonly requestHash: string;
   /** What a repetition is answered with. */
   readonly response?: Json | undefined;

@@ -1,7 +1,7 @@
 /**
  * Owns the hash function of the project (SHA-256, lower-case hex) and the rule of the journal's hash chain.
  *
- * Must not: decide what is hashed (see fingerprint.ts and events.ts) or turn values into text (see json.ts).
+ * Must not: decide what is hashed (see fingerprint.ts and run/chain.ts) or turn values into text (see json.ts).
  */
 import { hash } from 'node:crypto';
 

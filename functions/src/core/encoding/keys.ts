@@ -3,7 +3,7 @@
  *
  * Each key is injective: of its parts at most one may contain a colon, and that one's place is fixed.
  *
- * Must not: read records or decide what an existing key means (see idempotency.ts).
+ * Must not: read records or decide what an existing key means (see decisions/idempotency.ts).
  */
 import { CairnError } from '../errors.ts';
 import { sha256Hex } from './hash.ts';

@@ -16,7 +16,7 @@ export type CatchUp = (typeof CATCH_UPS)[number];
 export interface ScheduleSpec extends Timing {
   /** Type of the workflow; a run gets the newest version there is when it is started. */
   readonly type: string;
-  /** Of every run; see operations/schedules/slot-input.ts for what is added. */
+  /** Of every run; see engine/define/slot-input.ts for what is added. */
   readonly input: Json;
   readonly catchUp: CatchUp;
 }

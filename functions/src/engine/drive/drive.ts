@@ -145,7 +145,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
   const input = await runInput(deps.store, state);
   const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt, beats }).run();
-  // Also where it wanted to let go, and a cancel that came in between made that the end (closing.ts).
+  // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(deps, journal.state);
     await meetObligations(deps, journal.state);
