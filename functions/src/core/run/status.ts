@@ -1,11 +1,10 @@
 /**
  * Owns the statuses of a run and which may follow which. There is no second table of this anywhere.
  *
- * Must not: know other vocabularies (see vocabulary.ts) or what causes a transition (see reduce.ts). That `replaying` is
+ * Must not: know other vocabularies (see vocabulary.ts) or what causes a transition (see reduce/). That `replaying` is
  * only for successors is a fact about a run, which this table cannot see; whoever starts the replay checks it.
  */
 
-import type { Json } from '../encoding/json.ts';
 import { CairnError } from '../errors.ts';
 
 export const RUN_STATUSES = [
@@ -72,29 +71,3 @@ export function assertTransition(from: RunStatus, to: RunStatus): void {
 export const INITIATORS = ['user', 'system', 'timeout', 'policy', 'webhook', 'approval'] as const;
 
 export type Initiator = (typeof INITIATORS)[number];
-
-/** Audit context of a transition (run lifecycle text, 2.2). All times are epoch milliseconds. */
-export interface TransitionContext {
-  readonly runId?: string;
-  readonly userId?: string;
-  readonly initiator?: Initiator;
-  readonly timestamp?: number;
-  readonly metadata?: Readonly<Record<string, Json>>;
-  /** For transitions to and from `awaiting_approval`. */
-  readonly approval?: {
-    readonly action: string;
-    readonly requestedBy?: string;
-    readonly decision?: 'approved' | 'rejected';
-    readonly decidedAt?: number;
-    readonly decidedBy?: string;
-    readonly reason?: string;
-  };
-  /** For transitions to and from `waiting_external`. */
-  readonly externalEvent?: {
-    readonly eventType: string;
-    readonly source?: string;
-    readonly eventId?: string;
-    readonly expectedAt?: number;
-    readonly timeoutMs?: number;
-  };
-}

@@ -1,7 +1,6 @@
 /** Reads the folded state as a drive needs it. */
 import type { NodeState } from '../../core/graph/ready.ts';
-import type { Wait } from '../../core/run/events.ts';
-import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { RunState } from '../../core/run/state.ts';
 
 /**
  * Where a node of the graph stands for a drive that just took over. A step an earlier drive had under way is pending
@@ -21,9 +20,4 @@ export function nodeState(state: RunState, id: string): NodeState {
       if (step.outcome === 'failed' || step.outcome === 'skipped') return step.outcome;
       return 'done';
   }
-}
-
-/** The open wait of a step. */
-export function waitOf({ waits }: RunState, stepId: string): Wait | undefined {
-  return waits.find((wait) => stepKey(wait.execution) === stepId);
 }

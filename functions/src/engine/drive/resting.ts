@@ -63,10 +63,6 @@ export class Resting {
     return this.#due.size === 0 ? undefined : Math.min(...this.#due.values());
   }
 
-  ids(): readonly string[] {
-    return [...this.#due.keys()];
-  }
-
   /** Ends all waiting in process. */
   end(): void {
     for (const cancel of this.#timers.values()) cancel();
