@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
 import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { Installation } from './installation.ts';
 
@@ -106,6 +108,34 @@ describe('lists under a run', () => {
       startedAt: expect.stringMatching(/Z$/),
     });
     expect(items[0]).not.toHaveProperty('startedAtMs');
+  });
+
+  test('steps: those that were undone say so', async () => {
+    const undone = defineWorkflow({
+      type: 'undone',
+      planVersion: 1,
+      input: z.object({}),
+      steps(step) {
+        const kept = step('kept', () => 1);
+        const booked = step('booked', { needs: { kept }, compensate: () => {} }, () => 2);
+        const failing = step('failing', { needs: { booked }, retry: { maxAttempts: 1 } }, (): number => {
+          throw new Error('no');
+        });
+        return { failing };
+      },
+    });
+    const installation = new Installation([undone]);
+    const key = await installation.key('dev');
+    const { runId } = (await (await installation.post(key, { type: 'undone', input: {} })).json()) as {
+      runId: string;
+    };
+    await installation.world.run();
+    const { items } = (await (await installation.get(`/v1/runs/${runId}/steps`, key)).json()) as Body;
+    expect(items.map(({ id, compensated }) => [id, compensated])).toEqual([
+      ['booked', true],
+      ['failing', false],
+      ['kept', false],
+    ]);
   });
 
   test.each(['events', 'checkpoints'])('%s: pages join to the whole', async (list) => {

@@ -213,7 +213,6 @@ export const stepRecord: fc.Arbitrary<StepRecord> = withOptional(
     startedAtMs: time,
     updatedAtMs: time,
     revision: attempt,
-    compensated: flag,
   },
   { outputsSummary: text, errorTrace: text, checkpoint: count },
 );

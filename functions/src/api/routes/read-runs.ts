@@ -2,6 +2,7 @@
 
 import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { located } from '../../engine/stored-text.ts';
 import { runNotFound } from '../../operations/outside-append.ts';
@@ -67,13 +68,13 @@ export const listCheckpoints: ListUnderRun = (deps, caller, at) =>
 
 interface Listing<T> extends RunAddress {
   readonly read: (page: PageRequest) => Promise<Page<T>>;
-  readonly view: (item: T) => View;
+  readonly view: (item: T, run: RunState) => View;
 }
 
 async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing<T>): Promise<Response> {
   const page = pageRequest(readQuery(listing.url, ['limit', 'cursor']));
-  await ownRun(start.store, caller, listing.runId);
-  return pageAnswer(await listing.read(page), listing.view);
+  const { state } = await ownRun(start.store, caller, listing.runId);
+  return pageAnswer(await listing.read(page), (item) => listing.view(item, state));
 }
 
 /** A run of another tenant is answered exactly as one that does not exist. */

@@ -1,6 +1,7 @@
 /** What lies under a run, as callers see it. */
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { View } from './run.ts';
 import { fromText, iso, readable } from './values.ts';
 
@@ -8,8 +9,15 @@ export function eventView(event: RunEvent): View {
   return readable(event) as View;
 }
 
-export function stepView({ startedAtMs, updatedAtMs, ...step }: StepRecord): View {
-  return { ...(readable(step) as View), startedAt: iso(startedAtMs), updatedAt: iso(updatedAtMs) };
+/** `compensated`: the revision that is shown was undone. */
+export function stepView(record: StepRecord, { compensationLog }: RunState): View {
+  const { startedAtMs, updatedAtMs, ...step } = record;
+  const compensated = compensationLog.some(
+    ({ stepId, revision, outcome }) =>
+      stepId === step.id && revision === step.revision && outcome === 'compensated',
+  );
+  const times = { startedAt: iso(startedAtMs), updatedAt: iso(updatedAtMs) };
+  return { ...(readable(step) as View), ...times, compensated };
 }
 
 export function checkpointView({ outputText, ...checkpoint }: Checkpoint): View {

@@ -46,7 +46,10 @@ export interface CarriedOutput {
 
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
 
-/** State of a step as people and the API read it; one document a step, `id` is the step's key. */
+/**
+ * State of a step as people and the API read it; one document a step, `id` is the step's key. Whether it was undone is said
+ * by the compensation log of the run, which outlives revisions.
+ */
 export interface StepRecord {
   readonly id: string;
   readonly kind: StepKind;
@@ -61,7 +64,6 @@ export interface StepRecord {
   readonly startedAtMs: number;
   readonly updatedAtMs: number;
   readonly revision: number;
-  readonly compensated: boolean;
 }
 
 /** Longest summary of an output that a step record carries, in characters. */
@@ -200,7 +202,6 @@ function executionFields(
     startedAtMs: data.startedAt,
     updatedAtMs: event.at,
     revision: data.revision,
-    compensated: false,
   };
 }
 

@@ -79,5 +79,4 @@ export const stepCodec = documentCodec<StepRecord>({
   startedAtMs: integer,
   updatedAtMs: integer,
   revision: integer,
-  compensated: flag,
 });
