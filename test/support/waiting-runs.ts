@@ -87,7 +87,8 @@ export async function announce(deps: EngineDeps, runId: string, stepId = 'any'):
     const { state } = await append(deps, runId, (current) => {
       const brought = { id: event.eventId, dataText: event.dataText, initiator: 'system' } as const;
       const open = isOver(current) ? [] : current.waits.filter(({ id }) => id === waitId);
-      return answersOn(current, { deps, brought, waits: open }).drafts;
+      return answersOn(current, { registry: deps.registry, brought, waits: open, now: deps.clock.now() })
+        .drafts;
     });
     await leave(deps, state, waitId);
   }

@@ -82,10 +82,10 @@ async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
     const text = await storedText(deps.store, child.id, result);
     output = await kept(deps.store, parent.runId, { text, hash: sha256Hex(text) });
   }
-  const decide = (state: RunState) => {
+  const decide = (state: RunState, now: number) => {
     const wait = state.waits.find((open) => open.child?.runId === child.id);
     if (!wait) return [];
-    const end = { step: stepOf(deps.registry, state, wait), wait, now: deps.clock.now() };
+    const end = { step: stepOf(deps.registry, state, wait), wait, now };
     const answer = { initiator: 'system' as const };
     const facts = output ? answered(end, answer, output) : refused(end, answer, errorOf(child, wait));
     return [...facts, ...resumed(state, `child ${child.id} has ended`)];

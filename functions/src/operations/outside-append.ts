@@ -1,32 +1,22 @@
 /**
- * How everybody who does not hold the lease appends to a run: people, triggers, other runs. Against a busy drive it
- * reads the tail, decides again and tries again (J2), for a bounded time.
+ * How callers append to a run of theirs: people, triggers, other runs. Owns who may touch a run, and what they hear when
+ * it is not known whether they did.
  *
  * Must not: decide anything about a run; that is the caller's `decide`.
  */
 import { isRunId } from '../core/encoding/ids.ts';
 import { CairnError } from '../core/errors.ts';
-import type { RunState } from '../core/run/state.ts';
-import type { Decide } from '../journal/batch.ts';
-import { type Appended, type JournalDeps, RunJournal } from '../journal/run-journal.ts';
+import { appendUnleased, type DecideAt } from '../journal/append-unleased.ts';
+import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
-import { setTo } from '../ports/clock.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
-
-/** How long to fight with a busy drive before the caller is asked to come back (DESIGN section 4). */
-export const OUTSIDE_PATIENCE_MS = 10_000;
 
 export interface OutsideAppend {
   readonly runId: string;
   /** Of the caller: another tenant's run is answered exactly as one that does not exist. */
   readonly tenantId: string;
-  /**
-   * Called anew on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,
-   * and must mean the same to all. What it throws refuses the append. Must come to nothing on a state that holds
-   * its events already: a caller who is answered with UNAVAILABLE sends again, and cannot know whether it was applied.
-   */
-  readonly decide: (state: RunState, now: number) => ReturnType<Decide>;
+  readonly decide: DecideAt;
 }
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again), or what `decide` throws */
@@ -35,15 +25,8 @@ export async function appendFromOutside(
   { decide, ...whose }: OutsideAppend,
 ): Promise<Appended> {
   const loaded = await loadOwn(deps, whose);
-  const clock = setTo(deps.clock, loaded.readAt);
-  // Without a lease nothing is extended and no snapshot is coalesced: those two durations are never used.
-  const journal = new RunJournal({ ...deps, clock }, loaded, {
-    leaseMs: 0,
-    flushMs: Number.POSITIVE_INFINITY,
-    patienceMs: OUTSIDE_PATIENCE_MS,
-  });
   try {
-    return await journal.append((state) => decide(state, clock.now()));
+    return await appendUnleased(deps, loaded, decide);
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) throw error;
     throw new CairnError('UNAVAILABLE', 'the run is too busy, or the store did not answer in time', {

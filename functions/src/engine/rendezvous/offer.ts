@@ -7,7 +7,8 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
-import { type JournalDeps, RunJournal } from '../../journal/run-journal.ts';
+import { appendUnleased } from '../../journal/append-unleased.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
@@ -15,7 +16,6 @@ import { checked, outputOf } from '../drive/bodies/attempt.ts';
 import type { Output } from '../drive/outputs.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { type Answer, answered, resumed } from '../waits/settle.ts';
-import { CHANGE_PATIENCE_MS } from './limits.ts';
 
 export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
@@ -49,15 +49,10 @@ export async function offerTo(
 ): Promise<Reception> {
   const loaded = await deps.store.load(runId);
   if (loaded?.state.tenantId !== tenantId) return { takenIn: false, open: [] };
-  const journal = new RunJournal(deps, loaded, {
-    // Nobody holds the lease here, so nothing is extended and no snapshot coalesced.
-    leaseMs: 0,
-    flushMs: Number.POSITIVE_INFINITY,
-    patienceMs: CHANGE_PATIENCE_MS,
-  });
   let refused: CairnError | undefined;
-  const appended = await journal.append((state) => {
-    const answers = answersOn(state, { deps, brought, waits: waitsFor(state, event, key) });
+  const { registry } = deps;
+  const appended = await appendUnleased(deps, loaded, (state, now) => {
+    const answers = answersOn(state, { registry, brought, waits: waitsFor(state, event, key), now });
     refused = answers.refused;
     return answers.drafts;
   });
@@ -79,19 +74,21 @@ export function waitsFor(state: RunState, event: string, key: string | undefined
 }
 
 export interface Answering {
-  readonly deps: Pick<OfferDeps, 'registry' | 'clock'>;
+  readonly registry: WorkflowRegistry;
   readonly brought: Brought;
   readonly waits: readonly Wait[];
+  /** Epoch ms. */
+  readonly now: number;
 }
 
 /** What the answers add to the journal; nothing if it holds them already. `refused`: why one of the waits gave none. */
 export function answersOn(
   state: RunState,
-  { deps, brought, waits }: Answering,
+  { registry, brought, waits, now }: Answering,
 ): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError } {
   if (waits.length === 0 || state.received.includes(brought.id)) return { drafts: [] };
   const { type, planVersion } = state;
-  const workflow = deps.registry.pinned(type, planVersion);
+  const workflow = registry.pinned(type, planVersion);
   if (!workflow) {
     const what = `version ${planVersion} of '${type}' is not deployed`;
     const details = { type, planVersion };
@@ -106,7 +103,7 @@ export function answersOn(
     const step = workflow.steps.get(stepId);
     if (!step) throw new Error(`workflow '${type}' has no step '${stepId}'`);
     const output = eventOutput(step, dataText);
-    if ('text' in output) drafts.push(...answered({ step, wait, now: deps.clock.now() }, answer, output));
+    if ('text' in output) drafts.push(...answered({ step, wait, now }, answer, output));
     else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
   }
   if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come'));

@@ -7,7 +7,13 @@ import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
-import { answersOn, type Brought, type OfferDeps, waitsFor } from '../../engine/rendezvous/offer.ts';
+import {
+  type Answering,
+  answersOn,
+  type Brought,
+  type OfferDeps,
+  waitsFor,
+} from '../../engine/rendezvous/offer.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import { optional } from '../start/optional.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
@@ -57,7 +63,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
   const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
-    decide: (state) => signalDrafts(state, { deps, name, key, brought }),
+    decide: (state, now) => signalDrafts(state, { registry: deps.registry, name, key, brought, now }),
   });
   await driveAfter(deps, appended);
   const { state, events } = appended;
@@ -66,20 +72,18 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
   return { runId, signalId, outcome };
 }
 
-interface Signalling extends Pick<SignalRequest, 'name' | 'key'> {
-  readonly deps: OfferDeps;
-  readonly brought: Brought;
-}
+interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering, 'waits'> {}
 
 /** What the signal adds to the journal; nothing if it is there already. Pure. @throws CairnError */
-function signalDrafts(state: RunState, { deps, name, key, brought }: Signalling): readonly EventDraft[] {
+function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): readonly EventDraft[] {
+  const { brought } = bringing;
   if (state.received.includes(brought.id)) return [];
   assertGoesOn(state);
   const waits = waitsFor(state, name, key);
   let first: CairnError | undefined;
   // One step takes it, as one will that finds it in the inbox: the one that has waited longest.
   for (const wait of waits) {
-    const { drafts, refused } = answersOn(state, { deps, brought, waits: [wait] });
+    const { drafts, refused } = answersOn(state, { ...bringing, waits: [wait] });
     if (drafts.length > 0) return drafts;
     first ??= refused;
   }

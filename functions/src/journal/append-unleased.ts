@@ -1,0 +1,33 @@
+/**
+ * How somebody who does not hold the lease appends to a run: a person, a sender, another run. Against a busy drive it
+ * reads the tail, decides again and tries again (J2), for a bounded time.
+ *
+ * Must not: decide anything about a run, or who may touch it.
+ */
+import type { EventDraft } from '../core/run/events.ts';
+import type { RunState } from '../core/run/state.ts';
+import { setTo } from '../ports/clock.ts';
+import type { LoadedRun } from '../ports/run-store.ts';
+import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
+
+/** How long to fight with a busy drive before the caller is asked to come back (DESIGN section 4). */
+export const OUTSIDE_PATIENCE_MS = 10_000;
+
+/**
+ * Called anew on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,
+ * and must mean the same to all. What it throws refuses the append. Must come to nothing on a state that holds its events
+ * already: a caller who hears that the outcome is unknown sends again, and it may have been applied.
+ */
+export type DecideAt = (state: RunState, now: number) => readonly EventDraft[];
+
+/** @throws OutcomeUnknown when patience ended, and what `decide` throws */
+export function appendUnleased(deps: JournalDeps, loaded: LoadedRun, decide: DecideAt): Promise<Appended> {
+  const clock = setTo(deps.clock, loaded.readAt);
+  // Without a lease nothing is extended and no snapshot is coalesced: those two durations are never used.
+  const journal = new RunJournal({ ...deps, clock }, loaded, {
+    leaseMs: 0,
+    flushMs: Number.POSITIVE_INFINITY,
+    patienceMs: OUTSIDE_PATIENCE_MS,
+  });
+  return journal.append((state) => decide(state, clock.now()));
+}
