@@ -11,7 +11,7 @@ import type { RunAddress } from './read-runs.ts';
 /** A sentence or two; it stands in the snapshot and in every list. */
 const MAX_REASON_CHARS = 1_000;
 
-const CancelBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
+export const CancelBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
 
 export async function cancelFromApi(
   deps: ApiDeps,

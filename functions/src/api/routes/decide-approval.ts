@@ -17,7 +17,7 @@ const MAX_ID_CHARS = 500;
 
 const id = z.string().min(1).max(MAX_ID_CHARS);
 /** How the members go together is the operation's business: it has callers that are not HTTP. */
-const DecisionBody = z.strictObject({
+export const DecisionBody = z.strictObject({
   decision: z.enum(DECISIONS),
   waitId: id.optional(),
   note: z.string().optional(),

@@ -9,7 +9,7 @@ import { iso } from '../views/values.ts';
 /** The largest data an event can have (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 
-const EventBody = z.strictObject({ event: z.string(), key: z.string(), data: z.unknown().optional() });
+export const EventBody = z.strictObject({ event: z.string(), key: z.string(), data: z.unknown().optional() });
 
 export async function deliverFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
   assertRole(caller, 'submitter');

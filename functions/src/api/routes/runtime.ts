@@ -12,7 +12,7 @@ import { readQuery } from '../query.ts';
 import { pauseView } from '../views/workflow.ts';
 import { runtimeDeps } from './workflows.ts';
 
-const RuntimeBody = z.strictObject({ killSwitch: z.boolean() });
+export const RuntimeBody = z.strictObject({ killSwitch: z.boolean() });
 
 export async function readRuntime(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {
   assertRole(caller, 'admin');

@@ -8,7 +8,7 @@ import { answerOnce, principalOf, readMutation } from '../mutation.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import type { RunAddress } from './read-runs.ts';
 
-const SignalBody = z.strictObject({
+export const SignalBody = z.strictObject({
   name: z.string(),
   key: z.string().optional(),
   data: z.unknown().optional(),

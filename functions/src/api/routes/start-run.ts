@@ -1,5 +1,5 @@
 /** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
-
+import { z } from 'zod';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
@@ -20,9 +20,16 @@ import type { Turnstile } from '../turnstile.ts';
 const MAX_BODY_BYTES = MAX_PAYLOAD_BYTES;
 /** A larger body waits for its turn: while it is handled it takes about ten times its size. */
 const LARGE_BODY_BYTES = 1024 * 1024;
-const MEMBERS: ReadonlySet<string> = new Set(['type', 'input', 'threadId']);
 /** Visible ASCII: it stands in queries, logs and other systems. */
 const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
+
+/** What the document says of the body; {@link readBody} reads it by hand, to name the types there are. */
+export const StartBody = z.strictObject({
+  type: z.string(),
+  input: z.unknown(),
+  threadId: z.string().regex(THREAD_ID).optional(),
+});
+const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 
 export interface StartCall {
   readonly request: Request;

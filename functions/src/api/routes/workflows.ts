@@ -21,7 +21,7 @@ export const MAX_LIVE_VERSIONS = 200;
 /** A sentence or two; it stands in a document that every drive reads. */
 const MAX_REASON_CHARS = 500;
 
-const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
+export const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
 
 /** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
 export async function listWorkflows(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {

@@ -16,7 +16,7 @@ const Name = z.string().min(1).max(MAX_NAME_CHARS);
 /** Whatever the body, which is JSON, holds. */
 const Input = z.unknown().transform((value) => value as Json);
 
-const NewBody = z.strictObject({
+export const NewBody = z.strictObject({
   type: z.string(),
   cron: z.string(),
   timezone: z.string().default('Etc/UTC'),
@@ -25,7 +25,7 @@ const NewBody = z.strictObject({
   name: Name.optional(),
 });
 
-const PatchBody = z.strictObject({
+export const PatchBody = z.strictObject({
   cron: z.string().optional(),
   timezone: z.string().optional(),
   input: Input.optional(),
@@ -33,8 +33,9 @@ const PatchBody = z.strictObject({
   name: Name.nullable().optional(),
 });
 
-const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
-const NothingBody = z.strictObject({});
+export const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
+export const ResumeBody = z.strictObject({});
+export const DeleteBody = z.strictObject({});
 
 /** `POST /v1/schedules`. */
 export async function postSchedule(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
@@ -82,7 +83,7 @@ export async function pauseSchedule(deps: ApiDeps, caller: Caller, at: ScheduleA
 /** `POST /v1/schedules/{id}/resume`. */
 export async function resumeSchedule(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
   assertRole(caller, 'operator');
-  const mutation = await readMutation(at.request, NothingBody);
+  const mutation = await readMutation(at.request, ResumeBody);
   const ref = await refOf(deps, caller, at, mutation.key);
   return answerOnce(deps, caller, mutation, async () => {
     const schedule = await operations.resumeSchedule(scheduleDeps(deps), ref);
@@ -93,7 +94,7 @@ export async function resumeSchedule(deps: ApiDeps, caller: Caller, at: Schedule
 /** `DELETE /v1/schedules/{id}`: its runs stay. */
 export async function deleteSchedule(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
   assertRole(caller, 'operator');
-  const mutation = await readMutation(at.request, NothingBody);
+  const mutation = await readMutation(at.request, DeleteBody);
   const ref = await refOf(deps, caller, at, mutation.key);
   return answerOnce(deps, caller, mutation, async () => {
     await operations.deleteSchedule(scheduleDeps(deps), ref);

@@ -7,10 +7,10 @@ import type { ApiDeps } from '../../deps.ts';
 import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
 import { assertOwn, type ScheduleAddress, scheduleDeps } from './access.ts';
 
-const TriggerBody = z.strictObject({});
+export const TriggerBody = z.strictObject({});
 
 const Time = z.iso.datetime({ offset: true });
-const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
+export const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
 
 /** `POST /v1/schedules/{id}/trigger`. */
 export async function triggerFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
