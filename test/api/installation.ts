@@ -8,6 +8,7 @@ import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
+import { InstanceMetrics } from '../../functions/src/platform/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
 import { World } from '../support/world.ts';
@@ -31,13 +32,14 @@ export interface Key {
 
 export class Installation {
   readonly world: World;
+  readonly metrics = new InstanceMetrics();
   readonly clients: MemoryClientStore;
   readonly api: ReturnType<typeof createApi>;
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
 
   constructor(workflows: readonly Workflow[] = [echo]) {
-    this.world = new World({ workflows });
+    this.world = new World({ workflows, metrics: this.metrics });
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
@@ -52,6 +54,7 @@ export class Installation {
       tokens: { verify: async () => undefined },
       config,
       census,
+      counts: this.metrics,
       schedules,
       watch: new MemoryRunWatch(this.world.store),
       shutdown: this.world.shutdown.signal,

@@ -17,6 +17,7 @@ import {
   oncePerKey,
 } from '../../functions/src/operations/once-per-key.ts';
 import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
+import { UNMEASURED } from '../../functions/src/ports/metrics.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { Shuffle } from '../support/shuffle.ts';
@@ -39,7 +40,8 @@ class Desk {
 
   deps(records: IdempotencyStore = this.records): OnceDeps {
     this.#callers += 1;
-    return { records, clock: this.clock, random: seededRandomness(this.#callers), log: SILENT };
+    const random = seededRandomness(this.#callers);
+    return { records, clock: this.clock, random, log: SILENT, metrics: UNMEASURED };
   }
 
   readonly work = async (): Promise<KeptResponse> => {

@@ -8,6 +8,7 @@ import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/
 import type { StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import type { Log } from '../../functions/src/ports/log.ts';
+import type { Metrics } from '../../functions/src/ports/metrics.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
 import { Installation } from '../../functions/src/testing/world/installation.ts';
 import { settle } from './virtual-clock.ts';
@@ -20,11 +21,12 @@ export interface WorldOptions {
   readonly workflows: readonly Workflow[];
   readonly settings?: Partial<EngineSettings>;
   readonly seed?: number;
+  readonly metrics?: Metrics;
 }
 
 export class World extends Installation {
-  constructor({ workflows, settings, seed }: WorldOptions) {
-    super({ workflows, settings: { ...LOCAL_SETTINGS, ...settings }, seed, logTo: () => SILENT });
+  constructor({ workflows, settings, seed, metrics }: WorldOptions) {
+    super({ workflows, settings: { ...LOCAL_SETTINGS, ...settings }, seed, metrics, logTo: () => SILENT });
   }
 
   async start(type: string, input: unknown = {}, more: Partial<StartRequest> = {}): Promise<string> {

@@ -16,6 +16,7 @@ import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
+import { MetricsRoute } from './routes/metrics/read-metrics.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { putRuntime, readRuntime } from './routes/runtime.ts';
@@ -46,6 +47,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     clock: deps.start.clock,
   });
   const health = new Health(deps);
+  const metrics = new MetricsRoute(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
   const places = new StreamPlaces(STREAMS);
@@ -103,6 +105,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/idempotency/:key', {
     GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
+  resource('/v1/metrics', { GET: (c) => metrics.answer(c.get('caller'), c.req.url) });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });
   resource('/v1/workflows/:type/pause', { POST: (c) => pauseFromApi(deps, c.get('caller'), ofType(c)) });

@@ -3,6 +3,7 @@ import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { CountReader } from '../ports/metrics.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
@@ -22,6 +23,8 @@ export interface ApiDeps {
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  /** What this instance has counted. */
+  readonly counts: CountReader;
   readonly schedules: ScheduleStore;
   readonly watch: RunWatch;
   /** Aborted when the instance is to end; streams then end too. */

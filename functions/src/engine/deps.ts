@@ -3,6 +3,7 @@ import type { Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -38,6 +39,7 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly registry: WorkflowRegistry;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */

@@ -9,6 +9,7 @@ import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
 import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/run/records.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
+import type { RunStatus } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 
 /** Below Firestore's 500 writes a commit; leaves room for snapshot, ledger rows and records. */
@@ -45,6 +46,8 @@ export interface Batch {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
+  /** Every change of status on the way; one commit may make several. */
+  readonly moves: readonly { readonly from: RunStatus; readonly to: RunStatus }[];
   /** One for each proposal taken, in order; proposals beyond the limits of a commit are left for the next. */
   readonly results: readonly ProposalResult[];
 }
@@ -54,6 +57,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
   const events: RunEvent[] = [];
   const checkpoints: Checkpoint[] = [];
   const steps = new Map<string, StepRecord>();
+  const moves: Batch['moves'][number][] = [];
   const results: ProposalResult[] = [];
   let after = state;
   let bytes = 0;
@@ -82,12 +86,14 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
       if (checkpoint) checkpoints.push(checkpoint);
       const step = stepRecordOf(event, after.planVersion);
       if (step) steps.set(step.id, step);
+      const { status: from } = after;
       after = reduce(after, event);
+      if (after.status !== from) moves.push({ from, to: after.status });
       events.push(event);
     }
     results.push({ kind: 'appended', events: events.slice(first) });
   }
-  return { after, events, checkpoints, steps: [...steps.values()], results };
+  return { after, events, checkpoints, steps: [...steps.values()], moves, results };
 }
 
 /**

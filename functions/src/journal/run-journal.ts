@@ -9,15 +9,18 @@ import type { RunEvent } from '../core/run/events.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { Progress, RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type Batch, type Decide, mustWriteSnapshot } from './batch.ts';
+import { measure } from './measure.ts';
 
 export interface JournalDeps {
   readonly store: RunStore;
   readonly clock: Clock;
   readonly random: Randomness;
+  readonly metrics: Metrics;
 }
 
 export interface JournalOptions {
@@ -200,6 +203,7 @@ export class RunJournal {
       deadline,
     );
     if (result.kind === 'exists' && !(await this.#isOurs(batch))) return false;
+    measure(this.#deps.metrics, batch);
     // Otherwise the tail that was folded to recognise our events holds them all, and what others wrote after them.
     if (result.kind === 'committed') this.#state = batch.after;
     this.#lastCommitAt = this.#deps.clock.now();

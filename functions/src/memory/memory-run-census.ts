@@ -1,6 +1,6 @@
 /** Counts of runs in memory. */
-import { isTerminal } from '../core/run/status.ts';
-import type { DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
+import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { ascending } from './paging.ts';
 
@@ -22,6 +22,14 @@ export class MemoryRunCensus implements RunCensus {
     const order = (a: LiveVersion, b: LiveVersion) =>
       a.type === b.type ? a.planVersion - b.planVersion : a.type < b.type ? -1 : 1;
     return [...found.values()].sort(order).slice(0, limit);
+  }
+
+  async activeRuns(tenantId: string): Promise<readonly ActiveRuns[]> {
+    const own = [...this.#db.runs.values()].filter(({ snapshot }) => snapshot.tenantId === tenantId);
+    return RUN_STATUSES.filter((status) => !isTerminal(status)).map((status) => ({
+      status,
+      runs: own.filter(({ snapshot }) => snapshot.status === status).length,
+    }));
   }
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {

@@ -19,6 +19,7 @@ import { CairnError, toProblem } from '../core/errors.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
 import { refusedKey } from './refused-key.ts';
 
@@ -28,6 +29,7 @@ const MAX_LOOKS = 8;
 export interface OnceDeps extends SendDeps {
   readonly records: IdempotencyStore;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 export interface KeyedRequest {
@@ -54,6 +56,18 @@ export type OnceOutcome =
  * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same again)
  */
 export async function oncePerKey(
+  deps: OnceDeps,
+  request: KeyedRequest,
+  work: (begunAt: number) => Promise<KeptResponse>,
+): Promise<OnceOutcome> {
+  const outcome = await answer(deps, request, work);
+  const { tenantId, source } = request;
+  if (outcome.kind !== 'in_flight')
+    deps.metrics.answered({ tenantId, source, result: outcome.kind === 'replayed' ? 'hit' : 'miss' });
+  return outcome;
+}
+
+async function answer(
   deps: OnceDeps,
   request: KeyedRequest,
   work: (begunAt: number) => Promise<KeptResponse>,

@@ -31,6 +31,7 @@ import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { installedWorkflows } from './installed.ts';
+import { InstanceMetrics } from './instance-metrics.ts';
 import { platformLog } from './log.ts';
 import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } from './params.ts';
 import { systemRandomness } from './randomness.ts';
@@ -58,7 +59,8 @@ function build(settings: Settings): Root {
   const { collectionPrefix, environment, githubTenant, scheduleTenant } = settings;
   const db = firestoreClient(settings.project);
   const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
-  const world = { clock: systemClock, random: systemRandomness, log: platformLog };
+  const metrics = new InstanceMetrics();
+  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics };
   const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
     ...world,
@@ -111,6 +113,7 @@ function build(settings: Settings): Root {
       rendezvous,
       config,
       census,
+      counts: metrics,
       schedules,
       watch,
       shutdown,

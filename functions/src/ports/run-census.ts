@@ -2,6 +2,7 @@
  * Questions about many runs at once that no single run answers: which versions are still in use, and who has to be
  * looked at soon. Reads snapshots, which may lag behind a driven run (J7); nothing is decided by the answers.
  */
+import type { RunStatus } from '../core/run/status.ts';
 
 /** Runs of one tenant that have not ended and are pinned to this version. */
 export interface LiveVersion {
@@ -17,6 +18,12 @@ export interface DueEntry {
   readonly wakeAt: number;
 }
 
+/** Runs of one tenant that have a status which is not an end. */
+export interface ActiveRuns {
+  readonly status: RunStatus;
+  readonly runs: number;
+}
+
 export interface DueQuery {
   /** Only runs whose `wakeAt` is not after this, epoch ms. */
   readonly until: number;
@@ -30,6 +37,8 @@ export interface DueQuery {
 export interface RunCensus {
   /** By type and version, ascending; at most `limit` of them. */
   liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]>;
+  /** Every status that is not an end, also those of no run. */
+  activeRuns(tenantId: string): Promise<readonly ActiveRuns[]>;
   /** Of all tenants, earliest first. */
   due(query: DueQuery): Promise<readonly DueEntry[]>;
 }

@@ -2,7 +2,7 @@
 import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../core/encoding/ids.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
-import type { DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
 import { call } from './call.ts';
 import { Paths } from './paths.ts';
 
@@ -36,6 +36,17 @@ export class FirestoreRunCensus implements RunCensus {
     }
     // The last run of a version may have ended since it was found.
     return counted.filter(({ runs }) => runs > 0);
+  }
+
+  /** Ordered only so that the index of the list by status serves it. */
+  activeRuns(tenantId: string): Promise<readonly ActiveRuns[]> {
+    const runs = this.#paths.runs().where('tenantId', '==', tenantId);
+    const counts = LIVE.map(async (status) => {
+      const ofStatus = runs.where('status', '==', status).orderBy('createdAt', 'desc');
+      const counted = await call('count of active runs', () => ofStatus.count().get());
+      return { status, runs: counted.data().count };
+    });
+    return Promise.all(counts);
   }
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {

@@ -78,6 +78,38 @@ export function runCensusConformance(name: string, harness: Harness): void {
       });
     });
 
+    describe('active runs', () => {
+      const counts = async (tenantId: string) =>
+        Object.fromEntries(
+          (await stores.census.activeRuns(tenantId)).map(({ status, runs }) => [status, runs]),
+        );
+      const none = {
+        pending: 0,
+        running: 0,
+        replaying: 0,
+        awaiting_approval: 0,
+        waiting_external: 0,
+        interrupted: 0,
+      };
+
+      test('are counted by status, and those that have ended are not', async () => {
+        expect(await counts('acme')).toEqual(none);
+        for (const runId of ['run_1', 'run_2', 'run_3', 'run_4']) await start(runId);
+        await end('run_2');
+        const loaded = await stores.runs.load('run_3');
+        if (!loaded) throw new Error('run_3 is not there');
+        const { commit } = move(loaded.state, claim(loaded.state, T0 + 1_000), { snapshot: true });
+        await stores.runs.commit(commit);
+        expect(await counts('acme')).toEqual({ ...none, pending: 2, running: 1 });
+      });
+
+      test('are those of one tenant', async () => {
+        await start('run_1', { tenantId: 'other' });
+        expect(await counts('acme')).toEqual(none);
+        expect(await counts('other')).toEqual({ ...none, pending: 1 });
+      });
+    });
+
     describe('runs due soon', () => {
       test('come earliest first, of all tenants and types', async () => {
         await start('run_b', { type: 'two', tenantId: 'other' }, T0 + 2);

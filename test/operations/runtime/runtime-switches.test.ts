@@ -202,6 +202,7 @@ describe('opening a gate', () => {
     let pages = 0;
     const census: RuntimeDeps['census'] = {
       liveVersions: async () => [],
+      activeRuns: async () => [],
       due: async ({ after, until, limit }) => {
         pages += 1;
         expect(until).toBe(world.clock.now() + HELD_MS);

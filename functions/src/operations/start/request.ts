@@ -6,6 +6,7 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
@@ -18,6 +19,7 @@ export interface StartDeps {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Of this instance; absent: every repetition asks the store. */
   readonly recent?: RecentStarts;
 }

@@ -18,10 +18,14 @@ const MAX_LOOKS = 8;
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE (nothing is written), IDEMPOTENCY_KEY_REUSED,
  *   UNAVAILABLE when the same request should be sent again
  */
-export function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
-  return deps.recent
+export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
+  const outcome = await (deps.recent
     ? deps.recent.join(deps, request, () => startOnce(deps, request))
-    : startOnce(deps, request);
+    : startOnce(deps, request));
+  const { tenantId, source, key } = request;
+  if (key !== undefined && outcome.kind !== 'in_flight')
+    deps.metrics.answered({ tenantId, source, result: outcome.kind === 'replayed' ? 'hit' : 'miss' });
+  return outcome;
 }
 
 async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {

@@ -17,6 +17,7 @@ import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
+import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -26,6 +27,8 @@ export interface InstallationOptions {
   readonly seed?: number | undefined;
   /** Epoch ms at which its time begins. */
   readonly startAt?: number | undefined;
+  /** What moves and answers are told to; absent: nobody. */
+  readonly metrics?: Metrics | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;
 }
@@ -43,7 +46,7 @@ export class Installation {
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
 
-  constructor({ workflows, settings, seed, startAt, logTo }: InstallationOptions) {
+  constructor({ workflows, settings, seed, startAt, metrics = UNMEASURED, logTo }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
     this.db = new MemoryDatabase(this.clock);
     this.store = new MemoryRunStore(this.db);
@@ -60,6 +63,7 @@ export class Installation {
       clock: this.clock,
       random: seededRandomness(seed),
       log: logTo(this.clock),
+      metrics,
       registry: new WorkflowRegistry(workflows),
       settings,
       shutdown: this.shutdown.signal,

@@ -1,0 +1,63 @@
+/** The four metrics of the run lifecycle text (7.1), with its names and labels, of one tenant. */
+
+import { type Counts, DURATION_BOUNDS_MS, type Durations } from '../../../ports/metrics.ts';
+import type { ActiveRuns } from '../../../ports/run-census.ts';
+import type { Family, Labels, Sample } from './prometheus.ts';
+
+const PER_INSTANCE = 'Counted by the instance that answers, since it began.';
+
+export interface Measured {
+  readonly tenantId: string;
+  readonly counts: Counts;
+  readonly active: readonly ActiveRuns[];
+}
+
+export function families({ tenantId, counts, active }: Measured): Family[] {
+  return [
+    {
+      name: 'gwi_run_transitions_total',
+      type: 'counter',
+      help: `Changes of a run's status. ${PER_INSTANCE}`,
+      samples: counts.transitions.map(({ from, to, count }) => ({
+        labels: { from_state: from, to_state: to, tenant_id: tenantId },
+        value: count,
+      })),
+    },
+    {
+      name: 'gwi_run_duration_seconds',
+      type: 'histogram',
+      help: `How long runs took from their start to their end, waits included. ${PER_INSTANCE}`,
+      samples: counts.durations.flatMap((ended) => histogram(ended, tenantId)),
+    },
+    {
+      name: 'gwi_run_active_gauge',
+      type: 'gauge',
+      help: 'Runs that have not ended, counted in the store, the same at every instance; seconds old at most.',
+      samples: active.map(({ status, runs }) => ({ labels: { status, tenant_id: tenantId }, value: runs })),
+    },
+    {
+      name: 'gwi_idempotency_hits_total',
+      type: 'counter',
+      help: `Requests with an idempotency key: hit, answered as before; miss, done. ${PER_INSTANCE}`,
+      samples: counts.answers.map(({ source, result, count }) => ({
+        labels: { source, result },
+        value: count,
+      })),
+    },
+  ];
+}
+
+function histogram({ type, status, count, sumMs, within }: Durations, tenantId: string): Sample[] {
+  const labels: Labels = { type, status, tenant_id: tenantId };
+  const bucket = (le: string, value: number): Sample => ({
+    suffix: '_bucket',
+    labels: { ...labels, le },
+    value,
+  });
+  return [
+    ...DURATION_BOUNDS_MS.map((boundMs, i) => bucket(String(boundMs / 1_000), within[i] ?? 0)),
+    bucket('+Inf', count),
+    { suffix: '_sum', labels, value: sumMs / 1_000 },
+    { suffix: '_count', labels, value: count },
+  ];
+}

@@ -1,0 +1,89 @@
+/**
+ * What this instance has counted since it began, in its memory. Counts of an instance end with it; whoever collects
+ * them takes that for the reset of a counter, which it is.
+ *
+ * Must not: grow with runs. Series are made of tenants, deployed types and statuses, and tenants are bounded.
+ */
+import {
+  type CountReader,
+  type Counts,
+  DURATION_BOUNDS_MS,
+  type Durations,
+  type Ending,
+  type KeyedAnswer,
+  type Metrics,
+  type Transition,
+} from '../ports/metrics.ts';
+
+/** About 20 KiB each with a dozen workflows; the one that nothing was counted for longest makes room. */
+const TENANTS_KEPT = 500;
+
+type Counter<T> = Map<string, T & { count: number }>;
+
+interface Tally extends Omit<Durations, 'within'> {
+  count: number;
+  sumMs: number;
+  readonly within: number[];
+}
+
+interface OfTenant {
+  readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
+  readonly durations: Map<string, Tally>;
+  readonly answers: Counter<Omit<KeyedAnswer, 'tenantId'>>;
+}
+
+export class InstanceMetrics implements Metrics, CountReader {
+  readonly #tenants = new Map<string, OfTenant>();
+
+  transition({ tenantId, from, to }: Transition): void {
+    bump(this.#of(tenantId).transitions, `${from} ${to}`, { from, to });
+  }
+
+  ended({ tenantId, type, status, durationMs }: Ending): void {
+    const { durations } = this.#of(tenantId);
+    const name = `${status} ${type}`;
+    const tally = durations.get(name) ?? {
+      type,
+      status,
+      count: 0,
+      sumMs: 0,
+      within: DURATION_BOUNDS_MS.map(() => 0),
+    };
+    tally.count += 1;
+    tally.sumMs += durationMs;
+    for (const [i, boundMs] of DURATION_BOUNDS_MS.entries()) {
+      if (durationMs <= boundMs) tally.within[i] = (tally.within[i] ?? 0) + 1;
+    }
+    durations.set(name, tally);
+  }
+
+  answered({ tenantId, source, result }: KeyedAnswer): void {
+    bump(this.#of(tenantId).answers, `${source} ${result}`, { source, result });
+  }
+
+  countsOf(tenantId: string): Counts {
+    const counted = this.#tenants.get(tenantId);
+    return {
+      transitions: [...(counted?.transitions.values() ?? [])],
+      durations: [...(counted?.durations.values() ?? [])],
+      answers: [...(counted?.answers.values() ?? [])],
+    };
+  }
+
+  #of(tenantId: string): OfTenant {
+    const known = this.#tenants.get(tenantId);
+    const counted = known ?? { transitions: new Map(), durations: new Map(), answers: new Map() };
+    // Last in order is what was counted last.
+    this.#tenants.delete(tenantId);
+    this.#tenants.set(tenantId, counted);
+    const [oldest] = this.#tenants.keys();
+    if (this.#tenants.size > TENANTS_KEPT && oldest !== undefined) this.#tenants.delete(oldest);
+    return counted;
+  }
+}
+
+function bump<T extends object>(counter: Counter<T>, name: string, labels: T): void {
+  const counted = counter.get(name);
+  if (counted) counted.count += 1;
+  else counter.set(name, { ...labels, count: 1 });
+}

@@ -1,0 +1,62 @@
+/**
+ * What is counted while runs move (run lifecycle text, 7.1). Fed only with what is durable: a transition by whoever
+ * appended it, an answer by whoever gave it, so that nothing is counted twice. Must not fail, nor keep anybody waiting.
+ */
+import type { EventSource } from '../core/decisions/idempotency.ts';
+import type { RunStatus, TerminalStatus } from '../core/run/status.ts';
+
+export interface Transition {
+  readonly tenantId: string;
+  readonly from: RunStatus;
+  readonly to: RunStatus;
+}
+
+export interface Ending {
+  readonly tenantId: string;
+  /** Of the workflow. */
+  readonly type: string;
+  readonly status: TerminalStatus;
+  readonly durationMs: number;
+}
+
+export interface KeyedAnswer {
+  readonly tenantId: string;
+  readonly source: EventSource;
+  /** `hit`: answered with what an earlier request with the key was answered. */
+  readonly result: 'hit' | 'miss';
+}
+
+export interface Metrics {
+  transition(transition: Transition): void;
+  ended(ending: Ending): void;
+  answered(answer: KeyedAnswer): void;
+}
+
+/** Runs that ended in one way. */
+export interface Durations {
+  readonly type: string;
+  readonly status: TerminalStatus;
+  readonly count: number;
+  readonly sumMs: number;
+  /** For each of `DURATION_BOUNDS_MS` how many took that long at most. */
+  readonly within: readonly number[];
+}
+
+/** What one instance has counted for one tenant since it began. */
+export interface Counts {
+  readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
+  readonly durations: readonly Durations[];
+  readonly answers: readonly (Omit<KeyedAnswer, 'tenantId'> & { readonly count: number })[];
+}
+
+export interface CountReader {
+  countsOf(tenantId: string): Counts;
+}
+
+/** From a step that only computes to a run that waits for people over a weekend. */
+export const DURATION_BOUNDS_MS: readonly number[] = [
+  100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000,
+];
+
+/** For where nobody asks: counts nothing. */
+export const UNMEASURED: Metrics = { transition() {}, ended() {}, answered() {} };

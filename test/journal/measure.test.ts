@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { Fatal } from '../../functions/src/core/errors.ts';
+import type { RunEvent } from '../../functions/src/core/run/events.ts';
+import { initialState, reduce } from '../../functions/src/core/run/reduce/index.ts';
+import { isTerminal } from '../../functions/src/core/run/status.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import type { Ending, Metrics, Transition } from '../../functions/src/ports/metrics.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { intercept, never } from '../support/intercept.ts';
+import { World } from '../support/world.ts';
+
+/** Notes what it is told, in order. */
+class Noted implements Metrics {
+  readonly transitions: Transition[] = [];
+  readonly endings: Ending[] = [];
+  transition(transition: Transition): void {
+    this.transitions.push(transition);
+  }
+  ended(ending: Ending): void {
+    this.endings.push(ending);
+  }
+  answered(): void {}
+}
+
+const child = defineWorkflow({
+  type: 'child',
+  planVersion: 1,
+  input: z.object({ n: z.number() }),
+  steps: (step) => ({
+    slow: step.sleep('rest', { for: '1h' }),
+    out: step('double', ({ input }) => 2 * input.n),
+  }),
+});
+
+/** Each kind of wait, an end by its own doing, and one that fails. */
+const workflows = [
+  child,
+  defineWorkflow({
+    type: 'plain',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({ one: step('one', () => 1) }),
+  }),
+  defineWorkflow({
+    type: 'failing',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({
+      one: step('one', () => {
+        throw new Fatal('no');
+      }),
+    }),
+  }),
+  defineWorkflow({
+    type: 'asking',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({ gate: step.approval('gate', { timeout: '24h', ask: () => ({ question: '?' }) }) }),
+  }),
+  defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({ one: step.child('one', { workflow: child, input: () => ({ n: 1 }) }) }),
+  }),
+  defineWorkflow({
+    type: 'stuck',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({ one: step('one', ({ attempt, signal: _ }) => (attempt > 1 ? 1 : never())) }),
+  }),
+];
+
+/** What the journals say: every change of status, and every end. */
+function inJournals(world: World): { transitions: Transition[]; endings: Ending[] } {
+  const transitions: Transition[] = [];
+  const endings: Ending[] = [];
+  for (const [runId, { events }] of world.db.runs) {
+    const [first, ...rest] = [...events.values()] as RunEvent[];
+    let state = initialState(runId, first as RunEvent<'run_created'>);
+    for (const event of rest) {
+      const { status: from, tenantId, type } = state;
+      state = reduce(state, event);
+      const { status } = state;
+      if (status === from) continue;
+      transitions.push({ tenantId, from, to: status });
+      if (isTerminal(status)) endings.push({ tenantId, type, status, durationMs: state.durationMs ?? -1 });
+    }
+  }
+  return { transitions, endings };
+}
+
+function sorted(rows: readonly object[]): string[] {
+  return rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+}
+
+function assertSame(world: World, noted: Noted): void {
+  const { transitions, endings } = inJournals(world);
+  expect(sorted(noted.transitions)).toEqual(sorted(transitions));
+  expect(sorted(noted.endings)).toEqual(sorted(endings));
+}
+
+/** A little of everything; `lose` says of which commits of drives the answer is lost. */
+async function everything(lose: (commit: number) => boolean): Promise<{ world: World; noted: Noted }> {
+  const noted = new Noted();
+  const world = new World({ workflows, metrics: noted });
+  let commits = 0;
+  const store = intercept(world.store, async ({ method }, proceed) => {
+    const answer = await proceed();
+    if (method !== 'commit') return answer;
+    commits += 1;
+    if (lose(commits)) throw new OutcomeUnknown(method, 'answer lost');
+    return answer;
+  });
+  const deps = { ...world.deps, store };
+  for (const type of ['plain', 'failing', 'parent']) await world.start(type);
+  const asked = await world.start('asking');
+  const halted = await world.start('asking', {}, { tenantId: 't2' });
+  const cancelled = await world.start('plain', {}, { tenantId: 't2' });
+  await cancelRun(world.deps, { runId: cancelled, tenantId: 't2', stopKind: 'user' });
+  const waits = () =>
+    [asked, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
+  await world.run(waits, deps);
+  const decide = { stepId: 'gate', actor: 'c.ada' };
+  // Resumed and ended, or let go, by one and the same commit.
+  await decideApproval(world.deps, { ...decide, runId: asked, tenantId: 't1', decision: 'approve' });
+  await decideApproval(world.deps, { ...decide, runId: halted, tenantId: 't2', decision: 'halt' });
+  await world.run(undefined, deps);
+  return { world, noted };
+}
+
+describe('every change of status is counted once, by whoever appended it', () => {
+  test('runs that end by themselves, fail, wait, are cancelled or halted, and children', async () => {
+    const { world, noted } = await everything(() => false);
+    assertSame(world, noted);
+    expect(new Set(noted.endings.map(({ status }) => status))).toEqual(
+      new Set(['completed', 'failed', 'cancelled']),
+    );
+    expect(noted.transitions.length).toBeGreaterThan(15);
+    expect(new Set(noted.transitions.map(({ tenantId }) => tenantId))).toEqual(new Set(['t1', 't2']));
+  });
+
+  test.each([1, 2, 3])('and when the answers of commits are lost (one in %d)', async (nth) => {
+    let lost = 0;
+    const { world, noted } = await everything((commit) => {
+      // At most one loss in a row, so that every commit is known in the end.
+      const lose = commit % (nth + 1) === 0;
+      if (lose) lost += 1;
+      return lose;
+    });
+    assertSame(world, noted);
+    expect(lost).toBeGreaterThan(2);
+  });
+
+  test('a run whose drive died: found, and taken up again by the scan', async () => {
+    const noted = new Noted();
+    const world = new World({ workflows, metrics: noted });
+    await world.start('stuck');
+    let dead = false;
+    const mortal = intercept(world.store, (_, proceed) => (dead ? never() : proceed()));
+    void world.run(() => noted.transitions.length > 0, { ...world.deps, store: mortal });
+    while (noted.transitions.length === 0) await new Promise((done) => setImmediate(done));
+    dead = true;
+    world.clock.jump(10 * 60_000);
+    await world.run(() => noted.endings.length > 0);
+    assertSame(world, noted);
+    expect(noted.transitions.map(({ from, to }) => `${from} ${to}`)).toEqual([
+      'pending running',
+      'running interrupted',
+      'interrupted running',
+      'running completed',
+    ]);
+  });
+
+  test('what another appended is not counted by who reads it', async () => {
+    const noted = new Noted();
+    const other = new Noted();
+    const world = new World({ workflows, metrics: noted });
+    const runId = await world.start('asking');
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval');
+    const seen = noted.transitions.length;
+    await cancelRun({ ...world.deps, metrics: other }, { runId, tenantId: 't1', stopKind: 'user' });
+    await world.run();
+    expect(noted.transitions).toHaveLength(seen);
+    expect(other.transitions).toEqual([{ tenantId: 't1', from: 'awaiting_approval', to: 'cancelled' }]);
+  });
+});
