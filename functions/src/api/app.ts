@@ -1,15 +1,17 @@
 /**
  * The HTTP API: which path and method leads where. Owns routing, and that every refusal is a problem answer; a route's
- * work is in its own module.
+ * work is in its own module. Paths and methods are those of `openapi/paths/`: nothing else compiles.
  *
- * Must not: answer anything but health without knowing the caller.
+ * Must not: answer anything but health, and what the API says of itself, without knowing the caller.
  */
 import { type Context, Hono } from 'hono';
 import { CairnError } from '../core/errors.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Handlers, Path } from './openapi/paths/all.ts';
 import { RateLimiter } from './rate-limit.ts';
+import { ApiDocument } from './routes/api-document.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
@@ -38,7 +40,7 @@ const LARGE_READS = { passing: 2, waiting: 20 };
 const STREAMS = { ofAll: 40, ofOneTenant: 10 };
 
 type Env = { Variables: { caller: Caller } };
-type Handler = (c: Context<Env>) => Promise<Response>;
+type Handler = (c: Context<Env>) => Response | Promise<Response>;
 
 export function createApi(deps: ApiDeps): Hono<Env> {
   const authenticator = new Authenticator({
@@ -53,8 +55,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   const places = new StreamPlaces(STREAMS);
   const limiter = deps.rateLimit && new RateLimiter(deps.rateLimit, deps.start.clock);
   const app = new Hono<Env>();
-  const resource = (path: string, methods: Readonly<Record<string, Handler>>) => {
-    for (const [method, handler] of Object.entries(methods)) app.on(method, path, handler);
+  const resource = <P extends Path>(described: P, methods: Handlers<P, Handler>) => {
+    const path = described.replace(/\{(\w+)\}/g, ':$1');
+    for (const [method, handler] of Object.entries<Handler>(methods)) app.on(method, path, handler);
     // Hono answers HEAD with what GET answers.
     const allowed = Object.keys(methods).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     app.all(path, (c) => {
@@ -63,6 +66,9 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   };
 
   resource('/v1/healthz', { GET: () => health.answer() });
+  const document = new ApiDocument(deps.version);
+  resource('/v1/openapi.json', { GET: (c) => document.json(c.req.url) });
+  resource('/v1/docs', { GET: (c) => document.page(c.req.url) });
 
   app.use('/v1/*', async (c, next) => {
     const caller = await authenticator.callerOf(c.req.raw.headers);
@@ -77,15 +83,15 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     GET: (c) => listRuns(deps, c.get('caller'), c.req.url),
     POST: (c) => startFromApi(deps, c.get('caller'), { request: c.req.raw, large: starts }),
   });
-  resource('/v1/runs/:id', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
-  resource('/v1/runs/:id/cancel', {
+  resource('/v1/runs/{id}', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
-  resource('/v1/runs/:id/signals', {
+  resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
   resource('/v1/events', { POST: (c) => deliverFromApi(deps, c.get('caller'), c.req.raw) });
-  resource('/v1/runs/:id/approvals/:stepId', {
+  resource('/v1/runs/{id}/approvals/{stepId}', {
     POST: (c) =>
       decideFromApi(deps, c.get('caller'), {
         ...at(c),
@@ -93,48 +99,51 @@ export function createApi(deps: ApiDeps): Hono<Env> {
         request: c.req.raw,
       }),
   });
-  resource('/v1/runs/:id/stream', {
+  resource('/v1/runs/{id}/stream', {
     GET: (c) => streamRun(deps, c.get('caller'), { ...at(c), request: c.req.raw, places }),
   });
-  resource('/v1/runs/:id/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
-  resource('/v1/runs/:id/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
-  resource('/v1/runs/:id/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
-  resource('/v1/runs/:id/checkpoints/:seq/output', {
+  resource('/v1/runs/{id}/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/checkpoints/{seq}/output', {
     GET: (c) => readOutput(deps, c.get('caller'), { ...at(c), seq: c.req.param('seq') ?? '', large: reads }),
   });
-  resource('/v1/idempotency/:key', {
+  resource('/v1/idempotency/{key}', {
     GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
   resource('/v1/metrics', { GET: (c) => metrics.answer(c.get('caller'), c.req.url) });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });
-  resource('/v1/workflows/:type/pause', { POST: (c) => pauseFromApi(deps, c.get('caller'), ofType(c)) });
-  resource('/v1/workflows/:type/unpause', { POST: (c) => unpauseFromApi(deps, c.get('caller'), ofType(c)) });
+  resource('/v1/workflows/{type}/pause', { POST: (c) => pauseFromApi(deps, c.get('caller'), ofType(c)) });
+  resource('/v1/workflows/{type}/unpause', { POST: (c) => unpauseFromApi(deps, c.get('caller'), ofType(c)) });
   const toSchedule = (c: Context<Env>) => ({ id: c.req.param('id') ?? '', request: c.req.raw });
   resource('/v1/schedules', {
     GET: (c) => listSchedules(deps, c.get('caller'), c.req.url),
     POST: (c) => changing.postSchedule(deps, c.get('caller'), c.req.raw),
   });
-  resource('/v1/schedules/:id', {
+  resource('/v1/schedules/{id}', {
     GET: (c) => readSchedule(deps, c.get('caller'), toSchedule(c)),
     PATCH: (c) => changing.patchSchedule(deps, c.get('caller'), toSchedule(c)),
     DELETE: (c) => changing.deleteSchedule(deps, c.get('caller'), toSchedule(c)),
   });
-  for (const [verb, handle] of Object.entries({
-    pause: changing.pauseSchedule,
-    resume: changing.resumeSchedule,
-    trigger: triggerFromApi,
-    backfill: backfillFromApi,
-  })) {
-    resource(`/v1/schedules/:id/${verb}`, { POST: (c) => handle(deps, c.get('caller'), toSchedule(c)) });
-  }
+  const { pauseSchedule, resumeSchedule } = changing;
+  resource('/v1/schedules/{id}/pause', { POST: (c) => pauseSchedule(deps, c.get('caller'), toSchedule(c)) });
+  resource('/v1/schedules/{id}/resume', {
+    POST: (c) => resumeSchedule(deps, c.get('caller'), toSchedule(c)),
+  });
+  resource('/v1/schedules/{id}/trigger', {
+    POST: (c) => triggerFromApi(deps, c.get('caller'), toSchedule(c)),
+  });
+  resource('/v1/schedules/{id}/backfill', {
+    POST: (c) => backfillFromApi(deps, c.get('caller'), toSchedule(c)),
+  });
   resource('/v1/clients', {
     GET: (c) => listClients(deps, c.get('caller'), c.req.url),
     POST: (c) => createClientFromApi(deps, c.get('caller'), c.req.raw),
   });
   const ofClient = (c: Context<Env>) => ({ clientId: c.req.param('id') ?? '', request: c.req.raw });
-  resource('/v1/clients/:id/rotate', { POST: (c) => rotateFromApi(deps, c.get('caller'), ofClient(c)) });
-  resource('/v1/clients/:id/revoke', { POST: (c) => revokeFromApi(deps, c.get('caller'), ofClient(c)) });
+  resource('/v1/clients/{id}/rotate', { POST: (c) => rotateFromApi(deps, c.get('caller'), ofClient(c)) });
+  resource('/v1/clients/{id}/revoke', { POST: (c) => revokeFromApi(deps, c.get('caller'), ofClient(c)) });
   resource('/v1/runtime', {
     GET: (c) => readRuntime(deps, c.get('caller'), c.req.url),
     PUT: (c) => putRuntime(deps, c.get('caller'), c.req.raw),

@@ -1,0 +1,171 @@
+/**
+ * The OpenAPI 3.1 document: the table of routes, the schemas, and what all routes have in common. It is made, never
+ * written by hand, so that it says what the code does.
+ */
+import { z } from 'zod';
+import type { Json } from '../../core/encoding/json.ts';
+import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
+import { PATHS } from './paths/all.ts';
+import type { Answer, Method, Operation, Paths } from './paths/describe.ts';
+import { NAMED, type SchemaName } from './schemas/named.ts';
+
+type Part = { readonly [name: string]: Json };
+
+export interface OpenApiOperation extends Part {
+  readonly operationId: string;
+  readonly summary: string;
+}
+
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly security: Part[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Part>>; readonly securitySchemes: Part };
+}
+
+const REF = '#/components/schemas/';
+const OF_ALL: readonly ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'];
+const OF_CALLERS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'FORBIDDEN'];
+const OF_MUTATIONS: readonly ErrorCode[] = [
+  'IDEMPOTENCY_KEY_REUSED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+];
+const DESCRIPTION = [
+  'Durable runs. Every mutation takes an idempotency key: the same request with the same key is done once and answered',
+  'alike. Refusals are problem details with a stable `code`. Members may be added to any answer at any time.',
+].join(' ');
+
+/** @param version of the deployed functions */
+export function openApi(version: string): OpenApi {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Cairn', version, description: DESCRIPTION },
+    security: [{ bearer: [] }],
+    paths: Object.fromEntries(
+      Object.entries(PATHS as Paths).map(([path, methods]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(methods).map(([method, operation]) => [
+            method.toLowerCase(),
+            operationOf(path, method as Method, operation),
+          ]),
+        ),
+      ]),
+    ),
+    components: {
+      schemas: schemas(),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `cairn_<client>_<secret>`, or a Firebase ID token.',
+        },
+      },
+    },
+  };
+}
+
+function operationOf(path: string, method: Method, operation: Operation): OpenApiOperation {
+  const isMutation = method !== 'GET';
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
+    ...Object.entries(operation.query ?? {}).map(([name, what]) => parameter('query', name, what)),
+    ...(isMutation ? [parameter('header', 'Idempotency-Key', 'Names the request; see above.')] : []),
+  ];
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [path.split('/')[2] ?? ''],
+    ...(operation.role === 'open'
+      ? { security: [] }
+      : { description: `Takes the role ${operation.role}, or a higher one.` }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === undefined ? {} : { requestBody: bodyOf(operation.body) }),
+    responses: responsesOf(operation, isMutation),
+  };
+}
+
+function parameter(where: 'path' | 'query' | 'header', name: string, what?: string): Part {
+  return {
+    name,
+    in: where,
+    ...(where === 'path' ? { required: true } : {}),
+    ...(what === undefined ? {} : { description: what }),
+    schema: { type: 'string' },
+  };
+}
+
+/** One that may be an empty object may be left out. */
+function bodyOf(name: SchemaName): Part {
+  return {
+    required: !NAMED[name].safeParse({}).success,
+    content: { 'application/json': { schema: { $ref: REF + name } } },
+  };
+}
+
+function responsesOf(operation: Operation, isMutation: boolean): Part {
+  const answers = Object.entries(operation.answers).map(([status, answer]) => [
+    status,
+    { ...answerOf(answer), ...(isMutation ? { headers: REPLAYED } : {}) },
+  ]);
+  const inFlight = answerOf({ what: 'The same request is under way elsewhere', schema: 'InFlight' });
+  return {
+    ...problems(operation, isMutation),
+    ...(isMutation ? { 202: inFlight } : {}),
+    ...Object.fromEntries(answers),
+  };
+}
+
+const REPLAYED: Part = {
+  'Idempotency-Replayed': {
+    description: '`true` if the request had been done before.',
+    schema: { type: 'string', const: 'true' },
+  },
+};
+
+function answerOf({ what, schema, media = 'application/json' }: Answer): Part {
+  return {
+    description: what,
+    content: { [media]: schema === undefined ? {} : { schema: { $ref: REF + schema } } },
+  };
+}
+
+/** Those of one status together, each code with what it means. */
+function problems({ role, refusals = [] }: Operation, isMutation: boolean): Part {
+  const common = role === 'open' ? [] : [...OF_ALL, ...OF_CALLERS, ...(isMutation ? OF_MUTATIONS : [])];
+  const codes: readonly ErrorCode[] = [...common, ...refusals];
+  const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].httpStatus);
+  return Object.fromEntries(
+    [...byStatus].map(([status, those]) => [
+      status,
+      {
+        description: those.map((code) => `${code}: ${ERROR_CODES[code].title}`).join('; '),
+        content: { 'application/problem+json': { schema: { $ref: `${REF}Problem` } } },
+      },
+    ]),
+  );
+}
+
+/** As they are sent: what a body may leave out is optional, and an answer may gain members. */
+function schemas(): Record<string, Part> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
+  const made = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: (id) => REF + id,
+    override: ({ jsonSchema }) => {
+      // `format` says it; the pattern is long, and no part of the promise.
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(made.schemas).map(([id, { $schema, $id, ...schema }]) => [id, plain(schema)]),
+  );
+}
+
+/** Without what JSON cannot carry: schemas bear hidden members of the library. */
+function plain(schema: object): Part {
+  return JSON.parse(JSON.stringify(schema)) as Part;
+}

@@ -1,0 +1,36 @@
+/** How a route is described: only what cannot be told from the schemas and from what all routes have in common. */
+import type { ErrorCode } from '../../../core/errors.ts';
+import type { Role } from '../../../ports/access/client-store.ts';
+import type { SchemaName } from '../schemas/named.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Answer {
+  readonly what: string;
+  readonly schema?: SchemaName;
+  /** Default: JSON. */
+  readonly media?: string;
+}
+
+export interface Operation {
+  /** Unique; generated clients name their methods so. */
+  readonly id: string;
+  readonly summary: string;
+  /** The least role that may; `open`: whoever comes. */
+  readonly role: Role | 'open';
+  /** Parameters by name, with what they mean. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: SchemaName;
+  /** By status: all that are no problem, but for the 202 of every mutation. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Beside those that every route, or every mutation, may answer. */
+  readonly refusals?: readonly ErrorCode[];
+}
+
+export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
+
+/** Of lists with pages. */
+export const PAGE = {
+  limit: 'Items on a page: 1 to 100, default 20.',
+  cursor: '`next` of the page before.',
+} as const;

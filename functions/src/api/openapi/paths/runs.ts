@@ -1,0 +1,142 @@
+/** The routes of runs and of events that reach them. */
+import { PAGE, type Paths } from './describe.ts';
+
+export const RUN_PATHS = {
+  '/v1/runs': {
+    GET: {
+      id: 'listRuns',
+      summary: 'Lists runs, newest first',
+      role: 'viewer',
+      query: {
+        status: 'Only runs of this status.',
+        type: 'Only runs of this workflow.',
+        repoId: 'Only runs about this repository.',
+        threadId: 'Only runs of this thread.',
+        ...PAGE,
+      },
+      answers: { 200: { what: 'A page of runs', schema: 'RunPage' } },
+    },
+    POST: {
+      id: 'startRun',
+      summary: 'Starts a run, once per idempotency key',
+      role: 'submitter',
+      body: 'StartBody',
+      answers: {
+        201: { what: 'The run was made; `Location` says where it is', schema: 'RunStarted' },
+        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+      },
+    },
+  },
+  '/v1/runs/{id}': {
+    GET: {
+      id: 'readRun',
+      summary: 'Reads a run as it is now',
+      role: 'viewer',
+      answers: { 200: { what: 'The run', schema: 'Run' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/cancel': {
+    POST: {
+      id: 'cancelRun',
+      summary: 'Ends a run, or asks whoever drives it to',
+      role: 'operator',
+      body: 'CancelBody',
+      answers: { 200: { what: 'What was asked first', schema: 'Cancellation' } },
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE'],
+    },
+  },
+  '/v1/runs/{id}/signals': {
+    POST: {
+      id: 'signalRun',
+      summary: 'Tells one run something it waits for, or soon will',
+      role: 'submitter',
+      body: 'SignalBody',
+      answers: { 200: { what: 'What became of the signal', schema: 'Signalled' } },
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'PLAN_VERSION_UNAVAILABLE'],
+    },
+  },
+  '/v1/runs/{id}/approvals/{stepId}': {
+    POST: {
+      id: 'decideApproval',
+      summary: 'Decides an approval, or about a step in doubt',
+      role: 'operator',
+      body: 'DecisionBody',
+      answers: { 200: { what: 'The decision that counts', schema: 'ApprovalDecided' } },
+      refusals: [
+        'RUN_NOT_FOUND',
+        'NOT_FOUND',
+        'RUN_TERMINAL_STATE',
+        'RUN_INVALID_TRANSITION',
+        'APPROVAL_DECIDED',
+        'APPROVAL_EXPIRED',
+        'PLAN_VERSION_UNAVAILABLE',
+      ],
+    },
+  },
+  '/v1/runs/{id}/stream': {
+    GET: {
+      id: 'streamRun',
+      summary: 'Streams the events of a run as they happen, as server-sent events',
+      role: 'viewer',
+      query: {
+        after: 'Seq of the last event that is known; the header `Last-Event-ID` counts more.',
+      },
+      answers: {
+        200: {
+          what: 'Each `id` is a seq, each `data` an event; `event: end` ends it',
+          media: 'text/event-stream',
+        },
+      },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/events': {
+    GET: {
+      id: 'listEvents',
+      summary: 'Lists the journal of a run, newest first',
+      role: 'viewer',
+      query: PAGE,
+      answers: { 200: { what: 'A page of events', schema: 'EventPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/steps': {
+    GET: {
+      id: 'listSteps',
+      summary: 'Lists the steps of a run by their id',
+      role: 'viewer',
+      query: PAGE,
+      answers: { 200: { what: 'A page of steps', schema: 'StepPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/checkpoints': {
+    GET: {
+      id: 'listCheckpoints',
+      summary: 'Lists the checkpoints of a run, newest first',
+      role: 'viewer',
+      query: PAGE,
+      answers: { 200: { what: 'A page of checkpoints', schema: 'CheckpointPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/checkpoints/{seq}/output': {
+    GET: {
+      id: 'readOutput',
+      summary: 'Reads one recorded output, however large',
+      role: 'viewer',
+      answers: { 200: { what: 'The output itself', schema: 'Output' } },
+      refusals: ['RUN_NOT_FOUND', 'NOT_FOUND'],
+    },
+  },
+  '/v1/events': {
+    POST: {
+      id: 'deliverEvent',
+      summary: 'Delivers an event to every run that waits for it, or keeps it for the first that will',
+      role: 'submitter',
+      body: 'EventBody',
+      answers: { 200: { what: 'Who has it', schema: 'EventDelivered' } },
+    },
+  },
+} as const satisfies Paths;

@@ -1,0 +1,68 @@
+/** What lies under a run, as `views/documents.ts` shows it. */
+import { z } from 'zod';
+import { Count, pageOf, Seq, Time, Value } from './common.ts';
+
+export const RunEvent = z.object({
+  seq: Seq,
+  id: z.string(),
+  type: z.string().describe('Types are added: pass over those you do not know.'),
+  at: Time,
+  initiator: z.enum(['user', 'system', 'timeout', 'policy', 'webhook', 'approval']),
+  actor: z.string().optional(),
+  data: z.record(z.string(), Value),
+  schemaVersion: z.int(),
+  writer: z.object({ owner: z.string(), epoch: Count }).optional(),
+  prevHash: z.string(),
+  hash: z.string(),
+});
+export const EventPage = pageOf(RunEvent);
+
+export const Step = z.object({
+  id: z.string().describe('Of the step, or `id[itemKey]` of an item of a map.'),
+  kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']),
+  status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
+  planVersion: z.int().min(1),
+  inputsHash: z.string(),
+  outputsSummary: z.string().optional(),
+  errorTrace: z.string().optional(),
+  checkpoint: Seq.optional(),
+  attempts: Count,
+  startedAt: Time,
+  updatedAt: Time,
+  revision: z.int().min(1),
+  compensated: z.boolean(),
+});
+export const StepPage = pageOf(Step);
+
+export const Checkpoint = z.object({
+  seq: Seq,
+  boundary: z.enum(['run_created', 'run_started', 'step_completed', 'suspended', 'run_finished']),
+  planVersion: z.int().min(1),
+  parent: Count,
+  at: Time,
+  stepId: z.string().optional(),
+  itemKey: z.string().optional(),
+  revision: z.int().optional(),
+  attempt: Count.optional(),
+  outcome: z
+    .enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed', 'completed', 'cancelled'])
+    .optional(),
+  inputsHash: z.string().optional(),
+  outputHash: z.string().optional(),
+  output: Value.optional(),
+  outputRef: z
+    .object({ sha256: z.string(), bytes: Count, chunks: Count })
+    .optional()
+    .describe('A large output: read it at /v1/runs/{id}/checkpoints/{seq}/output.'),
+  outputsSummary: z.string().optional(),
+  errorTrace: z.string().optional(),
+  agent: z.string().optional(),
+  tokensUsed: z.object({ input: Count, output: Count }).optional(),
+  resumable: z.boolean().optional(),
+  idempotent: z.boolean().optional(),
+  startedAt: Time.optional(),
+  durationMs: Count.optional(),
+});
+export const CheckpointPage = pageOf(Checkpoint);
+
+export const Output = Value.describe('What the step returned.');

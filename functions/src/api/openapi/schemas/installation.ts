@@ -1,0 +1,74 @@
+/** What belongs to no run: health, workflows, the runtime's switches, API clients, idempotency records. */
+import { z } from 'zod';
+import { ROLES } from '../../auth.ts';
+import { Count, Time, Value } from './common.ts';
+
+export const Health = z.object({
+  status: z.enum(['ok', 'degraded']),
+  version: z.string(),
+  store: z.enum(['ok', 'unreachable']),
+});
+
+const Version = z.object({
+  planVersion: z.int().min(1),
+  deployed: z.boolean(),
+  liveRuns: Count,
+  steps: z
+    .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
+    .optional()
+    .describe('If it is deployed.'),
+  on: z
+    .object({ github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })) })
+    .optional(),
+});
+
+const Workflow = z.object({
+  type: z.string(),
+  newest: z.int().nullable(),
+  paused: z.object({ since: Time, reason: z.string().optional() }).nullable(),
+  versions: z.array(Version),
+});
+
+export const WorkflowList = z.object({
+  killSwitch: z.boolean(),
+  items: z.array(Workflow),
+  countedVersions: Count.optional(),
+});
+
+const PauseMark = z.object({ since: Time, by: z.string(), reason: z.string().optional() });
+
+export const WorkflowPaused = z.object({ type: z.string(), paused: PauseMark });
+export const WorkflowUnpaused = z.object({ type: z.string(), paused: z.null(), woken: Count });
+
+export const Runtime = z.object({ killSwitch: z.boolean(), paused: z.record(z.string(), PauseMark) });
+export const RuntimeSet = z.object({ killSwitch: z.boolean(), woken: Count });
+
+export const Client = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  role: z.enum(ROLES).nullable(),
+  revoked: z.boolean(),
+  createdAt: Time,
+  createdBy: z.string().optional(),
+  oldSecretsEndAt: z.array(Time),
+});
+export const ClientList = z.object({ items: z.array(Client), more: z.literal(true).optional() });
+export const ClientWithSecret = Client.extend({
+  secret: z.string().optional().describe('The whole key, in the answer to the first request only.'),
+  secretShown: z.literal(true).optional().describe('In the place of `secret` in every repetition.'),
+});
+
+export const IdempotencyRecord = z.object({
+  key: z.string(),
+  status: z.enum(['processing', 'completed', 'failed']),
+  attempts: Count,
+  runId: z.string().optional(),
+  response: z
+    .object({ status: z.int(), body: Value })
+    .optional()
+    .describe('What a repetition is answered with.'),
+  error: z.string().optional(),
+  createdAt: Time,
+  updatedAt: Time,
+  expiresAt: Time,
+});

@@ -1,0 +1,56 @@
+/** Every shape that has a name in the document. Bodies are the very schemas by which the routes read them. */
+import { CancelBody } from '../../routes/cancel-run.ts';
+import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/clients.ts';
+import { DecisionBody } from '../../routes/decide-approval.ts';
+import { EventBody } from '../../routes/deliver-event.ts';
+import { RuntimeBody } from '../../routes/runtime.ts';
+import * as schedules from '../../routes/schedules/change.ts';
+import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
+import { SignalBody } from '../../routes/signal-run.ts';
+import { StartBody } from '../../routes/start-run.ts';
+import { PauseBody as PauseWorkflowBody } from '../../routes/workflows.ts';
+import { InFlight, Problem } from './common.ts';
+import * as documents from './documents.ts';
+import * as installation from './installation.ts';
+import * as runs from './runs.ts';
+import * as scheduleAnswers from './schedules.ts';
+
+const { RunSummary, RunPage, Run, RunStarted, Wait, RecordedError } = runs;
+const { Cancellation, Signalled, ApprovalDecided, EventDelivered } = runs;
+
+export const NAMED = {
+  Problem,
+  InFlight,
+  RunSummary,
+  RunPage,
+  Run,
+  RunStarted,
+  Wait,
+  RecordedError,
+  Cancellation,
+  Signalled,
+  ApprovalDecided,
+  EventDelivered,
+  ...documents,
+  ...scheduleAnswers,
+  ...installation,
+  StartBody,
+  CancelBody,
+  SignalBody,
+  EventBody,
+  DecisionBody,
+  RuntimeBody,
+  PauseWorkflowBody,
+  CreateClientBody,
+  RotateClientBody,
+  RevokeClientBody,
+  NewScheduleBody: schedules.NewBody,
+  PatchScheduleBody: schedules.PatchBody,
+  PauseScheduleBody: schedules.PauseBody,
+  ResumeScheduleBody: schedules.ResumeBody,
+  DeleteScheduleBody: schedules.DeleteBody,
+  TriggerScheduleBody: TriggerBody,
+  BackfillBody,
+};
+
+export type SchemaName = keyof typeof NAMED;

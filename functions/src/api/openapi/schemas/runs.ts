@@ -1,0 +1,235 @@
+/** A run as `views/run.ts` shows it, and what requests about one are answered with. */
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
+import { DECISIONS } from '../../../core/run/events.ts';
+import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
+import { Count, pageOf, Seq, Time, Value } from './common.ts';
+
+export const Status = z
+  .enum(RUN_STATUSES)
+  .describe(`Final: ${RUN_STATUSES.filter((status) => TRANSITIONS[status].length === 0).join(', ')}.`);
+const StopKind = z.enum(['user', 'system', 'policy', 'halt']);
+const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
+const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
+
+/** A step's error may carry a code of its own, so this is no list. */
+export const RecordedError = z.object({
+  code: z.string(),
+  message: z.string(),
+  stepId: z.string().optional(),
+  retryable: z.boolean(),
+  trace: z.string().optional(),
+});
+
+const StepRef = z.object({ stepId: z.string(), itemKey: z.string().optional(), revision: z.int().min(1) });
+const Child = z.object({ runId: z.string(), onParentEnd: z.enum(['cancel', 'abandon']) });
+
+export const Wait = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['approval', 'event', 'timer', 'child']),
+    execution: StepRef.extend({
+      kind: StepKind,
+      attempt: z.int().min(1),
+      inputsHash: z.string(),
+      startedAt: Time,
+    }),
+    openedAt: Time,
+    dueAt: Time.optional(),
+    purpose: z.literal('doubt').optional(),
+    name: z.string().optional(),
+    key: z.string().optional(),
+    child: Child.optional(),
+    detail: Value.optional().describe('Of an approval: the question.'),
+    announced: z.literal(true).optional(),
+  })
+  .describe('What a run waits for: an answer, an event, a time or a child.');
+
+const Tie = z.object({
+  kind: z.enum(['event', 'child']),
+  waitId: z.string(),
+  name: z.string().optional(),
+  key: z.string().optional(),
+  runId: z.string().optional(),
+  onParentEnd: z.enum(['cancel', 'abandon']).optional(),
+});
+
+const StepCounts = z.object({
+  begun: Count,
+  running: Count,
+  retrying: Count,
+  waiting: Count,
+  again: Count.optional(),
+  succeeded: Count,
+  degraded: Count,
+  skipped: Count,
+  reused: Count,
+  failed: Count,
+});
+
+const identity = {
+  id: z.string(),
+  tenantId: z.string(),
+  environment: z.string(),
+  type: z.string(),
+  planVersion: z.int().min(1),
+  threadId: z.string(),
+  repoId: z.string().optional(),
+  prId: z.string().optional(),
+  prUrl: z.string().optional(),
+  trigger: z.object({
+    source: z.enum(['ui', 'cli', 'webhook', 'scheduled', 'api']),
+    userId: z.string().optional(),
+    webhookEventId: z.string().optional(),
+  }),
+  idempotencyKey: z.string().optional(),
+  a2aCorrelationId: z.string().optional(),
+  traceId: z.string(),
+  inputHash: z.string(),
+  rootRunId: z.string(),
+  resumedFrom: z.string().optional(),
+  source: z
+    .object({
+      runId: z.string(),
+      checkpointId: z.string().optional(),
+      mode: z.enum(['resume', 'replay', 'fork']),
+    })
+    .optional(),
+  parent: z.object({ runId: z.string(), stepId: z.string() }).optional(),
+  versions: z
+    .object({
+      capabilities: z.string().optional(),
+      bindings: z.string().optional(),
+      registryRef: z.string().optional(),
+    })
+    .optional(),
+};
+
+const progress = {
+  status: Status,
+  stopKind: StopKind.optional(),
+  currentStep: z.string().optional(),
+  policySnapshotId: z.string().optional(),
+  policyDue: z.boolean(),
+  head: Seq.describe('The newest event.'),
+  headHash: z.string(),
+  checkpointHead: Count,
+  schemaVersion: z.int(),
+  lease: z.object({ owner: z.string(), epoch: Count, expiresAt: Time }).optional(),
+  epoch: Count,
+  dueAt: Time.optional(),
+  deadlineAt: Time.optional(),
+  wakeAt: Time.optional(),
+  parked: z.string().optional(),
+  inFlight: z.array(StepRef),
+  steps: StepCounts.describe('How many steps stand where.'),
+  waits: z.array(Wait),
+  inbox: z.array(
+    z.object({
+      signalId: z.string(),
+      name: z.string(),
+      key: z.string().optional(),
+      payload: Value,
+      at: Time,
+    }),
+  ),
+  received: z.array(z.string()),
+  decisions: z.array(
+    z.object({
+      stepId: z.string(),
+      waitId: z.string(),
+      decision: z.enum([...DECISIONS, 'expired']),
+      payloadHash: z.string(),
+      actor: z.string().optional(),
+      at: Time,
+    }),
+  ),
+  feedback: z.array(z.object({ seq: Seq, steps: z.array(z.string()), text: z.string() })),
+  ties: z.array(Tie),
+  sentBack: z.array(z.object({ step: z.string(), revision: z.int(), seq: Seq })),
+  compensationLog: z.array(
+    z.object({
+      stepId: z.string(),
+      revision: z.int(),
+      outcome: z.enum(['compensated', 'failed']),
+      at: Time,
+      error: RecordedError.optional(),
+    }),
+  ),
+  compensating: z.boolean(),
+};
+
+const end = {
+  error: RecordedError.optional(),
+  lastHandoff: z.array(Wait).optional(),
+  cancellation: z
+    .object({
+      stopKind: StopKind,
+      reason: z.string().optional(),
+      requestedAt: Time,
+      actor: z.string().optional(),
+    })
+    .optional(),
+  supersededBy: z.string().optional(),
+  resumeCount: Count,
+  interruptions: Count,
+  createdAt: Time,
+  startedAt: Time.optional(),
+  updatedAt: Time,
+  completedAt: Time.optional(),
+  durationMs: Count.optional(),
+};
+
+export const RunSummary = z.object({ ...identity, ...progress, ...end });
+export const RunPage = pageOf(RunSummary);
+
+const ValueRef = z
+  .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })
+  .describe('A large value: read it at /v1/runs/{id}/checkpoints/{checkpoint}/output.');
+
+export const Run = RunSummary.extend({
+  input: Value.optional(),
+  inputRef: ValueRef.optional(),
+  result: Value.optional(),
+  resultRef: ValueRef.optional(),
+});
+
+export const RunStarted = z.object({
+  runId: z.string(),
+  type: z.string(),
+  planVersion: z.int().min(1),
+  status: Status,
+  threadId: z.string(),
+  createdAt: Time,
+});
+
+export const Cancellation = z.object({
+  runId: z.string(),
+  status: z.enum(['cancelled', 'cancelling']),
+  requestedAt: Time,
+  reason: z.string().optional(),
+});
+
+export const Signalled = z.object({
+  runId: z.string(),
+  signalId: z.string(),
+  outcome: z.enum(['taken_in', 'kept']),
+});
+
+export const ApprovalDecided = z.object({
+  runId: z.string(),
+  stepId: z.string(),
+  waitId: z.string(),
+  decision: z.enum(DECISIONS),
+  decidedBy: z.string().optional(),
+  decidedAt: Time,
+});
+
+export const EventDelivered = z.object({
+  eventId: z.string(),
+  delivered: z.array(z.string()).describe('Runs that have taken it in.'),
+  kept: z.boolean(),
+  keptUntil: Time.optional(),
+  refused: z.array(z.object({ runId: z.string(), code: z.enum(CODES), reason: z.string() })),
+  repeated: z.boolean(),
+});

@@ -1,0 +1,248 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { requestHash } from '../../../functions/src/core/encoding/fingerprint.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { release, Scene } from '../../operations/approvals/scene.ts';
+import { announce, PLACE, waitingRun, waits } from '../../support/waiting-runs.ts';
+import { echo, Installation } from '../installation.ts';
+import { Checked, document, validatorOf } from './checked.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Fails after something that is to be undone. */
+const broken = defineWorkflow({
+  type: 'broken',
+  planVersion: 1,
+  input: z.unknown(),
+  steps(step) {
+    const made = step('make', { compensate: () => {} }, () => 1);
+    return {
+      broke: step('break', { needs: { made } }, () => {
+        throw new Fatal('it broke');
+      }),
+    };
+  },
+});
+const parent = defineWorkflow({
+  type: 'parent',
+  planVersion: 1,
+  input: z.unknown(),
+  steps: (step) => ({
+    echoed: step.child('ask', { workflow: echo, input: () => ({ text: 'from above' }) }),
+    each: step.map('each', { over: () => ['a', 'b'] }, ({ item }) => item),
+  }),
+});
+const nightly = defineWorkflow({
+  type: 'nightly',
+  planVersion: 1,
+  input: z.unknown(),
+  on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }], github: [{ event: 'push' }] },
+  steps: (step) => ({ done: step('do', () => 1) }),
+});
+
+const START = { type: 'echo', input: { text: 'hello' } };
+const NEW = { type: 'echo', cron: '0 * * * *', input: { text: 'hi' }, name: 'hourly' };
+const NO_RUN = { id: `run_${'a'.repeat(26)}` };
+
+let installation: Installation;
+let checked: Checked;
+/** Runs of every kind: completed, failed and undone, waiting, with children, with a large input. */
+const runs: string[] = [];
+
+beforeAll(async () => {
+  const workflows = [echo, broken, parent, nightly, release(), waits];
+  installation = new Installation(workflows);
+  const { tenantId } = PLACE;
+  const key = await installation.key('boss', { tenantId, roles: ['admin'] });
+  checked = new Checked(installation, key);
+  const { world } = installation;
+  const start = async (type: string, input: unknown) => {
+    const { runId } = await checked.ask('POST /v1/runs', { body: { type, input, threadId: 't' } });
+    runs.push(String(runId));
+  };
+  await start('broken', {});
+  await start('parent', {});
+  await start('echo', { text: 'x'.repeat(400_000) });
+  await world.run();
+  await start('echo', { text: 'not yet' });
+  runs.push((await Scene.asking({ world, tenantId })).runId);
+});
+
+test('reads of runs are as described, whatever became of the run', async () => {
+  const list = await checked.ask('GET /v1/runs', { query: '?limit=2' });
+  await checked.ask('GET /v1/runs', { query: `?cursor=${encodeURIComponent(String(list.next))}` });
+  const statuses = new Set<unknown>();
+  for (const id of runs) {
+    const run = await checked.ask('GET /v1/runs/{id}', { path: { id } });
+    statuses.add(run.status);
+    await checked.ask('GET /v1/runs/{id}/events', { path: { id }, query: '?limit=100' });
+    await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
+    const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
+    const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);
+    const path = { id, seq: String(withOutput?.seq ?? 'none') };
+    await checked.ask('GET /v1/runs/{id}/checkpoints/{seq}/output', { path });
+  }
+  expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
+  await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
+  for (const under of ['', '/stream', '/events', '/steps', '/checkpoints']) {
+    await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN });
+    await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN, query: '?what=1' });
+  }
+});
+
+test('starts are as described: new, repeated, changed, under way, refused', async () => {
+  const headers = { 'idempotency-key': 'k1' };
+  await checked.ask('POST /v1/runs', { body: START, headers });
+  await checked.ask('POST /v1/runs', { body: START, headers });
+  await checked.ask('POST /v1/runs', { body: { ...START, threadId: 'other' }, headers });
+  await checked.ask('POST /v1/runs', { body: { type: 'nothing', input: {} } });
+  await checked.ask('POST /v1/runs', { body: START, headers: { 'content-type': 'text/plain' } });
+  const { world } = installation;
+  const now = world.clock.now();
+  await world.records.create({
+    key: 'api:c.boss:busy',
+    source: 'api',
+    tenantId: PLACE.tenantId,
+    status: 'processing',
+    requestHash: requestHash('POST /v1/runs', START),
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + HOUR_MS,
+    lockExpiresAt: now + HOUR_MS,
+    attempts: 1,
+  });
+  await checked.ask('POST /v1/runs', { body: START, headers: { 'idempotency-key': 'busy' } });
+  for (const key of ['k1', 'busy', 'none']) await checked.ask('GET /v1/idempotency/{key}', { path: { key } });
+  expect(seenOf('POST /v1/runs')).toEqual(['200', '201', '202', '400', '415', '422']);
+});
+
+test('what is done to a run is answered as described', async () => {
+  const { world } = installation;
+  const asking = await Scene.asking({ world, tenantId: PLACE.tenantId });
+  const gate = { id: asking.runId, stepId: 'gate' };
+  const decide = 'POST /v1/runs/{id}/approvals/{stepId}';
+  await checked.ask(decide, { path: gate, body: { decision: 'perhaps' } });
+  await checked.ask(decide, { path: { ...gate, stepId: 'nowhere' }, body: { decision: 'approve' } });
+  await checked.ask(decide, { path: gate, body: { decision: 'approve' } });
+  await checked.ask(decide, { path: gate, body: { decision: 'reject' } });
+  const late = await Scene.asking({ world, tenantId: PLACE.tenantId });
+  const waiting = await waitingRun(world);
+  await announce(world.deps, waiting);
+  const signal = { name: 'anything', data: [1] };
+  await checked.ask('POST /v1/runs/{id}/signals', { path: { id: late.runId }, body: signal });
+  await checked.ask('POST /v1/runs/{id}/signals', { path: NO_RUN, body: signal });
+  const built = { event: PLACE.event, key: PLACE.key, data: { build: 7 } };
+  const delivered = await checked.ask('POST /v1/events', { body: built });
+  expect(delivered.delivered).toEqual([waiting]);
+  await checked.ask('POST /v1/events', { body: { ...built, key: 'other' } });
+  await checked.ask('POST /v1/events', { body: {} });
+  await checked.ask('GET /v1/runs/{id}', { path: { id: waiting } });
+  const cancel = { path: { id: late.runId }, body: { reason: 'enough' } };
+  await checked.ask('POST /v1/runs/{id}/cancel', cancel);
+  await checked.ask('GET /v1/runs/{id}', { path: { id: late.runId } });
+  await checked.ask('GET /v1/runs/{id}/events', { path: { id: late.runId } });
+  await checked.ask('POST /v1/runs/{id}/cancel', { path: { id: runs[0] ?? '' } });
+  await checked.ask('POST /v1/runs/{id}/cancel', { path: NO_RUN });
+});
+
+test('schedules are as described', async () => {
+  const made = await checked.ask('POST /v1/schedules', { body: NEW });
+  const path = { id: String(made.id) };
+  await checked.ask('POST /v1/schedules', { body: { ...NEW, cron: 'now and then' } });
+  installation.world.clock.jump(2 * HOUR_MS);
+  const at = (hours: number) => new Date(installation.world.clock.now() + hours * HOUR_MS).toISOString();
+  const { apiDeps } = installation;
+  await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: PLACE.tenantId });
+  const fired = await checked.ask('GET /v1/schedules/{id}', { path });
+  expect(fired).toMatchObject({ last: expect.anything(), lastCatchUp: expect.anything() });
+  const declared = { path: { id: 'nightly.late' }, body: {} };
+  expect(await checked.ask('PATCH /v1/schedules/{id}', declared)).toMatchObject({
+    code: 'SCHEDULE_DECLARED',
+  });
+  await checked.ask('POST /v1/schedules/{id}/trigger', { path });
+  await checked.ask('POST /v1/schedules/{id}/backfill', { path, body: { from: at(-2), to: at(-1) } });
+  await checked.ask('POST /v1/schedules/{id}/backfill', { path, body: { from: 'yesterday' } });
+  await checked.ask('PATCH /v1/schedules/{id}', { path, body: { catchUp: 'all', name: null } });
+  await checked.ask('POST /v1/schedules/{id}/pause', { path, body: { reason: 'holidays' } });
+  await checked.ask('GET /v1/schedules/{id}', { path });
+  await checked.ask('GET /v1/schedules');
+  await checked.ask('GET /v1/schedules', { query: '?limit=0' });
+  await checked.ask('POST /v1/schedules/{id}/resume', { path });
+  await checked.ask('DELETE /v1/schedules/{id}', { path });
+  for (const route of [
+    'GET /v1/schedules/{id}',
+    'PATCH /v1/schedules/{id}',
+    'DELETE /v1/schedules/{id}',
+    'POST /v1/schedules/{id}/pause',
+    'POST /v1/schedules/{id}/resume',
+    'POST /v1/schedules/{id}/trigger',
+  ]) {
+    await checked.ask(route, { path });
+  }
+});
+
+test('what belongs to the installation is as described', async () => {
+  await checked.ask('GET /v1/healthz', { key: '' });
+  await checked.ask('GET /v1/openapi.json', { key: '' });
+  await checked.ask('GET /v1/docs', { key: '' });
+  const path = { type: 'echo' };
+  await checked.ask('POST /v1/workflows/{type}/pause', { path, body: { reason: 'a look' } });
+  await checked.ask('PUT /v1/runtime', { body: { killSwitch: true } });
+  await checked.ask('GET /v1/runtime');
+  await checked.ask('GET /v1/workflows');
+  await checked.ask('PUT /v1/runtime', { body: { killSwitch: false } });
+  await checked.ask('POST /v1/workflows/{type}/unpause', { path });
+  const headers = { 'idempotency-key': 'new-client' };
+  const body = { name: 'CI', role: 'submitter' };
+  const { id, secret } = await checked.ask('POST /v1/clients', { body, headers });
+  expect(secret).toEqual(expect.any(String));
+  await checked.ask('POST /v1/clients', { body, headers });
+  const client = { path: { id: String(id) } };
+  await checked.ask('POST /v1/clients/{id}/rotate', client);
+  await checked.ask('POST /v1/clients/{id}/revoke', client);
+  await checked.ask('GET /v1/clients');
+  await checked.ask('GET /v1/metrics');
+});
+
+describe('every route', () => {
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      isOpen: security !== undefined,
+    })),
+  );
+  const path = { id: 'x', stepId: 'x', seq: 'x', type: 'x', key: 'x' };
+
+  test.each(routes)('$route was answered well above, and refuses strangers as described', async (one) => {
+    expect(seenOf(one.route).filter((status) => status.startsWith('2'))).not.toEqual([]);
+    if (one.isOpen) return;
+    const { code } = await checked.ask(one.route, { path, key: '' });
+    expect(code).toBe('UNAUTHENTICATED');
+  });
+});
+
+test.each([
+  ['a status that there is not', 'RunStarted', { status: 'done' }],
+  ['a time in another form', 'RunStarted', { createdAt: 'today' }],
+  ['a number as text', 'RunStarted', { planVersion: '1' }],
+])('the document refuses %s', (_what, name, changes) => {
+  const right = {
+    runId: 'r',
+    type: 'echo',
+    planVersion: 1,
+    status: 'pending',
+    threadId: 't',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
+  expect(validatorOf(name).safeParse(right).success).toBe(true);
+  expect(validatorOf(name).safeParse({ ...right, ...changes }).success).toBe(false);
+});
+
+function seenOf(route: string): string[] {
+  return [...checked.seen]
+    .filter((one) => one.startsWith(`${route} `))
+    .map((one) => one.slice(route.length + 1))
+    .sort();
+}
