@@ -13,12 +13,12 @@ import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
 import type { Memo } from './value-store.ts';
 
 /** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
-export const MAX_STORE_WRITES = 320;
+const MAX_STORE_WRITES = 320;
 /**
  * The engine cuts its commits at an estimated 4 MiB. Counted here is what really goes out but for the snapshot, which
  * the limit of a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
  */
-export const MAX_STORE_BYTES = 6 * 1024 * 1024;
+const MAX_STORE_BYTES = 6 * 1024 * 1024;
 
 /** @throws Error if the first commit of a run cannot be right, whatever is stored */
 export function assertSoundStart({ state, events, checkpoints, records }: StartCommit): void {

@@ -14,7 +14,7 @@ import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 
 /** Runs looked at in one tick: what a tick can carry out well inside a minute; the next tick goes on with the rest. */
-export const SCAN_LIMIT = 200;
+const SCAN_LIMIT = 200;
 /** Runs looked at in parallel. */
 const SCAN_CONCURRENCY = 16;
 

@@ -5,7 +5,7 @@
  */
 import type { Json } from '../encoding/json.ts';
 
-export const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] as const;
+const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] as const;
 
 export type EventSource = (typeof EVENT_SOURCES)[number];
 

@@ -1,5 +1,5 @@
 /**
- * Owns the form of run ids, event ids and sequence ids, and the shard of a run.
+ * Owns the form of run ids and sequence ids, and the shard of a run.
  *
  * Must not: draw random bytes; they are passed in.
  */
@@ -34,11 +34,6 @@ export function childRunId(parentRunId: string, waitId: string): string {
 /** Whether the text has the form of a run id. */
 export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
-}
-
-/** An event id: 26 base32 digits. @param random {@link ID_BYTES} random bytes */
-export function makeEventId(random: Uint8Array): string {
-  return base32(random);
 }
 
 /** Document id of a sequence number: ten digits, so that the order of the ids is the order of the numbers. */

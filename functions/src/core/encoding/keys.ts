@@ -121,7 +121,7 @@ export function encodeKey(key: string): string {
 }
 
 /** The headers an API caller may use, the most specific first. */
-export const IDEMPOTENCY_HEADERS = ['X-Idempotency-Key', 'Idempotency-Key', 'X-Request-ID'] as const;
+const IDEMPOTENCY_HEADERS = ['X-Idempotency-Key', 'Idempotency-Key', 'X-Request-ID'] as const;
 
 /**
  * The caller's own key, from the first header that is there. Bare (`abc`) or as a structured-field string (`"abc"`,

@@ -8,7 +8,7 @@ import type { CatchUp, CatchUpReport, Schedule } from './schedule.ts';
 import { newestSlots, nextSlot } from './slots.ts';
 
 /** A slot not older than this was not missed: ticks come every minute, and may be a little late. */
-export const ON_TIME_MS = 2 * 60_000;
+const ON_TIME_MS = 2 * 60_000;
 /** The most slots that are caught up; older ones are skipped. Two days of every three minutes. */
 export const MAX_CATCH_UP = 1_000;
 /** Runs that one tick starts for one schedule; the next tick goes on. What a tick can do well inside its time. */

@@ -4,7 +4,7 @@ import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
 /** Of a note or a feedback, UTF-8 bytes: it stands in the journal, the snapshot, and the context of bodies. */
-export const MAX_SAID_BYTES = 8 * 1024;
+const MAX_SAID_BYTES = 8 * 1024;
 
 export interface DecideRequest {
   readonly runId: string;

@@ -7,7 +7,7 @@ import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { startSlot } from './start-slot.ts';
 
 /** Slots of one backfill: what can be started while a caller waits. */
-export const MAX_BACKFILL = 1_000;
+const MAX_BACKFILL = 1_000;
 /** Starts under way at once. */
 const CONCURRENT_STARTS = 10;
 
