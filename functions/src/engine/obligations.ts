@@ -3,7 +3,7 @@
  * alone, and its places at rendezvous are given back. All of it can be done again, so a crash in between costs nothing:
  * until all is done `wakeAt` stays set and the scan has a drive finish it (J10).
  */
-import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
+import { hasObligations, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { leaveRendezvous } from './rendezvous/leave.ts';
@@ -26,9 +26,7 @@ async function untie(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
   for (const tie of state.ties) {
     if (tie.kind === 'event') {
       const { name: event, key } = tie;
-      await leaveRendezvous(deps, { tenantId, event, key, runId }, (eventId) =>
-        state.received.includes(eventId),
-      );
+      await leaveRendezvous(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
     } else if (tie.onParentEnd === 'cancel') {
       await deps.otherRuns.cancelChild(state, tie.runId);
     }

@@ -73,7 +73,14 @@ export interface Feedback {
 
 /** What the run has set up outside, to be undone when it ends: a place at a rendezvous, a child under way. */
 export type Tie =
-  | { readonly kind: 'event'; readonly waitId: string; readonly name: string; readonly key: string }
+  | {
+      readonly kind: 'event';
+      readonly waitId: string;
+      readonly name: string;
+      readonly key: string;
+      /** What answered the wait; kept for as long as a place may still say that the run has it. */
+      readonly eventId?: string;
+    }
   | {
       readonly kind: 'child';
       readonly waitId: string;
@@ -187,6 +194,11 @@ export function stepIdOf(key: string): string {
 /** The last word of a person that sent this step back, if one did. */
 export function feedbackFor({ feedback }: RunState, stepId: string): string | undefined {
   return feedback.find((entry) => entry.steps.includes(stepId))?.text;
+}
+
+/** Whether the run has taken the event in: lately, or by a wait of its own however long ago. */
+export function tookIn({ received, ties }: RunState, eventId: string): boolean {
+  return received.includes(eventId) || ties.some((tie) => tie.kind === 'event' && tie.eventId === eventId);
 }
 
 /** Whether the end of this run still concerns somebody else. */

@@ -4,7 +4,7 @@
  */
 import { CairnError, Fatal } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
-import { isOver, type RunState } from '../../core/run/state.ts';
+import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
@@ -59,7 +59,7 @@ export async function offerTo(
   await driveAfter(deps, appended);
   const { state } = appended;
   return {
-    takenIn: state.received.includes(brought.id),
+    takenIn: tookIn(state, brought.id),
     ...(refused === undefined ? {} : { refused }),
     open: waitsFor(state, event, key).map(({ id }) => id),
   };
@@ -86,7 +86,7 @@ export function answersOn(
   state: RunState,
   { registry, brought, waits, now }: Answering,
 ): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError } {
-  if (waits.length === 0 || state.received.includes(brought.id)) return { drafts: [] };
+  if (waits.length === 0 || tookIn(state, brought.id)) return { drafts: [] };
   const { type, planVersion } = state;
   const workflow = registry.pinned(type, planVersion);
   if (!workflow) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../functions/src/core/encoding/hash.ts';
 import { DECISIONS, type EventData, type EventDraft } from '../../../../functions/src/core/run/events.ts';
 import { RECEIVED_IDS } from '../../../../functions/src/core/run/reduce/waits.ts';
-import { feedbackFor, hasObligations } from '../../../../functions/src/core/run/state.ts';
+import { feedbackFor, hasObligations, tookIn } from '../../../../functions/src/core/run/state.ts';
 import {
   bySystem,
   childOf,
@@ -81,13 +81,24 @@ describe('what a wait sets up outside', () => {
   });
 
   test('lasts where an event came or did not come: the place is given back at the end', () => {
-    expect(grownBy(state, [resolved('e.1', { signalId: 'x' })]).ties).toEqual([place, child]);
+    expect(grownBy(state, [resolved('e.1', { signalId: 'x' })]).ties).toEqual([
+      { ...place, eventId: 'x' },
+      child,
+    ]);
     expect(grownBy(state, [expired('e.1')]).ties).toEqual([place, child]);
   });
 
   test('lasts where its step was sent back', () => {
     expect(grownBy(state, [sentBack('gate.1', ['kid', 'e', 'gate'])]).ties).toEqual([place, child]);
   });
+});
+
+test('what a wait of its own took in is known for as long as the run lasts, however many signals follow', () => {
+  const signals = Array.from({ length: RECEIVED_IDS + 1 }, (_, i) => signal(`s${i}`));
+  const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'x' }), ...signals]);
+  expect(state.received).not.toContain('x');
+  expect(tookIn(state, 'x')).toBe(true);
+  expect(tookIn(state, 'y')).toBe(false);
 });
 
 describe('a decision', () => {

@@ -26,8 +26,7 @@ export const waitReducers: Reducers<WaitEvent> = {
     const wait = openWait(state, waitId);
     return {
       ...closed(state, wait),
-      // A child that has told its parent needs nothing any more; a place at a rendezvous is given back at the end.
-      ties: state.ties.filter((tie) => tie.kind !== 'child' || tie.waitId !== waitId),
+      ties: tiesAfter(state, event.data),
       ...(decision === undefined ? {} : { decisions: decided(state, wait, decision, event) }),
       ...(signalId === undefined ? {} : taken(state, signalId)),
     };
@@ -43,6 +42,15 @@ export const waitReducers: Reducers<WaitEvent> = {
   }),
   feedback_given: (state, event) => sentBack(state, event),
 };
+
+/** A child that has told its parent needs nothing any more; a place at a rendezvous is given back at the end. */
+function tiesAfter({ ties }: RunState, { waitId, signalId }: RunEvent<'wait_resolved'>['data']): Tie[] {
+  return ties.flatMap((tie): Tie[] => {
+    if (tie.waitId !== waitId) return [tie];
+    if (tie.kind === 'child') return [];
+    return [signalId === undefined ? tie : { ...tie, eventId: signalId }];
+  });
+}
 
 function openWait(state: RunState, waitId: string): Wait {
   const wait = state.waits.find(({ id }) => id === waitId);

@@ -6,7 +6,7 @@
  */
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
-import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
+import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/run/state.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { EarlyEvent } from '../../../ports/rendezvous-store.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../../define/steps.ts';
@@ -104,7 +104,7 @@ export class HeldWaits {
     const initiator = actor === undefined ? 'system' : 'user';
     await end(wait, answered({ step, wait, now }, { initiator, actor, signalId }, output));
     // Taken in, or, if the wait was over by then, given back to whoever asks next.
-    await leaveRendezvous(deps, place, (eventId) => journal.state.received.includes(eventId));
+    await leaveRendezvous(deps, place, (eventId) => tookIn(journal.state, eventId));
   }
 
   async #startChild(wait: Wait): Promise<void> {
