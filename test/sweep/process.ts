@@ -28,6 +28,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'clock',
   'random',
   'log',
+  'metrics',
   'otherRuns',
   'registry',
   'runtime',

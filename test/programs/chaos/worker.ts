@@ -24,6 +24,7 @@ const OWN: ReadonlySet<string> = new Set([
   'clock',
   'random',
   'log',
+  'metrics',
   'registry',
   'settings',
   'shutdown',
