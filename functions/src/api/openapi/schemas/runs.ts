@@ -50,6 +50,7 @@ const Tie = z.object({
   waitId: z.string(),
   name: z.string().optional(),
   key: z.string().optional(),
+  eventId: z.string().optional(),
   runId: z.string().optional(),
   onParentEnd: z.enum(['cancel', 'abandon']).optional(),
 });
