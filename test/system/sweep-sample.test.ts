@@ -20,7 +20,7 @@ import { NOTES, sample } from './sweep/sample.ts';
 const BLOWS = ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
 /** Between two: long enough that something gets done, short enough that much is under way again. */
 const BLOW_EVERY_MS = 1_200;
-/** A note and an event are stamped by different clocks of one process. */
+/** A note and an event are stamped by different clocks: that of a process, and that of the store as a drive read it. */
 const CLOCKS_DIFFER_MS = 250;
 
 let folder: string;
@@ -73,25 +73,33 @@ function anonymousText(text: string): string {
   return canonicalJson(JSON.parse(text, (name, value) => (OF_THE_SENDER.has(name) ? undefined : value)));
 }
 
-/** Bodies that began after their success was in the journal. */
+/**
+ * Bodies that began after their success was in the journal. A drive counts time from a reading of the store's clock that
+ * may have been long on its way, so the beginning whose success this was can itself bear a later time than the
+ * success; it is none of them.
+ */
 function repeated(journal: readonly RunEvent[], seen: readonly Note[]): Note[] {
   const runId = journal[0]?.type === 'run_created' ? journal[0].data.rootRunId : '';
-  const settled = journal.filter(isSettled).filter(({ type }) => type === 'step_succeeded');
-  return seen.filter(
-    (note) =>
-      note.what === 'begin' &&
-      note.runId === runId &&
-      settled.some(
-        ({ at, data }) => `${stepKey(data)}@${data.revision}` === note.key && note.at > at + CLOCKS_DIFFER_MS,
-      ),
-  );
+  const begun = seen.filter((note) => note.what === 'begin' && note.runId === runId);
+  return journal.filter(isSettled).flatMap(({ type, at, data }) => {
+    if (type !== 'step_succeeded') return [];
+    const mine = begun.filter(({ key }) => key === `${stepKey(data)}@${data.revision}`);
+    const notBefore = mine.filter((note) => note.at >= data.startedAt - CLOCKS_DIFFER_MS);
+    const later = notBefore.filter((note) => note.at > at + CLOCKS_DIFFER_MS);
+    // Some beginning led to the success: if none was in time by the clocks, then the first.
+    return later.length < notBefore.length ? later : later.slice(1);
+  });
 }
 
 /** The same as undisturbed, or what the design prescribes for a step that must not run twice. */
-async function verdictOn(scenario: Scenario, audience: Audience): Promise<string | undefined> {
+async function verdictOn(
+  scenario: Scenario,
+  audience: Audience,
+  seen: readonly Note[],
+): Promise<string | undefined> {
   const { expected } = await rehearse(scenario, { withoutPairs: true });
   const { runs, journals } = await audience.outcome(scenario.name);
-  const again = journals.flatMap((journal) => repeated(journal, notesIn(notes)));
+  const again = journals.flatMap((journal) => repeated(journal, seen));
   if (again.length > 0) return `${scenario.name}: ran again: ${JSON.stringify(again)}`;
   const difference = differenceOfRuns(anonymous(expected.runs), anonymous(runs));
   const orphaned = runs[0]?.final.error as { code?: string } | undefined;
@@ -119,7 +127,8 @@ test('scenarios of the sweep end as undisturbed when workers are killed in the m
       throw new Error(`${String(error)}: ${audience.unfinished}`);
     });
     expect(blows).toEqual([]);
-    const verdicts = await Promise.all(sample.map((scenario) => verdictOn(scenario, audience)));
+    const seen = notesIn(notes);
+    const verdicts = await Promise.all(sample.map((scenario) => verdictOn(scenario, audience, seen)));
     expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([]);
   } finally {
     await audience.leave();
