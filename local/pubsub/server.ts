@@ -4,6 +4,7 @@
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Faults } from '../firestore/faults.ts';
+import type { SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { Dispatch } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
 import { LIMITS } from './model/resources.ts';
@@ -12,11 +13,11 @@ import { implementation, streamingPull } from './service/grpc-adapter.ts';
 import { publisherCalls } from './service/publisher.ts';
 import { Pushers } from './service/push.ts';
 import { subscriberCalls } from './service/subscriber.ts';
-import { type PubsubStorage, PubsubStore } from './storage/storage.ts';
+import { PubsubStore } from './storage/storage.ts';
 import { pubsubProtocol } from './wire/protocol.ts';
 
 export interface PubsubServerOptions {
-  readonly storage: PubsubStorage;
+  readonly storage: SqliteStorage;
   /** 0 or left out: a free port. */
   readonly port?: number;
   readonly clock: Clock;

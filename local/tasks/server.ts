@@ -3,6 +3,7 @@
  * listening and the mapping of errors to statuses. Calls it does not know are answered UNIMPLEMENTED by grpc-js.
  */
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import type { SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { Clock } from '../time/clock.ts';
 import { loadProtocol, serviceDefinition } from '../wire/grpc-service.ts';
 import type { Dispatch } from './attempt.ts';
@@ -10,10 +11,10 @@ import { TasksError } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
 import { cloudTasksService } from './service.ts';
-import { TaskStore, type TasksStorage } from './storage.ts';
+import { TaskStore } from './storage.ts';
 
 export interface TasksServerOptions {
-  readonly storage: TasksStorage;
+  readonly storage: SqliteStorage;
   /** 0 or left out: a free port. */
   readonly port?: number;
   readonly clock: Clock;

@@ -4,10 +4,8 @@
  * acknowledged task survives SIGKILL. What an attempt changes is written in groups a moment later: losing it
  * repeats a dispatch, which at-least-once delivery allows.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { GroupedDatabase, type SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
-
-export type TasksStorage = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
 
 /** What the schedule index keeps of a task. */
 export interface TaskHead {
@@ -30,9 +28,6 @@ interface TaskRow {
   readonly progress: string;
 }
 
-/** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
-const CHECKPOINT_PAGES = 8_000;
-
 /** No index by queue: lists are rare and read in order of creation anyway, inserts are on every run's path. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS queues (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
@@ -53,49 +48,43 @@ type Later =
     };
 
 export class TaskStore {
-  readonly #db: DatabaseSync;
-  readonly #statements: Readonly<Record<keyof typeof SQL, StatementSync>>;
-  #later: Later[] = [];
-  #flushScheduled = false;
+  readonly #db: GroupedDatabase<typeof SQL, Later>;
 
-  constructor(storage: TasksStorage) {
-    this.#db = new DatabaseSync(storage.kind === 'memory' ? ':memory:' : storage.file);
-    this.#db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
-       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
-    );
-    this.#db.exec(SCHEMA);
-    this.#statements = Object.fromEntries(
-      Object.entries(SQL).map(([name, sql]) => [name, this.#db.prepare(sql)]),
-    ) as Record<keyof typeof SQL, StatementSync>;
+  constructor(storage: SqliteStorage) {
+    this.#db = new GroupedDatabase({
+      storage,
+      schema: SCHEMA,
+      sql: SQL,
+      apply: (write: Later) => this.#apply(write),
+    });
   }
 
   queues(): QueueConfig[] {
-    return this.#statements.allQueues.all().map((row) => JSON.parse(String(row.config)) as QueueConfig);
+    return this.#db.statements.allQueues.all().map((row) => JSON.parse(String(row.config)) as QueueConfig);
   }
 
   putQueue(queue: QueueConfig): void {
-    this.#statements.putQueue.run(queue.name, JSON.stringify(queue));
+    this.#db.statements.putQueue.run(queue.name, JSON.stringify(queue));
   }
 
   /** Removes the queue's tasks, and the queue itself unless only its tasks are meant (a purge). */
   clearQueue(name: string, what: 'tasks' | 'queue-and-tasks'): void {
-    this.flush();
-    this.#transaction(() => {
-      this.#statements.deleteTasksOf.run(name);
-      if (what === 'queue-and-tasks') this.#statements.deleteQueue.run(name);
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.#db.statements.deleteTasksOf.run(name);
+      if (what === 'queue-and-tasks') this.#db.statements.deleteQueue.run(name);
     });
   }
 
   /** All tasks, oldest first: the index is rebuilt from this at start. */
   heads(): TaskHead[] {
-    return this.#statements.heads.all() as unknown as TaskHead[];
+    return this.#db.statements.heads.all() as unknown as TaskHead[];
   }
 
   /** Returns an id larger than that of every task there is: the order of creation. */
   insertTask(task: TaskRecord): number {
     const { body, ...target } = task.target;
-    const { lastInsertRowid } = this.#statements.insertTask.run(
+    const { lastInsertRowid } = this.#db.statements.insertTask.run(
       task.name,
       task.queue,
       task.named ? 1 : 0,
@@ -110,81 +99,50 @@ export class TaskStore {
   }
 
   task(name: string): TaskRecord | undefined {
-    this.flush();
-    const row = this.#statements.task.get(name) as TaskRow | undefined;
+    this.#db.flush();
+    const row = this.#db.statements.task.get(name) as TaskRow | undefined;
     return row && fromRow(row);
   }
 
   /** A page of a queue in order of creation, after the task with id `after`. */
   page(queue: string, after: number, limit: number): { readonly id: number; readonly task: TaskRecord }[] {
-    this.flush();
-    const rows = this.#statements.page.all(queue, after, limit) as unknown as TaskRow[];
+    this.#db.flush();
+    const rows = this.#db.statements.page.all(queue, after, limit) as unknown as TaskRow[];
     return rows.map((row) => ({ id: row.id, task: fromRow(row) }));
   }
 
   /** The name's tombstone is kept until then; `undefined`: there is none. */
   tombstone(name: string): number | undefined {
-    this.flush();
-    const row = this.#statements.tombstone.get(name);
+    this.#db.flush();
+    const row = this.#db.statements.tombstone.get(name);
     return row === undefined ? undefined : Number(row.until);
   }
 
   forgetTombstonesBefore(now: number): void {
-    this.#statements.forgetTombstones.run(now);
+    this.#db.statements.forgetTombstones.run(now);
   }
 
   /** The task ended or was deleted; written soon, see the head of this file. */
   finishLater(name: string, tombstoneUntil: number | undefined): void {
-    this.#enqueue({ kind: 'finish', name, tombstoneUntil });
+    this.#db.later({ kind: 'finish', name, tombstoneUntil });
   }
 
   /** The task is due again; written soon. */
   retryLater(name: string, dueAt: number, progress: TaskProgress): void {
-    this.#enqueue({ kind: 'retry', name, dueAt, progress });
-  }
-
-  flush(): void {
-    if (this.#later.length === 0) return;
-    const writes = this.#later;
-    this.#later = [];
-    this.#transaction(() => {
-      for (const write of writes) this.#apply(write);
-    });
+    this.#db.later({ kind: 'retry', name, dueAt, progress });
   }
 
   close(): void {
-    this.flush();
     this.#db.close();
-  }
-
-  #enqueue(write: Later): void {
-    this.#later.push(write);
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    setImmediate(() => {
-      this.#flushScheduled = false;
-      if (this.#db.isOpen) this.flush();
-    });
   }
 
   #apply(write: Later): void {
     if (write.kind === 'retry') {
-      this.#statements.retry.run(write.dueAt, JSON.stringify(write.progress), write.name);
+      this.#db.statements.retry.run(write.dueAt, JSON.stringify(write.progress), write.name);
       return;
     }
-    this.#statements.deleteTask.run(write.name);
-    if (write.tombstoneUntil !== undefined) this.#statements.bury.run(write.name, write.tombstoneUntil);
-  }
-
-  #transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      this.#db.exec('ROLLBACK');
-      throw error;
-    }
+    this.#db.statements.deleteTask.run(write.name);
+    if (write.tombstoneUntil !== undefined) this.#db.statements.bury.run(write.name, write.tombstoneUntil);
   }
 }
 

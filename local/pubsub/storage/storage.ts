@@ -4,11 +4,9 @@
  * before `append` returns, so an acknowledged publish survives SIGKILL. What deliveries change is written in groups a
  * moment later: losing it repeats a delivery, which at-least-once allows.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { GroupedDatabase, type SqliteStorage } from '../../sqlite/grouped-database.ts';
 import type { Waiting } from '../model/backlog.ts';
 import type { Message, Publication, SubscriptionConfig, TopicConfig } from '../model/resources.ts';
-
-export type PubsubStorage = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
 
 /** A message with those who are to get it. */
 export interface Addressed extends Publication {
@@ -23,9 +21,6 @@ interface MessageRow {
   readonly key: string;
   readonly published: number;
 }
-
-/** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
-const CHECKPOINT_PAGES = 8_000;
 
 /** `pending.acked` is 1 for what was acknowledged and is kept for a seek. */
 const SCHEMA = `
@@ -49,61 +44,55 @@ type Later =
     };
 
 export class PubsubStore {
-  readonly #db: DatabaseSync;
-  readonly #statements: Readonly<Record<keyof typeof SQL, StatementSync>>;
-  #later: Later[] = [];
-  #flushScheduled = false;
+  readonly #db: GroupedDatabase<typeof SQL, Later>;
 
-  constructor(storage: PubsubStorage) {
-    this.#db = new DatabaseSync(storage.kind === 'memory' ? ':memory:' : storage.file);
-    this.#db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
-       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
-    );
-    this.#db.exec(SCHEMA);
-    this.#statements = Object.fromEntries(
-      Object.entries(SQL).map(([name, sql]) => [name, this.#db.prepare(sql)]),
-    ) as Record<keyof typeof SQL, StatementSync>;
+  constructor(storage: SqliteStorage) {
+    this.#db = new GroupedDatabase({
+      storage,
+      schema: SCHEMA,
+      sql: SQL,
+      apply: (write: Later) => this.#apply(write),
+    });
   }
 
   topics(): TopicConfig[] {
-    return this.#statements.allTopics.all().map((row) => JSON.parse(String(row.config)) as TopicConfig);
+    return this.#db.statements.allTopics.all().map((row) => JSON.parse(String(row.config)) as TopicConfig);
   }
 
   putTopic(topic: TopicConfig): void {
-    this.#statements.putTopic.run(topic.name, JSON.stringify(topic));
+    this.#db.statements.putTopic.run(topic.name, JSON.stringify(topic));
   }
 
   /** Removes the topic; its subscriptions are written with it, as they are from now on. */
   deleteTopic(name: string, orphans: readonly SubscriptionConfig[]): void {
-    this.#transaction(() => {
-      this.#statements.deleteTopic.run(name);
+    this.#db.transaction(() => {
+      this.#db.statements.deleteTopic.run(name);
       for (const subscription of orphans) this.putSubscription(subscription);
     });
   }
 
   subscriptions(): SubscriptionConfig[] {
-    return this.#statements.allSubscriptions
+    return this.#db.statements.allSubscriptions
       .all()
       .map((row) => JSON.parse(String(row.config)) as SubscriptionConfig);
   }
 
   putSubscription(subscription: SubscriptionConfig): void {
-    this.#statements.putSubscription.run(subscription.name, JSON.stringify(subscription));
+    this.#db.statements.putSubscription.run(subscription.name, JSON.stringify(subscription));
   }
 
   deleteSubscription(name: string): void {
-    this.flush();
-    this.#transaction(() => {
-      this.#statements.deleteSubscription.run(name);
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.#db.statements.deleteSubscription.run(name);
       this.#clear(name);
     });
   }
 
   /** Forgets all messages of a subscription that stays. */
   detach(subscription: SubscriptionConfig): void {
-    this.flush();
-    this.#transaction(() => {
+    this.#db.flush();
+    this.#db.transaction(() => {
       this.putSubscription(subscription);
       this.#clear(subscription.name);
     });
@@ -112,9 +101,9 @@ export class PubsubStore {
   /** All or nothing. @returns the new ids, growing; a message nobody is to get has one but is not kept */
   append(messages: readonly Addressed[], publishedAt: number): number[] {
     const ids: number[] = [];
-    this.#transaction(() => {
+    this.#db.transaction(() => {
       for (const { data, attributes, orderingKey, bytes, subscriptions } of messages) {
-        const { lastInsertRowid } = this.#statements.insertMessage.run(
+        const { lastInsertRowid } = this.#db.statements.insertMessage.run(
           data,
           JSON.stringify(attributes),
           orderingKey,
@@ -123,15 +112,15 @@ export class PubsubStore {
         );
         const id = Number(lastInsertRowid);
         ids.push(id);
-        for (const subscription of subscriptions) this.#statements.insertPending.run(subscription, id);
-        if (subscriptions.length === 0) this.#statements.deleteUnwanted.run(id);
+        for (const subscription of subscriptions) this.#db.statements.insertPending.run(subscription, id);
+        if (subscriptions.length === 0) this.#db.statements.deleteUnwanted.run(id);
       }
     });
     return ids;
   }
 
   message(id: number): Message | undefined {
-    const row = this.#statements.message.get(id) as MessageRow | undefined;
+    const row = this.#db.statements.message.get(id) as MessageRow | undefined;
     return (
       row && {
         id,
@@ -145,94 +134,63 @@ export class PubsubStore {
 
   /** What the subscription has not acknowledged, oldest first. */
   pending(subscription: string): Waiting[] {
-    this.flush();
-    return this.#statements.pending.all(subscription) as unknown as Waiting[];
+    this.#db.flush();
+    return this.#db.statements.pending.all(subscription) as unknown as Waiting[];
   }
 
   /** Written soon, see the head of this file. */
   ackLater(subscription: string, id: number, retain: boolean): void {
-    this.#enqueue({ kind: 'acked', subscription, id, retain });
+    this.#db.later({ kind: 'acked', subscription, id, retain });
   }
 
   /** Written soon, see the head of this file. */
   failLater(subscription: string, id: number, failures: number): void {
-    this.#enqueue({ kind: 'failed', subscription, id, failures });
+    this.#db.later({ kind: 'failed', subscription, id, failures });
   }
 
   /** Forgets what the subscription was to keep only until then. */
   dropBefore(subscription: string, cutoff: number): void {
-    this.flush();
-    this.#transaction(() => {
-      const gone = this.#statements.before.all(subscription, cutoff);
+    this.#db.flush();
+    this.#db.transaction(() => {
+      const gone = this.#db.statements.before.all(subscription, cutoff);
       for (const { message } of gone) this.#drop(subscription, Number(message));
     });
   }
 
   /** What was published before `time` is acknowledged, what came later, if it is kept, is not. */
   seek(subscription: string, time: number, retain: boolean): void {
-    this.flush();
-    this.#transaction(() => {
-      this.#statements.unackFrom.run(subscription, time);
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.#db.statements.unackFrom.run(subscription, time);
       if (retain) {
-        this.#statements.ackBefore.run(subscription, time);
+        this.#db.statements.ackBefore.run(subscription, time);
         return;
       }
-      for (const { message } of this.#statements.before.all(subscription, time)) {
+      for (const { message } of this.#db.statements.before.all(subscription, time)) {
         this.#drop(subscription, Number(message));
       }
     });
   }
 
-  flush(): void {
-    if (this.#later.length === 0) return;
-    const writes = this.#later;
-    this.#later = [];
-    this.#transaction(() => {
-      for (const write of writes) this.#apply(write);
-    });
-  }
-
   close(): void {
-    this.flush();
     this.#db.close();
-  }
-
-  #enqueue(write: Later): void {
-    this.#later.push(write);
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    setImmediate(() => {
-      this.#flushScheduled = false;
-      if (this.#db.isOpen) this.flush();
-    });
   }
 
   #apply(write: Later): void {
     if (write.kind === 'failed') {
-      this.#statements.failed.run(write.failures, write.subscription, write.id);
-    } else if (write.retain) this.#statements.retain.run(write.subscription, write.id);
+      this.#db.statements.failed.run(write.failures, write.subscription, write.id);
+    } else if (write.retain) this.#db.statements.retain.run(write.subscription, write.id);
     else this.#drop(write.subscription, write.id);
   }
 
   #drop(subscription: string, id: number): void {
-    this.#statements.deletePending.run(subscription, id);
-    this.#statements.deleteUnwanted.run(id);
+    this.#db.statements.deletePending.run(subscription, id);
+    this.#db.statements.deleteUnwanted.run(id);
   }
 
   #clear(subscription: string): void {
-    for (const { message } of this.#statements.before.all(subscription, Number.MAX_VALUE)) {
+    for (const { message } of this.#db.statements.before.all(subscription, Number.MAX_VALUE)) {
       this.#drop(subscription, Number(message));
-    }
-  }
-
-  #transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      this.#db.exec('ROLLBACK');
-      throw error;
     }
   }
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { type LocalCloud, type LocalCloudOptions, startLocalCloud } from '../../../local/cloud.ts';
+import { until as soon } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -83,13 +84,9 @@ export function workTask(functionsUrl: string, data: object): object {
 
 export const WORK_QUEUE = 'projects/demo-cairn/locations/us-central1/queues/work';
 
-/** Looks again every few milliseconds until `condition` holds; fails after eight seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 8_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** As long as a process may take to begin. */
+export function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  return soon(condition, what, 8_000);
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,15 +1,14 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusal, until } from '../support.ts';
 import {
   listen,
   PROJECT,
   type PubsubFixture,
-  refusal,
   SUBSCRIPTION,
   startPubsub,
   TOPIC,
   text,
-  until,
 } from './pubsub-fixture.ts';
 
 const MISSING_TOPIC = `${PROJECT}/topics/missing`;

@@ -1,13 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  PROJECT,
-  type PubsubFixture,
-  SUBSCRIPTION,
-  startPubsub,
-  TOPIC,
-  text,
-  until,
-} from './pubsub-fixture.ts';
+import { until } from '../support.ts';
+import { PROJECT, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
 import { only, readerOf } from './reader.ts';
 
 let pubsub: PubsubFixture;

@@ -2,7 +2,7 @@
 import { type ClientConfig, type Message, PubSub, type Subscription, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
 import { type PubsubServer, startPubsubServer } from '../../../local/pubsub/server.ts';
-import type { PubsubStorage } from '../../../local/pubsub/storage/storage.ts';
+import type { SqliteStorage } from '../../../local/sqlite/grouped-database.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
 import { type MovableClock, movableClock } from '../../../local/time/clock.ts';
 
@@ -42,7 +42,7 @@ let generations = 0;
 
 /** Time stands still unless the test moves it, so that deadlines and pauses are exact. */
 export async function startPubsub(
-  storage: PubsubStorage = { kind: 'memory' },
+  storage: SqliteStorage = { kind: 'memory' },
   dispatch?: (request: DispatchRequest) => Promise<DispatchOutcome>,
 ): Promise<PubsubFixture> {
   const began = Date.UTC(2026, 0, 1);
@@ -102,23 +102,3 @@ export function listen(subscription: Subscription, take: (message: Message) => v
 
 export const text = (message: { data?: Uint8Array | string | null }) =>
   Buffer.from((message.data ?? '') as Uint8Array).toString();
-
-/** Looks again every few milliseconds until `condition` holds; fails after five seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
-
-/** gRPC status code of a call that must fail, with its message. */
-export async function refusal(call: Promise<unknown>): Promise<{ code: number; details: string }> {
-  try {
-    await call;
-  } catch (error) {
-    const { code, details } = error as { code: number; details: string };
-    return { code, details };
-  }
-  throw new Error('the call was accepted');
-}

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { dispatchOverHttp } from '../../../local/host/external-dispatch.ts';
 import type { DispatchOutcome } from '../../../local/tasks/attempt.ts';
+import { until } from '../support.ts';
 import {
   answered,
   PROJECT,
@@ -11,7 +12,6 @@ import {
   startPubsub,
   TOPIC,
   text,
-  until,
 } from './pubsub-fixture.ts';
 
 const ENDPOINT = 'http://127.0.0.1:1/push';

@@ -4,7 +4,8 @@ import { PubSub, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { freshFolder, type StartedProcess, startProcess } from '../start/start-fixture.ts';
-import { listen, PROJECT, SUBSCRIPTION, startPubsub, TOPIC, text, until } from './pubsub-fixture.ts';
+import { until } from '../support.ts';
+import { listen, PROJECT, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
 
 const processes: StartedProcess[] = [];
 afterEach(async () => {

@@ -1,15 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  listen,
-  type PubsubFixture,
-  refusal,
-  SUBSCRIPTION,
-  startPubsub,
-  TOPIC,
-  text,
-  until,
-} from './pubsub-fixture.ts';
+import { refusal, until } from '../support.ts';
+import { listen, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
 import { only, readerOf } from './reader.ts';
 
 let pubsub: PubsubFixture;

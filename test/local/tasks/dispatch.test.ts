@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { answered, LOCATION, QUEUE, startTasks, type TasksFixture, until } from './tasks-fixture.ts';
+import { until } from '../support.ts';
+import { answered, LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
 
 let tasks: TasksFixture;
 

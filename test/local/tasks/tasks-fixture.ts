@@ -1,13 +1,15 @@
 /** A Cloud Tasks server with the unmodified client, a recording target, and a clock the test moves. */
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
+import type { SqliteStorage } from '../../../local/sqlite/grouped-database.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
 import { startTasksServer, type TasksServer } from '../../../local/tasks/server.ts';
-import type { TasksStorage } from '../../../local/tasks/storage.ts';
 import { type MovableClock, movableClock } from '../../../local/time/clock.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
+
+import { until } from '../support.ts';
 
 export const LOCATION = 'projects/demo-cairn/locations/us-central1';
 export const QUEUE = `${LOCATION}/queues/work`;
@@ -36,7 +38,7 @@ export const answered = (status: number, retryAfter?: string): DispatchOutcome =
 });
 
 /** Time stands still unless the test moves it, so that schedules and backoffs are exact. */
-export async function startTasks(storage: TasksStorage = { kind: 'memory' }): Promise<TasksFixture> {
+export async function startTasks(storage: SqliteStorage = { kind: 'memory' }): Promise<TasksFixture> {
   const began = Date.UTC(2026, 0, 1);
   const clock = movableClock(() => began);
   const requests: DispatchRequest[] = [];
@@ -77,24 +79,4 @@ export async function startTasks(storage: TasksStorage = { kind: 'memory' }): Pr
       await server.stop();
     },
   };
-}
-
-/** Looks again every few milliseconds until `condition` holds; fails after five seconds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
-
-/** gRPC status code of a call that must fail, with its message. */
-export async function refusal(call: Promise<unknown>): Promise<{ code: number; details: string }> {
-  try {
-    await call;
-  } catch (error) {
-    const { code, details } = error as { code: number; details: string };
-    return { code, details };
-  }
-  throw new Error('the call was accepted');
 }

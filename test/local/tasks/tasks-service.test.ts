@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { answered, LOCATION, QUEUE, refusal, startTasks, type TasksFixture } from './tasks-fixture.ts';
+import { refusal } from '../support.ts';
+import { answered, LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
 
 const HOUR_S = 3600;
 let tasks: TasksFixture;
