@@ -4,6 +4,7 @@
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import type { Deployed } from '../core/decisions/recovery.ts';
+import { optional } from '../core/optional.ts';
 import type { EventDraft, RunEvent, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition, type RunStatus } from '../core/run/status.ts';
@@ -15,7 +16,6 @@ import { resumed } from '../engine/waits/settle.ts';
 import type { JournalDeps } from '../journal/run-journal.ts';
 import type { Log } from '../ports/log.ts';
 import { appendFromOutside } from './outside-append.ts';
-import { optional } from './start/optional.ts';
 
 export interface CancelDeps extends JournalDeps, DriveAfterDeps {
   /** Says what has to be undone first. */

@@ -7,6 +7,7 @@
 
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
+import { optional } from '../core/optional.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -17,7 +18,6 @@ import { storedText } from '../engine/stored-text.ts';
 import { answered, refused, resumed } from '../engine/waits/settle.ts';
 import { cancelRun } from './cancel-run.ts';
 import { appendFromOutside } from './outside-append.ts';
-import { optional } from './start/optional.ts';
 import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
 

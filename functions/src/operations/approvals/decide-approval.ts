@@ -5,6 +5,7 @@
 import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
@@ -14,7 +15,6 @@ import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { logCancellation } from '../cancel-run.ts';
 import { appendFromOutside } from '../outside-append.ts';
-import { optional } from '../start/optional.ts';
 import { decisionDrafts } from './decision-drafts.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
 

@@ -3,10 +3,10 @@
  * so; who gets none sends the same again, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { type DeliverDeps, deliver, type Refusal } from '../../engine/rendezvous/deliver.ts';
 import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
-import { optional } from '../start/optional.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
 export interface EventToDeliver {

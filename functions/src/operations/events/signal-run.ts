@@ -3,6 +3,7 @@
  * the first step that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
@@ -15,7 +16,6 @@ import {
   waitsFor,
 } from '../../engine/rendezvous/offer.ts';
 import { appendFromOutside } from '../outside-append.ts';
-import { optional } from '../start/optional.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
 /** Signals that wait in an inbox: they stand in the snapshot. */

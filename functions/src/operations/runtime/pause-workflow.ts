@@ -3,8 +3,8 @@
  * paused any more. Holds for the runs of all tenants.
  */
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { PauseMark } from '../../ports/runtime-config.ts';
-import { optional } from '../start/optional.ts';
 import { changeConfig, type RuntimeDeps } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 

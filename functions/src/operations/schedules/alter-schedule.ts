@@ -1,12 +1,12 @@
 /** What callers do to schedules: make one, change it, pause it, let it go on, delete it. */
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { armed, disarmed } from '../../core/schedule/due.ts';
 import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/schedule/schedule.ts';
 import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
 import { assertTakesInput } from '../../engine/define/slot-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { optional } from '../start/optional.ts';
 import { changeSchedule, ownSchedule, removeSchedule } from './change-schedule.ts';
 import { isDeclared } from './declared.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';

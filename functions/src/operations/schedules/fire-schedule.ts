@@ -3,10 +3,10 @@
  * in between leaves slots that are fired again, which comes to the same runs; and however many do it at once.
  */
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotOutcome } from '../../core/schedule/schedule.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { optional } from '../start/optional.ts';
 import { isDeclared } from './declared.ts';
 import type { ScheduleDeps } from './deps.ts';
 import { startSlot } from './start-slot.ts';

@@ -3,6 +3,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { PayloadRef, RunEvent } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -12,7 +13,6 @@ import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
-import { optional } from './optional.ts';
 import type { StartDeps, StartRequest, StartResponse } from './request.ts';
 
 /** A run that could be, with the answer its start would get. */

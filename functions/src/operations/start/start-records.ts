@@ -8,11 +8,11 @@ import {
   GITHUB_SECONDARY_WINDOW_MS,
   type IdempotencyRecord,
 } from '../../core/decisions/idempotency.ts';
+import { optional } from '../../core/optional.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
 import { refusedKey } from '../refused-key.ts';
 import type { Draft } from './draft-run.ts';
-import { optional } from './optional.ts';
 import type { StartDeps, StartRequest, StartResponse } from './request.ts';
 
 /** Both records of a start, or one, or none; `replace` holds versions of expired ones they take the place of. */
