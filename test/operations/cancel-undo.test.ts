@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { READY_GRACE_MS } from '../../functions/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { retryScheduled } from '../../functions/src/engine/drive/drafts.ts';
+import { retryScheduled } from '../../functions/src/engine/facts/drafts.ts';
 import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
 import { Scene } from './approvals/scene.ts';
 

@@ -8,7 +8,7 @@ import { RunJournal } from '../journal/run-journal.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
-import { runCancelled, runFailed } from './drive/drafts.ts';
+import { runCancelled, runFailed } from './facts/drafts.ts';
 import { meetObligations } from './obligations.ts';
 import { doubtOf, opened } from './waits/open.ts';
 

@@ -12,8 +12,8 @@ import type { RecordedError, Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
-import { kept, type Output } from '../engine/drive/outputs.ts';
 import { driveAfter } from '../engine/drive-after.ts';
+import { kept, type Output, outputFrom } from '../engine/facts/output.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { answered, refused, resumed } from '../engine/waits/settle.ts';
 import { cancelRun } from './cancel-run.ts';
@@ -80,7 +80,7 @@ async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
   let output: Output | undefined;
   if (child.status === 'completed' && result !== undefined) {
     const text = await storedText(deps.store, child.id, result);
-    output = await kept(deps.store, parent.runId, { text, hash: sha256Hex(text) });
+    output = await kept(deps.store, parent.runId, outputFrom(text));
   }
   const decide = (state: RunState, now: number) => {
     const wait = state.waits.find((open) => open.child?.runId === child.id);

@@ -7,7 +7,7 @@ import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import type { OnFailure } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import * as drafts from '../../../functions/src/engine/drive/drafts.ts';
+import * as drafts from '../../../functions/src/engine/facts/drafts.ts';
 import { doubtOf, opened } from '../../../functions/src/engine/waits/open.ts';
 import { resumed } from '../../../functions/src/engine/waits/settle.ts';
 import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';

@@ -1,14 +1,12 @@
 /** The last event of a drive, from what was concluded. Pure. */
+
 import type { Conclusion } from '../../core/decisions/conclude.ts';
-import { sha256Hex } from '../../core/encoding/hash.ts';
-import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { assertFits } from '../../core/run/values.ts';
 import type { Workflow } from '../define/steps.ts';
-import * as drafts from './drafts.ts';
-import type { Output, Outputs } from './outputs.ts';
+import * as drafts from '../facts/drafts.ts';
+import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
+import type { Outputs } from './outputs.ts';
 
 export type Closing = Exclude<Conclusion, { kind: 'wait' }>;
 
@@ -51,13 +49,7 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
 export function resultOf({ result }: Workflow, outputs: Outputs): Output | RecordedError {
   const members = Object.keys(result)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${(outputs.get(result[name] ?? '') ?? drafts.NO_OUTPUT).text}`);
+    .map((name) => `${JSON.stringify(name)}:${(outputs.get(result[name] ?? '') ?? NO_OUTPUT).text}`);
   const text = `{${members.join(',')}}`;
-  try {
-    assertFits(text, 'the result of the run', MAX_PAYLOAD_BYTES);
-  } catch (error) {
-    if (!(error instanceof CairnError)) throw error;
-    return { code: error.code, message: error.message, retryable: false };
-  }
-  return { text, hash: sha256Hex(text) };
+  return composedOutput(text, 'the result of the run');
 }

@@ -4,6 +4,7 @@
  *
  * Must not: decide that a run ends badly, or end it.
  */
+
 import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import type { RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
@@ -13,10 +14,11 @@ import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { Output } from '../facts/output.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
 import { BodyContext } from './bodies/body-context.ts';
-import { loadOutputs, type Output, Outputs } from './outputs.ts';
+import { loadOutputs, Outputs } from './outputs.ts';
 import { refOf, seenBy, type Unit } from './step-inputs.ts';
 
 export interface Compensating {

@@ -16,12 +16,12 @@ import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
+import { runFailed } from '../facts/drafts.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { meetObligations } from '../obligations.ts';
 import { asking, recoverRun, undoing } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { Beats } from './bodies/beats.ts';
-import { runFailed } from './drafts.ts';
 import { DriveSession } from './session.ts';
 
 /** How a dispatch ended; for logs and tests. */

@@ -2,19 +2,12 @@
  * Outputs of finished steps, kept only while a step that has not ended needs them (or the result of the run does).
  * Those of an earlier drive are read from their checkpoints, all at once.
  */
-import type { PayloadRef } from '../../core/run/events.ts';
+
 import type { RunState } from '../../core/run/state.ts';
-import { needsPayload } from '../../core/run/values.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
+import { type Output, parseFrozen } from '../facts/output.ts';
 import { checkpointText } from '../stored-text.ts';
-
-export interface Output {
-  readonly text: string;
-  readonly hash: string;
-  /** Where it was put, if no checkpoint can carry it. */
-  readonly ref?: PayloadRef;
-}
 
 /** Checkpoints read in one call. */
 const READ_CHUNK = 100;
@@ -106,15 +99,4 @@ export async function loadOutputs(
     }
   }
   return outputs;
-}
-
-/** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
-export async function kept(store: RunStore, runId: string, output: Output): Promise<Output> {
-  if (output.ref !== undefined || !needsPayload(output.text)) return output;
-  return { ...output, ref: await store.writePayload(runId, output.text) };
-}
-
-/** Parses canonical text into a value nobody can change, since several readers share it. */
-export function parseFrozen(text: string): unknown {
-  return JSON.parse(text, (_key, value) => Object.freeze(value));
 }

@@ -2,13 +2,15 @@
  * What the parts of a drive share: the run as it stands, what its steps see, and the one way to append facts about them
  * and to count what is on its way. Owns no step.
  */
+
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import { kept, type Output, Outputs } from './outputs.ts';
+import { kept, type Output } from '../facts/output.ts';
+import { Outputs } from './outputs.ts';
 import { nextExecution, seenBy, type Unit } from './step-inputs.ts';
 
 export interface ScopeParams {

@@ -4,6 +4,7 @@
  *
  * Must not: know how a step is begun or recorded (stepping.ts), or how steps are undone (compensate.ts).
  */
+
 import { conclude } from '../../core/decisions/conclude.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
@@ -11,13 +12,13 @@ import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
+import { NO_OUTPUT } from '../facts/output.ts';
 import { mayGoOn } from '../gate.ts';
 import { askPolicy } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { type Closing, closingDraft, resultOf } from './closing.ts';
 import { compensate } from './compensate.ts';
-import { NO_OUTPUT } from './drafts.ts';
 import { Scope } from './scope.ts';
 import { Stepping } from './stepping.ts';
 import { keepVitalSigns } from './vital-signs.ts';

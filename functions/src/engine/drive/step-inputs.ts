@@ -4,7 +4,7 @@ import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import type { StepExecution, StepRef } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
-import { NO_OUTPUT } from './drafts.ts';
+import { NO_OUTPUT } from '../facts/output.ts';
 import type { Outputs } from './outputs.ts';
 
 /** One execution to be: a step, or one item of a set of like executions. */

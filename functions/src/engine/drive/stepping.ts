@@ -5,22 +5,23 @@
  *
  * Must not: decide that the drive ends (session.ts).
  */
+
 import type { DriveFacts } from '../../core/decisions/conclude.ts';
 import { ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
+import * as drafts from '../facts/drafts.ts';
+import { type Outcome, type Output, recorded } from '../facts/output.ts';
 import { afterFailure } from './bodies/after-failure.ts';
-import { recorded, type StepAborted } from './bodies/attempt.ts';
+import type { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { Bodies, type BodyUnit, type Ended } from './bodies/bodies.ts';
-import * as drafts from './drafts.ts';
-import type { Output } from './outputs.ts';
 import { nodeState } from './progress.ts';
 import { Resting } from './resting.ts';
 import type { Scope } from './scope.ts';
-import type { Outcome, SetStep } from './sets/fan-out-set.ts';
+import type { SetStep } from './sets/fan-out-set.ts';
 import { FanOuts } from './sets/fan-outs.ts';
 import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
 import { Waiting } from './waiting/waiting.ts';

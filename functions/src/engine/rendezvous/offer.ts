@@ -2,6 +2,7 @@
  * Offers an event to a run: appends that its waits for it are answered, if they still are open on the newest state.
  * Repeated as often as anybody likes: the journal knows which events it holds.
  */
+
 import { CairnError, Fatal } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
@@ -12,9 +13,8 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import { checked, outputOf } from '../drive/bodies/attempt.ts';
-import type { Output } from '../drive/outputs.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
+import { checked, type Output, outputOf } from '../facts/output.ts';
 import { type Answer, answered, resumed } from '../waits/settle.ts';
 
 export interface OfferDeps extends JournalDeps, DriveAfterDeps {

@@ -4,12 +4,13 @@
  *
  * Must not: decide whether the answer is acceptable; that is its bringer's business.
  */
+
 import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import * as drafts from '../drive/drafts.ts';
-import type { Output } from '../drive/outputs.ts';
+import * as drafts from '../facts/drafts.ts';
+import type { Output } from '../facts/output.ts';
 
 /** Who brings it, and what is to be remembered of it. */
 export interface Answer {

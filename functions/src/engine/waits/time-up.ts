@@ -1,9 +1,9 @@
 /** What it means that the time of a wait has come, in the words of the journal. Pure. */
-import { sha256Hex } from '../../core/encoding/hash.ts';
+
 import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { NO_OUTPUT } from '../drive/drafts.ts';
+import { NO_OUTPUT, outputFrom } from '../facts/output.ts';
 import { answered, type EndOfWait, expired } from './settle.ts';
 
 const UNATTENDED = canonicalJson({ decision: 'approve' });
@@ -16,7 +16,7 @@ export function timeUp(end: EndOfWait): EventDraft[] {
     case 'fail':
       return expired(end, tooLate(end, 'APPROVAL_EXPIRED'));
     case 'approve':
-      return expired(end, { text: UNATTENDED, hash: sha256Hex(UNATTENDED) });
+      return expired(end, outputFrom(UNATTENDED));
     case 'halt': {
       const reason = tooLate(end, 'APPROVAL_EXPIRED').message;
       return [

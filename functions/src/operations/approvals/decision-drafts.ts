@@ -6,7 +6,6 @@
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { Deployed } from '../../core/decisions/recovery.ts';
-import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
@@ -14,7 +13,8 @@ import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
 import type { Approved } from '../../engine/define/types.ts';
-import * as drafts from '../../engine/drive/drafts.ts';
+import * as drafts from '../../engine/facts/drafts.ts';
+import { NO_OUTPUT, outputFrom } from '../../engine/facts/output.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { type DecideRequest, payloadTextOf } from './request.ts';
@@ -74,7 +74,7 @@ function doubtSettled(settling: Settling): EventDraft[] {
     case 'approve_with_waiver':
       return [
         settle.resolved(wait, answerOf(request)),
-        drafts.degraded(ending, drafts.NO_OUTPUT, note ?? 'taken as done'),
+        drafts.degraded(ending, NO_OUTPUT, note ?? 'taken as done'),
       ];
     case 'reject':
       return settle.refused(settling, answerOf(request), orphaned(settling, 'counts as failed'));
@@ -130,7 +130,7 @@ function answerOf(request: DecideRequest): settle.Answer {
 
 function approvedOutput(decision: Approved['decision'], { note, actor: by }: DecideRequest) {
   const text = canonicalJson({ decision, note, by });
-  return { text, hash: sha256Hex(text) };
+  return outputFrom(text);
 }
 
 function rejection({ wait, request: { actor, note } }: Settling): RecordedError {

@@ -1,17 +1,11 @@
 /** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
 
-import type { ZodType } from 'zod';
-import { sha256Hex } from '../../../core/encoding/hash.ts';
-import { toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
-import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
-import { assertFits } from '../../../core/run/values.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/degraded.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
-import type { Output } from '../outputs.ts';
+import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */
 export class StepAborted extends Error {
@@ -93,25 +87,6 @@ async function callBody(step: Attempted, context: Context, signal: AbortSignal):
   }
 }
 
-/** A value as it is kept. @throws CairnError INVALID_INPUT for what JSON would change, PAYLOAD_TOO_LARGE */
-export function outputOf(value: unknown, what: string): Output {
-  const text = toJsonText(value, what);
-  assertFits(text, what, MAX_PAYLOAD_BYTES);
-  return { text, hash: sha256Hex(text) };
-}
-
-/** What the schema of the step makes of a value; a value it refuses would be refused again, so that is final. */
-export function checked(step: { readonly id: string; readonly output?: ZodType }, value: unknown): unknown {
-  if (!step.output) return value;
-  const parsed = step.output.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue && issue.path.length > 0 ? ` at '${issue.path.join('.')}'` : '';
-  throw new Fatal(
-    `the output of step '${step.id}' does not match its schema${where}: ${issue?.message ?? 'invalid'}`,
-  );
-}
-
 /** Errors of ours about a value are as final as `Fatal`: the same body would return the same again. */
 function permanent(cause: unknown): unknown {
   return cause instanceof CairnError && cause.httpStatus < 500 ? new Fatal(cause.message, { cause }) : cause;
@@ -126,27 +101,4 @@ function timedOut(step: Attempted, what: string): AttemptResult {
     cause,
     error: { code: 'STEP_TIMEOUT', message, stepId: step.id, retryable: step.idempotent },
   };
-}
-
-/** An error as the journal keeps it. Anything can be thrown, also what is no error. */
-export function recorded(stepId: string, cause: unknown): RecordedError {
-  const code = cause instanceof CairnError ? cause.code : 'STEP_FAILED';
-  const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
-  if (!(cause instanceof Error))
-    return { code, message: cut(describe(cause), TRACE_CHARS), stepId, retryable };
-  return {
-    code,
-    message: cut(cause.message.toWellFormed(), TRACE_CHARS),
-    stepId,
-    retryable,
-    ...(cause.stack ? { trace: cut(cause.stack.toWellFormed(), TRACE_CHARS) } : {}),
-  };
-}
-
-function describe(thrown: unknown): string {
-  try {
-    return String(thrown).toWellFormed();
-  } catch {
-    return 'a value that has no text was thrown';
-  }
 }

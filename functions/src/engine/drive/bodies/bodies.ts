@@ -4,18 +4,20 @@
  *
  * Must not: record anything but what must stand in the journal before a body begins.
  */
+
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import { feedbackFor } from '../../../core/run/state.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
+import * as drafts from '../../facts/drafts.ts';
+import { recorded, type Used } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
-import * as drafts from '../drafts.ts';
 import { keyOf, refOf, type Unit } from '../step-inputs.ts';
-import { type AttemptResult, recorded, runAttempt, StepAborted } from './attempt.ts';
+import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
-import { BodyContext, type Used } from './body-context.ts';
+import { BodyContext } from './body-context.ts';
 
 export type BodyUnit = Unit & { readonly step: BodyStep };
 

@@ -3,6 +3,7 @@
  *
  * Must not: decide what becomes of the attempt.
  */
+
 import { canonicalJson, type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -13,7 +14,7 @@ import type { LogFields } from '../../../ports/log.ts';
 import type { Context } from '../../define/steps.ts';
 import type { Usage } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
-import { parseFrozen } from '../outputs.ts';
+import { parseFrozen, type Used } from '../../facts/output.ts';
 
 /** What a sign of life may carry: it stands in the snapshot. */
 const MAX_PROGRESS_BYTES = 1_024;
@@ -33,12 +34,6 @@ export interface BodyParams {
   /** An earlier attempt may have left memos. */
   readonly mayHaveMemos: boolean;
   readonly onHeartbeat: (detailsText: string | undefined) => void;
-}
-
-/** What an attempt reports beside its result. */
-export interface Used {
-  readonly agent?: string;
-  readonly tokensUsed?: { readonly input: number; readonly output: number };
 }
 
 export class BodyContext {

@@ -4,30 +4,22 @@
  *
  * Must not: start anything.
  */
+
 import {
   FanOutProgress,
   type FanOutVerdict,
   type ItemState,
   MAX_ITEMS,
 } from '../../../core/decisions/fan-out.ts';
-import { sha256Hex } from '../../../core/encoding/hash.ts';
-import { CairnError, Fatal } from '../../../core/errors.ts';
+import { Fatal } from '../../../core/errors.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
 import type { RecordedError, StepExecution } from '../../../core/run/events.ts';
-import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
 import type { RunState } from '../../../core/run/state.ts';
-import { assertFits } from '../../../core/run/values.ts';
 import type { ChildStep, Context, FanOut, MapStep } from '../../define/steps.ts';
-import type { Output } from '../outputs.ts';
+import { composedOutput, type Outcome, type Output } from '../../facts/output.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 
 export type SetStep = MapStep | (ChildStep & { readonly fanOut: FanOut });
-
-/** How an execution ended, as those who depend on it need to know. */
-export type Outcome =
-  | { readonly kind: 'done'; readonly output: Output }
-  | { readonly kind: 'skipped' }
-  | { readonly kind: 'failed'; readonly error: RecordedError };
 
 /** @throws Fatal for what is no list, or too long a one */
 export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState): readonly unknown[] {
@@ -110,14 +102,10 @@ export class FanOutSet {
   outcome(): Outcome {
     if (this.verdict === 'failed') return { kind: 'failed', error: this.#error() };
     const text = `[${Array.from(this.#outputs, (output) => output?.text ?? 'null').join(',')}]`;
-    try {
-      assertFits(text, `output of step '${this.step.id}'`, MAX_PAYLOAD_BYTES);
-      return { kind: 'done', output: { text, hash: sha256Hex(text) } };
-    } catch (error) {
-      if (!(error instanceof CairnError)) throw error;
-      const { code, message } = error;
-      return { kind: 'failed', error: { code, message, stepId: this.step.id, retryable: false } };
-    }
+    const { id: stepId } = this.step;
+    const composed = composedOutput(text, `output of step '${stepId}'`);
+    if ('code' in composed) return { kind: 'failed', error: { ...composed, stepId } };
+    return { kind: 'done', output: composed };
   }
 
   #error(): RecordedError {

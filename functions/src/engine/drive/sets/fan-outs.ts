@@ -9,12 +9,12 @@ import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.t
 import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import type { Context } from '../../define/steps.ts';
-import * as drafts from '../drafts.ts';
-import { NO_OUTPUT } from '../drafts.ts';
-import { loadOutputs, type Output } from '../outputs.ts';
+import * as drafts from '../../facts/drafts.ts';
+import { NO_OUTPUT, type Outcome, type Output } from '../../facts/output.ts';
+import { loadOutputs } from '../outputs.ts';
 import type { Scope } from '../scope.ts';
 import { type Entry, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
-import { FanOutSet, itemsOf, type Outcome, type SetStep } from './fan-out-set.ts';
+import { FanOutSet, itemsOf, type SetStep } from './fan-out-set.ts';
 
 /** What a set has its drive do. */
 export interface FanOutMoves {

@@ -4,6 +4,7 @@
  *
  * Must not: decide what the answer to a wait means for the run.
  */
+
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/run/state.ts';
@@ -11,12 +12,11 @@ import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { EarlyEvent } from '../../../ports/rendezvous-store.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
+import { type Output, recorded } from '../../facts/output.ts';
 import { joinRendezvous } from '../../rendezvous/join.ts';
 import { leaveRendezvous } from '../../rendezvous/leave.ts';
 import { eventOutput } from '../../rendezvous/offer.ts';
 import { answered, refused } from '../../waits/settle.ts';
-import { recorded } from '../bodies/attempt.ts';
-import type { Output } from '../outputs.ts';
 
 /** About what a tie takes. */
 const TIE_BYTES = 120;

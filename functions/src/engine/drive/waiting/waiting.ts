@@ -3,19 +3,19 @@
  *
  * Must not: tell the outside of a wait itself (held-waits.ts).
  */
+
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES } from '../../../core/run/limits.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 import type { ChildStep, WaitStep } from '../../define/steps.ts';
+import * as drafts from '../../facts/drafts.ts';
+import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
 import { opened, waitOf } from '../../waits/open.ts';
 import { answered } from '../../waits/settle.ts';
 import { timeUp } from '../../waits/time-up.ts';
-import * as drafts from '../drafts.ts';
-import { NO_OUTPUT } from '../drafts.ts';
 import { loadOutputs } from '../outputs.ts';
 import type { Scope } from '../scope.ts';
-import type { Outcome } from '../sets/fan-out-set.ts';
 import type { SettleUnit } from '../sets/fan-outs.ts';
 import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
 import { HeldWaits, signalFor, sizeOf } from './held-waits.ts';

@@ -1,17 +1,11 @@
-/** The events a drive writes. Pure: everything they say is handed in. */
+/** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
-import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { storedValue } from '../../core/run/values.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import type { Used } from './bodies/body-context.ts';
-import type { Output } from './outputs.ts';
-import type { Outcome } from './sets/fan-out-set.ts';
-
-/** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
-export const NO_OUTPUT: Output = { text: 'null', hash: sha256Hex('null') };
+import { NO_OUTPUT, type Outcome, type Output, outputFrom, type Used } from './output.ts';
 
 /** A run, or one that is about to be asked to end. */
 export interface Cancelled {
@@ -85,7 +79,7 @@ export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft
   if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error);
   const reason = `${error.code}: ${error.message}`;
   if (onFailure.kind === 'skip') return skipped(ending, reason);
-  return degraded(ending, { text: onFailure.text, hash: sha256Hex(onFailure.text) }, reason);
+  return degraded(ending, outputFrom(onFailure.text), reason);
 }
 
 /** Nothing will happen before somebody answers, or a time comes. The outside knows what is waited for. */

@@ -1,0 +1,106 @@
+/**
+ * Outputs and errors of executions as the journal keeps them: made from what a body returned or threw, from what was sent,
+ * or composed of other outputs.
+ *
+ * Must not: know who made them.
+ */
+import type { ZodType } from 'zod';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
+import { CairnError, Fatal } from '../../core/errors.ts';
+import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { cut, TRACE_CHARS } from '../../core/run/records.ts';
+import { assertFits, needsPayload } from '../../core/run/values.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+
+export interface Output {
+  readonly text: string;
+  readonly hash: string;
+  /** Where it was put, if no checkpoint can carry it. */
+  readonly ref?: PayloadRef;
+}
+
+/** The output that is this canonical JSON text. */
+export function outputFrom(text: string): Output {
+  return { text, hash: sha256Hex(text) };
+}
+
+/** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
+export const NO_OUTPUT: Output = outputFrom('null');
+
+/** How an execution ended, as those who depend on it need to know. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly output: Output }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'failed'; readonly error: RecordedError };
+
+/** What an attempt reports beside its result. */
+export interface Used {
+  readonly agent?: string;
+  readonly tokensUsed?: { readonly input: number; readonly output: number };
+}
+
+/** A value as it is kept. @throws CairnError INVALID_INPUT for what JSON would change, PAYLOAD_TOO_LARGE */
+export function outputOf(value: unknown, what: string): Output {
+  const text = toJsonText(value, what);
+  assertFits(text, what, MAX_PAYLOAD_BYTES);
+  return outputFrom(text);
+}
+
+/** An output made of others, which may each fit and be too large together: then that is the error. */
+export function composedOutput(text: string, what: string): Output | RecordedError {
+  try {
+    assertFits(text, what, MAX_PAYLOAD_BYTES);
+    return outputFrom(text);
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    return { code: error.code, message: error.message, retryable: false };
+  }
+}
+
+/** What the schema of the step makes of a value; a value it refuses would be refused again, so that is final. */
+export function checked(step: { readonly id: string; readonly output?: ZodType }, value: unknown): unknown {
+  if (!step.output) return value;
+  const parsed = step.output.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue && issue.path.length > 0 ? ` at '${issue.path.join('.')}'` : '';
+  throw new Fatal(
+    `the output of step '${step.id}' does not match its schema${where}: ${issue?.message ?? 'invalid'}`,
+  );
+}
+
+/** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
+export async function kept(store: RunStore, runId: string, output: Output): Promise<Output> {
+  if (output.ref !== undefined || !needsPayload(output.text)) return output;
+  return { ...output, ref: await store.writePayload(runId, output.text) };
+}
+
+/** Parses canonical text into a value nobody can change, since several readers share it. */
+export function parseFrozen(text: string): unknown {
+  return JSON.parse(text, (_key, value) => Object.freeze(value));
+}
+
+/** An error as the journal keeps it. Anything can be thrown, also what is no error. */
+export function recorded(stepId: string, cause: unknown): RecordedError {
+  const code = cause instanceof CairnError ? cause.code : 'STEP_FAILED';
+  const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
+  if (!(cause instanceof Error))
+    return { code, message: cut(describe(cause), TRACE_CHARS), stepId, retryable };
+  return {
+    code,
+    message: cut(cause.message.toWellFormed(), TRACE_CHARS),
+    stepId,
+    retryable,
+    ...(cause.stack ? { trace: cut(cause.stack.toWellFormed(), TRACE_CHARS) } : {}),
+  };
+}
+
+function describe(thrown: unknown): string {
+  try {
+    return String(thrown).toWellFormed();
+  } catch {
+    return 'a value that has no text was thrown';
+  }
+}
