@@ -12,8 +12,9 @@ import {
   count,
   executionMembers,
   flag,
+  identityMembers,
+  identityOptions,
   json,
-  mode,
   onParentEnd,
   payloadRef,
   plain,
@@ -68,7 +69,7 @@ export const steps = fc
   .map((entries) => PersistentMap<string, StepState>(entries));
 
 const tie: fc.Arbitrary<Tie> = fc.oneof(
-  plain({ kind: word('event'), waitId: text, name: text, key: text }),
+  withOptional({ kind: word('event'), waitId: text, name: text, key: text }, { eventId: text }),
   plain({ kind: word('child'), waitId: text, runId: text, onParentEnd }),
 );
 
@@ -77,19 +78,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     id: text,
     shard: fc.nat({ max: 15 }),
     createdAt: time,
-    tenantId: text,
-    environment: text,
-    type: text,
-    planVersion: count,
-    threadId: text,
-    trigger: withOptional(
-      { source: word('ui', 'cli', 'webhook', 'scheduled', 'api') },
-      { userId: text, webhookEventId: text },
-    ),
-    traceId: text,
-    inputHash: text,
-    input: storedValue,
-    rootRunId: text,
+    ...identityMembers,
     schemaVersion: fc.constant(1),
     status: fc.constantFrom(...RUN_STATUSES),
     head: count,
@@ -136,15 +125,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     updatedAt: time,
   },
   {
-    repoId: text,
-    prId: text,
-    prUrl: text,
-    idempotencyKey: text,
-    a2aCorrelationId: text,
-    resumedFrom: text,
-    source: withOptional({ runId: text, mode }, { checkpointId: text }),
-    parent: plain({ runId: text, stepId: text }),
-    versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
+    ...identityOptions,
     stopKind,
     currentStep: text,
     policySnapshotId: text,

@@ -9,6 +9,8 @@ import {
   execution,
   executionMembers,
   flag,
+  identityMembers,
+  identityOptions,
   mode,
   plain,
   recordedError,
@@ -36,34 +38,7 @@ const settledOptions = { itemKey: text, agent: text, tokensUsed };
 const holder = { owner: text, epoch: count };
 
 const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
-  run_created: withOptional(
-    {
-      tenantId: text,
-      environment: text,
-      type: text,
-      planVersion: count,
-      threadId: text,
-      trigger: withOptional(
-        { source: word('ui', 'cli', 'webhook', 'scheduled', 'api') },
-        { userId: text, webhookEventId: text },
-      ),
-      traceId: text,
-      inputHash: text,
-      input: storedValue,
-      rootRunId: text,
-    },
-    {
-      repoId: text,
-      prId: text,
-      prUrl: text,
-      idempotencyKey: text,
-      a2aCorrelationId: text,
-      resumedFrom: text,
-      source: withOptional({ runId: text, mode }, { checkpointId: text }),
-      parent: plain({ runId: text, stepId: text }),
-      versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
-    },
-  ),
+  run_created: withOptional(identityMembers, identityOptions),
   run_claimed: plain({ ...holder, expiresAt: time }),
   run_started: withOptional({}, { deadlineAt: time }),
   step_started: execution,

@@ -58,6 +58,34 @@ export const stopKind = word('user', 'system', 'policy', 'halt');
 export const onParentEnd = word('cancel', 'abandon');
 export const mode = word('resume', 'replay', 'fork');
 
+/** What identifies a run: in its first event, and in its snapshot. */
+export const identityMembers = {
+  tenantId: text,
+  environment: text,
+  type: text,
+  planVersion: count,
+  threadId: text,
+  trigger: withOptional(
+    { source: word('ui', 'cli', 'webhook', 'scheduled', 'api') },
+    { userId: text, webhookEventId: text },
+  ),
+  traceId: text,
+  inputHash: text,
+  input: storedValue,
+  rootRunId: text,
+};
+export const identityOptions = {
+  repoId: text,
+  prId: text,
+  prUrl: text,
+  idempotencyKey: text,
+  a2aCorrelationId: text,
+  resumedFrom: text,
+  source: withOptional({ runId: text, mode }, { checkpointId: text }),
+  parent: plain({ runId: text, stepId: text }),
+  versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
+};
+
 export const refMembers = { stepId: text, revision: attempt };
 export const executionMembers = {
   ...refMembers,
