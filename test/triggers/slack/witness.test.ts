@@ -1,0 +1,93 @@
+/** Slack's own verifier, from the framework that Slack publishes, as the witness of ours and of what our tests sign. */
+import { describe, expect, test } from '@jest/globals';
+import { isValidSlackRequest } from '@slack/bolt';
+import fc from 'fast-check';
+import { isSigned } from '../../../functions/src/triggers/slack/signature.ts';
+import { commandForm, type Knock, pressOf, SLACK_SECRET, sign, slackRequest } from './door.ts';
+
+/** A whole second: within the last one before the limit Slack's verifier rounds, and ours does not. */
+const NOW = Date.UTC(2026, 0, 1);
+const PAIRS = 500;
+
+interface Sent {
+  readonly body: string;
+  readonly signature: string;
+  readonly timestamp: string;
+}
+
+function slackAccepts({ body, signature, timestamp }: Sent, secret: string): boolean {
+  return isValidSlackRequest({
+    signingSecret: secret,
+    body,
+    headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(timestamp) },
+    nowMilliseconds: NOW,
+  });
+}
+
+function weAccept({ body, signature, timestamp }: Sent, secret: string): boolean {
+  return isSigned({ body: Buffer.from(body), signature, timestamp }, [secret], NOW);
+}
+
+async function sentBy(knock: Partial<Knock>): Promise<Sent> {
+  const request = slackRequest({ now: NOW, ...knock });
+  return {
+    body: await request.text(),
+    signature: request.headers.get('x-slack-signature') ?? '',
+    timestamp: request.headers.get('x-slack-request-timestamp') ?? '',
+  };
+}
+
+describe('what the tests of the door send', () => {
+  test.each<[string, Partial<Knock>]>([
+    ['a command', { form: commandForm() }],
+    ['a command in all of Unicode', { form: commandForm({ text: 'größer 部署 🚀 &=%+' }) }],
+    ['a button', { form: { payload: JSON.stringify(pressOf({ runId: 'r', decision: 'approve' })) } }],
+    ['a check of the certificate', { form: { ssl_check: '1' } }],
+    ['an empty body', { body: '' }],
+  ])('(%s) is signed as Slack signs, and refused with another secret', async (_what, knock) => {
+    const sent = await sentBy(knock);
+    expect(slackAccepts(sent, SLACK_SECRET)).toBe(true);
+    expect(weAccept(sent, SLACK_SECRET)).toBe(true);
+    expect(slackAccepts(sent, 'another')).toBe(false);
+    expect(weAccept(sent, 'another')).toBe(false);
+  });
+});
+
+describe('both verifiers', () => {
+  const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme', maxLength: 60 }));
+  const secret = fc.string({ minLength: 1, unit: 'grapheme-ascii' });
+  const altered = fc.constantFrom('nothing', 'body', 'secret', 'time', 'cut', 'version', 'capitals', 'empty');
+  /** Seconds between the signature and now; below zero it lies ahead. */
+  const age = fc.integer({ min: -400, max: 400 });
+
+  function damaged(sent: Sent, how: string): Sent {
+    const { body, signature, timestamp } = sent;
+    const changes: Record<string, Partial<Sent>> = {
+      body: { body: `${body} ` },
+      time: { timestamp: String(Number(timestamp) + 1) },
+      cut: { signature: signature.slice(0, -2) },
+      version: { signature: signature.replace('v0', 'v1') },
+      capitals: { signature: `v0=${signature.slice(3).toUpperCase()}` },
+      empty: { signature: '' },
+    };
+    return { ...sent, ...changes[how] };
+  }
+
+  test('agree, but that ours also refuses what is dated more than five minutes ahead', () => {
+    const seen = { accepted: 0, refused: 0, ahead: 0 };
+    fc.assert(
+      fc.property(text, secret, age, altered, (body, right, seconds, how) => {
+        const timestamp = String(NOW / 1_000 - seconds);
+        const sent = damaged({ body, timestamp, signature: sign(body, timestamp, right) }, how);
+        const used = how === 'secret' ? `${right}.` : right;
+        const theirs = slackAccepts(sent, used);
+        const isAhead = Number(sent.timestamp) * 1_000 - NOW > 300_000;
+        expect(weAccept(sent, used)).toBe(theirs && !isAhead);
+        if (theirs && isAhead) seen.ahead += 1;
+        else seen[theirs ? 'accepted' : 'refused'] += 1;
+      }),
+      { numRuns: PAIRS },
+    );
+    for (const times of Object.values(seen)) expect(times).toBeGreaterThan(5);
+  });
+});
