@@ -229,10 +229,26 @@ export class RetryAt extends Error {
   }
 }
 
+export interface NotAppliedOptions extends ErrorOptions {
+  /** When the receiver wants to be asked again: epoch ms or a date, e.g. from a `Retry-After`. */
+  readonly retryAt?: number | Date;
+  /** The receiver will refuse the same request every time: the step fails without another attempt. */
+  readonly final?: boolean;
+}
+
 /**
  * Thrown by a binding: the outside action certainly did not take place. The engine records the effect as `failed`
  * and may try again. Any other error leaves the effect in doubt.
  */
 export class NotApplied extends Error {
   override readonly name = 'NotApplied';
+  /** Epoch ms. */
+  readonly retryAt: number | undefined;
+  readonly final: boolean;
+
+  constructor(message: string, { retryAt, final = false, ...options }: NotAppliedOptions = {}) {
+    super(message, options);
+    this.retryAt = retryAt instanceof Date ? retryAt.getTime() : retryAt;
+    this.final = final;
+  }
 }

@@ -3,6 +3,7 @@
  * a type here is a promise for as long as runs live: fields are added, never renamed or given another meaning.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
  */
+import type { EffectWrite } from '../effects/effect.ts';
 import type { Initiator } from './status.ts';
 
 /** Raised when the shape of stored documents changes; a worker touches nothing that is newer than itself. */
@@ -62,12 +63,23 @@ export interface RunIdentity {
     readonly checkpointId?: string;
     readonly mode: 'resume' | 'replay' | 'fork';
   };
+  /**
+   * The replays and forks of its lineage that may have acted anew (E4, E6), itself included, the newest first. Absent for
+   * a run that is none of them and was made from none.
+   */
+  readonly effectScopes?: readonly EffectScope[];
   readonly parent?: { readonly runId: string; readonly stepId: string };
   readonly versions?: {
     readonly capabilities?: string;
     readonly bindings?: string;
     readonly registryRef?: string;
   };
+}
+
+/** A replay or fork: how it answers actions that were recorded before it. */
+export interface EffectScope {
+  readonly runId: string;
+  readonly mode: 'replay' | 'fork';
 }
 
 export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
@@ -101,8 +113,13 @@ export interface Wait {
   readonly execution: StepExecution;
   readonly openedAt: number;
   readonly dueAt?: number;
-  /** `doubt`: not the step itself asks, but what should become of its interrupted attempt (DESIGN 2.9). */
-  readonly purpose?: 'doubt';
+  /**
+   * Not the step itself asks. `doubt`: what should become of its interrupted attempt (DESIGN 2.9). `effect`: what should
+   * become of an outside action of it that is in doubt, or may not be repeated unasked (E5, E6).
+   */
+  readonly purpose?: 'doubt' | 'effect';
+  /** Of the purpose `effect`. */
+  readonly effectId?: string;
   /** Of an event: what it is called, and which one of that name. */
   readonly name?: string;
   readonly key?: string;
@@ -138,9 +155,13 @@ export interface EventData {
     readonly capabilityId: string;
     readonly attempt: number;
   };
+  /** `by`: who knew; absent: the call itself. `originEffectId`: which row answered, where it is not this one. */
   effect_settled: StepRef & {
     readonly effectId: string;
-    readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt';
+    readonly capabilityId: string;
+    readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' | 'blocked';
+    readonly by?: 'lookup' | 'person';
+    readonly originEffectId?: string;
   };
   wait_opened: { readonly wait: Wait };
   /** `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. */
@@ -224,6 +245,8 @@ export type EventDraft<T extends EventType = EventType> = {
     readonly actor?: string;
     readonly outputText?: string;
     readonly outputRef?: PayloadRef;
+    /** The row of the ledger that the event is about, where the same commit writes it. */
+    readonly effect?: EffectWrite;
   };
 }[T];
 

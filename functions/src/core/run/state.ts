@@ -88,6 +88,15 @@ export type Tie =
       readonly onParentEnd: 'cancel' | 'abandon';
     };
 
+/** An outside action that was attempted and of whose end the journal does not know. */
+export interface OpenEffect {
+  readonly effectId: string;
+  /** Key of the step. */
+  readonly step: string;
+  readonly revision: number;
+  readonly capabilityId: string;
+}
+
 /** A completed execution, by the event that says so. */
 export interface Completed {
   /** Key of the step. */
@@ -138,6 +147,7 @@ export interface RunState extends RunIdentity {
   readonly decisions: readonly Decided[];
   readonly feedback: readonly Feedback[];
   readonly ties: readonly Tie[];
+  readonly effects: readonly OpenEffect[];
   readonly result?: StoredValue;
   readonly error?: RecordedError;
   readonly lastHandoff?: readonly Wait[];
@@ -199,6 +209,12 @@ export function feedbackFor({ feedback }: RunState, stepId: string): string | un
 /** Whether the run has taken the event in: lately, or by a wait of its own however long ago. */
 export function tookIn({ received, ties }: RunState, eventId: string): boolean {
   return received.includes(eventId) || ties.some((tie) => tie.kind === 'event' && tie.eventId === eventId);
+}
+
+/** Outside actions of one execution of which the journal knows no end: after a crash or a lost answer they are in doubt. */
+export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[] {
+  const key = stepKey(ref);
+  return effects.filter(({ step, revision }) => step === key && revision === ref.revision);
 }
 
 /** Whether the end of this run still concerns somebody else. */

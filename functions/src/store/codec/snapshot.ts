@@ -62,6 +62,7 @@ const fixedTable: Table<Fixed> = {
   source: optional(
     map<NonNullable<RunIdentity['source']>>({ runId: text, checkpointId: optional(text), mode: word() }),
   ),
+  effectScopes: optional(json<NonNullable<RunIdentity['effectScopes']>>()),
   parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
   versions: optional(
     map<NonNullable<RunIdentity['versions']>>({
@@ -95,6 +96,7 @@ const changingTable: Table<Changing> = {
   decisions: json<RunState['decisions']>(),
   feedback: json<RunState['feedback']>(),
   ties: json<RunState['ties']>(),
+  effects: json<RunState['effects']>(),
   result: optional(storedValue),
   error: optional(errorKind),
   lastHandoff: optional(json<NonNullable<RunState['lastHandoff']>>()),

@@ -53,6 +53,7 @@ export function initialState(runId: string, event: RunEvent<'run_created'>): Run
     decisions: [],
     feedback: [],
     ties: [],
+    effects: [],
     policyDue: true,
     compensating: false,
     sentBack: [],

@@ -37,8 +37,15 @@ export const stepReducers: Reducers<StepEvent> = {
   step_skipped: settled('skipped'),
   step_reused: settled('reused'),
   step_failed: settled('failed'),
-  effect_attempted: () => ({}),
-  effect_settled: () => ({}),
+  effect_attempted: (state, { data }) => {
+    const { effectId, revision, capabilityId } = data;
+    if (state.effects.some((open) => open.effectId === effectId)) return {};
+    return { effects: [...state.effects, { effectId, step: stepKey(data), revision, capabilityId }] };
+  },
+  effect_settled: (state, { data }) => {
+    if (data.outcome !== 'recorded' && data.outcome !== 'failed') return {};
+    return { effects: state.effects.filter(({ effectId }) => effectId !== data.effectId) };
+  },
   compensation_started: (state, { data }) => ({
     compensating: true,
     ...(state.error === undefined && data.error !== undefined ? { error: data.error } : {}),

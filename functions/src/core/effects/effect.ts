@@ -1,0 +1,126 @@
+/**
+ * One row of the side-effect ledger (DESIGN section 8): what was asked of the outside for which step, and what is known of
+ * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by verdict.ts.
+ * Times are epoch milliseconds; `…Text` fields are canonical JSON.
+ */
+import type { PayloadRef } from '../run/events.ts';
+
+/** What an outside action does there. `none` and `read` leave no rows. */
+export const SIDE_EFFECTS = ['none', 'read', 'write', 'external_action'] as const;
+export type SideEffects = (typeof SIDE_EFFECTS)[number];
+
+/** Whether the receiver takes an idempotency key and, with `required`, answers a repetition without acting again. */
+export const IDEMPOTENCY = ['required', 'optional', 'not_supported'] as const;
+export type Idempotency = (typeof IDEMPOTENCY)[number];
+
+/** What a replay or fork does about an action that was recorded in its lineage. */
+export const REPLAY_POLICIES = ['use_recorded_result', 'reexecute', 'require_human'] as const;
+export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
+
+/**
+ * `attempted` without a later word is in doubt. `blocked`: nothing happens before a person decides, or, of a request
+ * that differs from the recorded one, at all.
+ */
+export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'failed';
+
+/** Why a row is blocked. */
+export type BlockedBy = 'doubt' | 'policy' | 'mismatch';
+
+/** What a person can say of an effect. */
+export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** Where a result lies that a row cannot carry: under the payloads of the run that made it. */
+export interface ResultRef extends PayloadRef {
+  readonly runId: string;
+}
+
+export interface EffectRecord {
+  readonly effectId: string;
+  readonly idempotencyKey: string;
+  /** Of the rows of this key, from 1. */
+  readonly n: number;
+  readonly tenantId: string;
+  readonly rootRunId: string;
+  readonly runId: string;
+  readonly stepId: string;
+  readonly itemKey?: string;
+  readonly revision: number;
+  /** Of the step, and the lease under which it was made. */
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly capabilityId: string;
+  readonly bindingId: string;
+  /** Of one call of the binding: tells a late answer from that of another call. */
+  readonly bindingCallId: string;
+  readonly effectClass: SideEffects;
+  readonly replayPolicy: ReplayPolicy;
+  readonly status: EffectStatus;
+  readonly blockedBy?: BlockedBy;
+  readonly requestHash: string;
+  /** What was asked, for people: without its secret fields, absent if it is long. */
+  readonly requestText?: string;
+  readonly responseHash?: string;
+  /** The recorded result, if the row can carry it. */
+  readonly resultText?: string;
+  /** Where it lies, if not. */
+  readonly recordedResultRef?: ResultRef;
+  /** Of a row that answered from another: which one. */
+  readonly originEffectId?: string;
+  /** What went wrong, as far as is known. */
+  readonly error?: string;
+  /** What a person, or the binding's own look, said of an effect in doubt. */
+  readonly resolution?: {
+    readonly outcome: Resolution;
+    readonly by: string;
+    readonly at: number;
+    readonly note?: string;
+  };
+  /** An answer that came after the effect was resolved otherwise. */
+  readonly lateAnswer?: { readonly at: number; readonly responseHash?: string; readonly error?: string };
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What of a row can change once it stands. `null` takes a member away. */
+export type EffectChange = Partial<
+  Pick<
+    EffectRecord,
+    | 'status'
+    | 'blockedBy'
+    | 'attempt'
+    | 'epoch'
+    | 'runId'
+    | 'bindingCallId'
+    | 'responseHash'
+    | 'resultText'
+    | 'recordedResultRef'
+    | 'error'
+    | 'resolution'
+    | 'lateAnswer'
+  >
+> & { readonly updatedAt: number };
+
+/** A row that goes into a commit of the journal. `seen`: the version of the row that its writer last saw. */
+export type EffectWrite =
+  | { readonly kind: 'create'; readonly record: EffectRecord }
+  | {
+      readonly kind: 'change';
+      readonly effectId: string;
+      readonly seen: string;
+      readonly change: EffectChange;
+    };
+
+/** Rows of one key: each is a replay, or an attempt that certainly came to nothing. A key that has more is refused. */
+export const MAX_ROWS_PER_KEY = 500;
+
+/** Document id of a row: padded, so that the order of the ids is the order of the rows. */
+export function effectIdOf(idempotencyKey: string, n: number): string {
+  if (!Number.isSafeInteger(n) || n < 1 || n > 9_999) throw new RangeError(`${n} is not the number of a row`);
+  return `${idempotencyKey}.${String(n).padStart(4, '0')}`;
+}
+
+/** Whether the text has the form of an effect id. */
+export function isEffectId(text: string): boolean {
+  return /^[0-9a-f]{64}\.\d{4}$/.test(text);
+}

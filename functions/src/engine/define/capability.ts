@@ -1,0 +1,126 @@
+/**
+ * What an outside action is (a capability) and how it is called (a binding), as their authors write them. The ledger
+ * (engine/effects) stands between a step body and the binding.
+ */
+import type { ZodType } from 'zod';
+import {
+  IDEMPOTENCY,
+  type Idempotency,
+  REPLAY_POLICIES,
+  type ReplayPolicy,
+  SIDE_EFFECTS,
+  type SideEffects,
+} from '../../core/effects/effect.ts';
+import { CairnError } from '../../core/errors.ts';
+
+export interface CapabilityOptions<Request, Response> {
+  /** Lower-case words joined by dots and dashes: 'github.create-comment'. */
+  readonly id: string;
+  readonly sideEffects: SideEffects;
+  /** `required`: the receiver takes the key and answers a repetition without acting again. */
+  readonly idempotency: Idempotency;
+  /** Default `use_recorded_result`. */
+  readonly replayPolicy?: ReplayPolicy;
+  readonly request: ZodType<Request>;
+  readonly response: ZodType<Response>;
+  /**
+   * Dotted paths of fields nobody may read in the ledger. A secret of a request is sent and not kept; one of a response is
+   * taken out before the body sees it, so that a body gets the same the first time and ever after.
+   */
+  readonly secrets?: { readonly request?: readonly string[]; readonly response?: readonly string[] };
+}
+
+export interface Capability<Request = unknown, Response = unknown> {
+  readonly id: string;
+  readonly sideEffects: SideEffects;
+  readonly idempotency: Idempotency;
+  readonly replayPolicy: ReplayPolicy;
+  readonly request: ZodType<Request>;
+  readonly response: ZodType<Response>;
+  readonly secrets: { readonly request: readonly string[]; readonly response: readonly string[] };
+}
+
+export interface CallOptions {
+  /** 64 hex digits; the same over all attempts at this one action. */
+  readonly idempotencyKey: string;
+  /** Aborts when the answer will not be waited for any longer. */
+  readonly signal: AbortSignal;
+}
+
+/** What a look at the outside found. It throws where it cannot know. */
+export type Found<Response> =
+  | { readonly found: true; readonly response: Response }
+  | { readonly found: false };
+
+export interface BindingOptions<Request, Response> {
+  readonly id: string;
+  /**
+   * Acts. Throws `NotApplied` where the action certainly did not take place (with `retryAt` if the receiver said when to come
+   * back); whatever else it throws leaves the effect in doubt.
+   */
+  call(request: Request, options: CallOptions): Promise<Response>;
+  /** Asks the outside whether the action of this key took place. */
+  lookup?(request: Request, options: CallOptions): Promise<Found<Response>>;
+}
+
+export interface Binding {
+  readonly capability: Capability;
+  readonly id: string;
+  call(request: unknown, options: CallOptions): Promise<unknown>;
+  lookup?(request: unknown, options: CallOptions): Promise<Found<unknown>>;
+}
+
+const ID_PATTERN = /^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/;
+const MAX_ID_CHARS = 100;
+
+/** @throws CairnError INVALID_INPUT */
+export function defineCapability<Request, Response>(
+  options: CapabilityOptions<Request, Response>,
+): Capability<Request, Response> {
+  const { id, sideEffects, idempotency, replayPolicy = 'use_recorded_result', secrets } = options;
+  assertId('capability', id);
+  assertOneOf(id, 'sideEffects', sideEffects, SIDE_EFFECTS);
+  assertOneOf(id, 'idempotency', idempotency, IDEMPOTENCY);
+  assertOneOf(id, 'replayPolicy', replayPolicy, REPLAY_POLICIES);
+  const { request, response } = options;
+  return {
+    id,
+    sideEffects,
+    idempotency,
+    replayPolicy,
+    request,
+    response,
+    secrets: { request: secrets?.request ?? [], response: secrets?.response ?? [] },
+  };
+}
+
+/** @throws CairnError INVALID_INPUT */
+export function defineBinding<Request, Response>(
+  capability: Capability<Request, Response>,
+  binding: BindingOptions<Request, Response>,
+): Binding {
+  assertId('binding', binding.id);
+  // The ledger hands it only what the capability's own schema made.
+  return { ...(binding as BindingOptions<unknown, unknown>), capability: capability as Capability };
+}
+
+/** Whether acts of it stand in the ledger. */
+export function leavesRows({ sideEffects }: Pick<Capability, 'sideEffects'>): boolean {
+  return sideEffects === 'write' || sideEffects === 'external_action';
+}
+
+function assertId(what: string, id: string): void {
+  if (ID_PATTERN.test(id) && id.length <= MAX_ID_CHARS) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `the ${what} '${id}' must be lower-case words joined by dots or dashes`,
+    { field: 'id' },
+  );
+}
+
+function assertOneOf(id: string, field: string, given: string, known: readonly string[]): void {
+  if (known.includes(given)) return;
+  throw new CairnError('INVALID_INPUT', `capability '${id}': '${field}' is one of ${known.join(', ')}`, {
+    field,
+  });
+}

@@ -1,0 +1,27 @@
+/**
+ * The side-effect ledger as its readers see it, and the two writes that are made outside the journal's commits: the answer
+ * of a call, written as soon as it is there, and a late one. Rows are created by commits of the journal (run-store.ts).
+ * Methods throw `OutcomeUnknown` where they cannot know whether the call was applied.
+ */
+import type { EffectChange, EffectRecord } from '../core/effects/effect.ts';
+import type { Page, PageRequest, Version } from './run-store.ts';
+
+export interface StoredEffect {
+  readonly record: EffectRecord;
+  readonly version: Version;
+}
+
+export type EffectChanged =
+  | { readonly kind: 'changed'; readonly version: Version }
+  /** Somebody else wrote the row meanwhile. */
+  | { readonly kind: 'stale' };
+
+export interface EffectStore {
+  /** All rows of a key, the newest first; at most MAX_ROWS_PER_KEY. */
+  rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]>;
+  read(effectId: string): Promise<StoredEffect | undefined>;
+  /** Under the version its writer last saw. */
+  change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged>;
+  /** Rows that a run made, in the order in which it made them. */
+  listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>>;
+}
