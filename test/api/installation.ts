@@ -10,6 +10,7 @@ import { MemoryClientStore } from '../../functions/src/memory/memory-client-stor
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
 import { InstanceMetrics } from '../../functions/src/platform/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
+import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
 import { World } from '../support/world.ts';
 
@@ -67,7 +68,7 @@ export class Installation {
       registry,
       environment: 'test',
       secrets: () => [GITHUB_SECRET],
-      tenantOf: () => 'acme',
+      tenants: () => githubTenantsIn({ listed: '', others: 'acme' }),
     };
   }
 

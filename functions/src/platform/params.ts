@@ -4,6 +4,7 @@
  * are deployed there are none.
  */
 import { defineInt, defineSecret, defineString } from 'firebase-functions/params';
+import type { GithubTenantParameters } from '../triggers/github/tenants.ts';
 
 /** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
 export const region = defineString('CAIRN_REGION', {
@@ -21,9 +22,16 @@ const environment = defineString('ENVIRONMENT', {
   description: 'Written on every run, e.g. production or staging.',
 });
 
+const githubTenants = defineString('GITHUB_TENANTS', {
+  default: '',
+  description:
+    'GitHub installations or accounts and whose runs they start, as INSTALLATION=tenant, OWNER=tenant or *=tenant, separated by commas.',
+});
+
 const githubTenant = defineString('GITHUB_TENANT', {
-  default: 'local',
-  description: 'Tenant that owns the runs GitHub starts.',
+  default: '',
+  description:
+    'Tenant of the runs that GitHub starts and GITHUB_TENANTS does not list. Empty: local if nothing is listed, else they are ignored.',
 });
 
 const scheduleTenant = defineString('SCHEDULE_TENANT', {
@@ -70,8 +78,8 @@ export interface Settings {
   readonly region: string;
   readonly collectionPrefix: string;
   readonly environment: string;
-  readonly githubTenant: string;
-  /** As it was given: read where it is used, so that a slip in it stops Slack and nothing else. */
+  /** As they were given: read where they are used, so that a slip in one stops its door and nothing else. */
+  readonly githubTenants: GithubTenantParameters;
   readonly slackTenants: string;
   readonly scheduleTenant: string;
   /** Undefined: ask the metadata server. */
@@ -118,7 +126,7 @@ export function readSettings(): Settings {
     region: where,
     collectionPrefix: collectionPrefix.value(),
     environment: environment.value(),
-    githubTenant: githubTenant.value(),
+    githubTenants: { listed: githubTenants.value(), others: githubTenant.value() },
     slackTenants: slackTenants.value(),
     scheduleTenant: scheduleTenant.value(),
     serviceAccount: serviceAccount.value() || undefined,

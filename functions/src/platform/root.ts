@@ -21,6 +21,7 @@ import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
+import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { TickDeps } from '../triggers/schedule/tick.ts';
 import { secretsIn } from '../triggers/secrets.ts';
@@ -56,7 +57,7 @@ export function compose(): Root {
 }
 
 function build(settings: Settings): Root {
-  const { collectionPrefix, environment, githubTenant, scheduleTenant } = settings;
+  const { collectionPrefix, environment, scheduleTenant } = settings;
   const db = firestoreClient(settings.project);
   const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
   const metrics = new InstanceMetrics();
@@ -85,7 +86,7 @@ function build(settings: Settings): Root {
     registry,
     environment,
     secrets: () => secretsIn(githubWebhookSecret.name, githubWebhookSecret.value()),
-    tenantOf: () => githubTenant,
+    tenants: () => githubTenantsIn(settings.githubTenants),
   };
   const slack: SlackDeps = {
     start,

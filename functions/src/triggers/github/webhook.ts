@@ -14,6 +14,7 @@ import type { StartDeps, StartOutcome } from '../../operations/start/request.ts'
 import { startRun } from '../../operations/start/start-run.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 import { contentKey, subjectOf } from './subject.ts';
+import { type GithubTenants, senderOf, tenantOf } from './tenants.ts';
 
 export interface GithubDeps {
   readonly start: StartDeps;
@@ -21,8 +22,8 @@ export interface GithubDeps {
   readonly environment: string;
   /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
   secrets(): readonly string[];
-  /** Whose run a delivery becomes. */
-  tenantOf(delivery: Delivery): string;
+  /** Whose runs deliveries become; asked on each, since what an installation has configured may make no sense. */
+  tenants(): GithubTenants;
 }
 
 /** Never rejects: every failure is a problem answer. */
@@ -39,6 +40,13 @@ export async function githubWebhook(deps: GithubDeps, request: Request): Promise
 async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | undefined): Promise<Response> {
   const { event, action, payload } = delivery;
   if (event === 'ping') return json(200, { pong: true });
+  const sender = senderOf(delivery);
+  const tenantId = tenantOf(deps.tenants(), sender);
+  if (tenantId === undefined) {
+    const reason = 'this GitHub installation is not connected';
+    deps.start.log.warn('github_installation_unknown', { deliveryId: delivery.id, event, ...sender });
+    return json(202, { ignored: true, reason });
+  }
   const listeners = deps.registry.githubListeners(event, action);
   if (listeners.length === 0) return json(202, { ignored: true });
   const fitting = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
@@ -47,10 +55,11 @@ async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | un
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
-  return answerFor(await startAll(deps, delivery, { workflows: fitting, traceId }));
+  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, traceId }));
 }
 
 interface Listeners {
+  readonly tenantId: string;
   readonly workflows: readonly Workflow[];
   readonly traceId: string | undefined;
 }
@@ -62,12 +71,17 @@ interface Listeners {
 async function startAll(
   deps: GithubDeps,
   delivery: Delivery,
-  { workflows, traceId }: Listeners,
+  { tenantId, workflows, traceId }: Listeners,
 ): Promise<StartOutcome[]> {
   const outcomes: StartOutcome[] = [];
   for (const workflow of workflows) {
     if (outcomes.some((outcome) => isRunOf(outcome, workflow))) continue;
-    const listener = { workflow, traceId, suffix: outcomes.length === 0 ? '' : `:${workflow.type}` };
+    const listener = {
+      tenantId,
+      workflow,
+      traceId,
+      suffix: outcomes.length === 0 ? '' : `:${workflow.type}`,
+    };
     const outcome = await start(deps, delivery, listener);
     outcomes.push(outcome);
     if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow)) {
@@ -82,6 +96,7 @@ function isRunOf(outcome: StartOutcome, { type }: Workflow): boolean {
 }
 
 interface Listener {
+  readonly tenantId: string;
   readonly workflow: Workflow;
   /** Added to the keys. */
   readonly suffix: string;
@@ -91,10 +106,9 @@ interface Listener {
 function start(
   deps: GithubDeps,
   delivery: Delivery,
-  { workflow, suffix, traceId }: Listener,
+  { tenantId, workflow, suffix, traceId }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);
-  const tenantId = deps.tenantOf(delivery);
   const content = contentKey(delivery, subject, tenantId);
   return startRun(deps.start, {
     tenantId,

@@ -1,0 +1,99 @@
+/**
+ * Which GitHub installations and accounts are connected, and whose runs their deliveries become.
+ *
+ * Must not: believe more than the signature says. Whoever knows the webhook's secret can name any installation; keep it
+ * to a GitHub App of your own where tenants must not speak for each other (docs/github.md).
+ */
+import type { Delivery } from './delivery.ts';
+
+/** Longer than any account's; what a payload says may be anything. */
+const MAX_NAME_CHARS = 100;
+const PAIR = /^([\w-]{1,100}|\*)=([\w.-]{1,100})$/;
+const TENANT = /^[\w.-]{0,100}$/;
+const EVERYBODY = '*';
+
+export interface GithubTenants {
+  /** By the id of an installation; digits only. */
+  readonly installations: ReadonlyMap<string, string>;
+  /** By the account that owns the repository, in lower case: GitHub does not tell `Acme` from `acme`. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** Of all that are in neither; undefined: those are not connected. */
+  readonly others: string | undefined;
+}
+
+export interface GithubTenantParameters {
+  /** `GITHUB_TENANTS`: `installationId=tenant`, `owner=tenant`, `*=tenant`, separated by commas. */
+  readonly listed: string;
+  /** `GITHUB_TENANT`: of what is not listed; empty: see {@link githubTenantsIn}. */
+  readonly others: string;
+}
+
+/** Of the installation that says nothing at all: one that has a single tenant, as the local cloud does. */
+const ONLY_TENANT = 'local';
+
+/**
+ * Reads both parameters. Nobody is left out while nothing is listed; as soon as something is, what is not listed is
+ * connected only if a catch-all says to whom.
+ *
+ * @throws Error naming what is no such pair, what stands twice, or what is no tenant
+ */
+export function githubTenantsIn({ listed, others }: GithubTenantParameters): GithubTenants {
+  if (!TENANT.test(others)) throw new Error(`GITHUB_TENANT: '${others}' is not a tenant`);
+  const installations = new Map<string, string>();
+  const owners = new Map<string, string>();
+  for (const entry of listed.split(',').map((text) => text.trim())) {
+    if (entry === '') continue;
+    const [, who, tenant] = PAIR.exec(entry) ?? [];
+    if (who === undefined || tenant === undefined)
+      throw new Error(`GITHUB_TENANTS: '${entry}' is not INSTALLATION=tenant, OWNER=tenant or *=tenant`);
+    // An account can be called 123 too: it is named by its installation.
+    const isInstallation = /^\d+$/.test(who);
+    const names = isInstallation ? installations : owners;
+    const name = who.toLowerCase();
+    if (names.has(name)) throw new Error(`GITHUB_TENANTS names ${who} twice`);
+    names.set(name, tenant);
+  }
+  const everybody = owners.get(EVERYBODY);
+  owners.delete(EVERYBODY);
+  const isListed = installations.size + owners.size > 0;
+  const fallback = others === '' && !isListed ? ONLY_TENANT : others;
+  return { installations, owners, others: everybody ?? (fallback === '' ? undefined : fallback) };
+}
+
+/** Who sent a delivery, as far as it says. */
+export interface Sender {
+  /** Of a GitHub App; hooks of a repository or an organization have none. */
+  readonly installation?: string;
+  /** Of the repository by the name that its run will have, else the organization, else whoever installed the app. */
+  readonly owner?: string;
+}
+
+export function senderOf({ payload }: Pick<Delivery, 'payload'>): Sender {
+  const id = memberOf(payload.installation, 'id');
+  const fullName = memberOf(payload.repository, 'full_name');
+  const owner =
+    typeof fullName === 'string'
+      ? fullName.split('/')[0]
+      : (memberOf(payload.organization, 'login') ??
+        memberOf(memberOf(payload.installation, 'account'), 'login'));
+  return {
+    ...(typeof id === 'number' ? { installation: String(id) } : {}),
+    ...(typeof owner === 'string' ? { owner: owner.slice(0, MAX_NAME_CHARS) } : {}),
+  };
+}
+
+/** Whose run a delivery becomes; undefined: nobody's who is connected. The installation counts more than the owner. */
+export function tenantOf(
+  { installations, owners, others }: GithubTenants,
+  { installation, owner }: Sender,
+): string | undefined {
+  const byInstallation = installation === undefined ? undefined : installations.get(installation);
+  const byOwner = owner === undefined ? undefined : owners.get(owner.toLowerCase());
+  return byInstallation ?? byOwner ?? others;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
+import { readDocument } from './snippets.ts';
+
+test('the mapping that docs/github.md shows means what its table says', () => {
+  const text = readDocument('docs/github.md');
+  const [, listed = ''] = /^GITHUB_TENANTS=(.*)$/m.exec(text) ?? [];
+  expect(githubTenantsIn({ listed, others: '' })).toEqual({
+    installations: new Map([['41236857', 'acme']]),
+    owners: new Map([['octo-org', 'globex']]),
+    others: 'others',
+  });
+  const explained = [...text.matchAll(/^\| `(.+?)` \|/gm)].map(([, entry]) => entry);
+  expect(explained).toEqual(listed.split(','));
+});
