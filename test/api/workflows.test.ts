@@ -247,6 +247,7 @@ describe('GET and PUT /v1/runtime', () => {
       paused: {},
     });
     await installation.world.start('deploy', {}, { tenantId: 'other' });
+    await installation.world.start('deploy', {}, { tenantId: 'acme' });
     const on = await send('/v1/runtime', { method: 'PUT', body: { killSwitch: true } });
     expect(on.status).toBe(200);
     expect(await on.json()).toEqual({ killSwitch: true, woken: 0 });

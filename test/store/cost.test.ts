@@ -69,6 +69,14 @@ describe('what the Firestore run store is billed', () => {
     expect(await costOf(() => runs.load('run_1'))).toEqual({ reads: 1, writes: 0, commits: 0 });
   });
 
+  test('for a load of another tenant’s run: what one costs that is not there, also while somebody drives it', async () => {
+    const steps = move(state, [succeeded('a')]);
+    await runs.commit(steps.commit);
+    for (const runId of ['run_1', 'run_none']) {
+      expect(await costOf(() => runs.load(runId, 'another'))).toEqual({ reads: 1, writes: 0, commits: 0 });
+    }
+  });
+
   test('for a scan: what is due, however many runs there are', async () => {
     for (let i = 0; i < 20; i += 1) await runs.start(beginning(`run_later${i}`, { at: T0 + 500_000 + i }));
     expect(await costOf(() => runs.dueRuns(T0 + 300_000, 200))).toEqual({ reads: 1, writes: 0, commits: 0 });

@@ -13,7 +13,7 @@ export function patientStore(store: RunStore, deps: SendDeps): RunStore {
     start: (commit) => store.start(commit),
     commit: (commit) => store.commit(commit),
     touch: (touch) => store.touch(touch),
-    load: (runId) => again(() => store.load(runId)),
+    load: (runId, ofTenant) => again(() => store.load(runId, ofTenant)),
     readEvents: (runId, afterSeq, limit) => again(() => store.readEvents(runId, afterSeq, limit)),
     readCheckpoints: (runId, seqs) => again(() => store.readCheckpoints(runId, seqs)),
     findCheckpoint: (runId, seq) => again(() => store.findCheckpoint(runId, seq)),

@@ -32,11 +32,18 @@ export class MemoryRunCensus implements RunCensus {
     }));
   }
 
+  async tenants(limit: number): Promise<readonly string[]> {
+    const known = new Set([...this.#db.runs.values()].map(({ snapshot }) => snapshot.tenantId));
+    return [...known].sort().slice(0, limit);
+  }
+
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
     const entries: DueEntry[] = [];
     for (const [runId, { snapshot, wakeAt }] of this.#db.runs) {
       if (wakeAt === undefined || wakeAt > until) continue;
-      if (type === undefined || snapshot.type === type) entries.push({ runId, type: snapshot.type, wakeAt });
+      const { tenantId } = snapshot;
+      if (type === undefined || snapshot.type === type)
+        entries.push({ runId, tenantId, type: snapshot.type, wakeAt });
     }
     return entries
       .filter((entry) => after === undefined || byTime(entry, after) > 0)

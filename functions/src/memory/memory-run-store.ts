@@ -66,9 +66,9 @@ export class MemoryRunStore implements RunStore {
     return { kind: 'committed', snapshotVersion: version };
   }
 
-  async load(runId: string): Promise<LoadedRun | undefined> {
+  async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const run = this.#db.runs.get(runId);
-    if (!run) return undefined;
+    if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
     const snapshot = readable(run.snapshot, `run ${runId}`);
     // Without a lease the snapshot never lags (J4).
     const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];

@@ -40,7 +40,8 @@ export async function loadOwn(
   deps: JournalDeps,
   { runId, tenantId }: Omit<OutsideAppend, 'decide'>,
 ): Promise<LoadedRun> {
-  const loaded = isRunId(runId) ? await sendUntilKnown(deps, () => deps.store.load(runId)) : undefined;
+  const load = () => deps.store.load(runId, tenantId);
+  const loaded = isRunId(runId) ? await sendUntilKnown(deps, load) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
   throw runNotFound();
 }

@@ -14,6 +14,7 @@ export interface LiveVersion {
 /** A run that somebody must have touched by `wakeAt`, epoch ms. */
 export interface DueEntry {
   readonly runId: string;
+  readonly tenantId: string;
   readonly type: string;
   readonly wakeAt: number;
 }
@@ -39,6 +40,8 @@ export interface RunCensus {
   liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]>;
   /** Every status that is not an end, also those of no run. */
   activeRuns(tenantId: string): Promise<readonly ActiveRuns[]>;
+  /** Tenants that have runs, ended ones too, ascending; at most `limit` of them. */
+  tenants(limit: number): Promise<readonly string[]>;
   /** Of all tenants, earliest first. */
   due(query: DueQuery): Promise<readonly DueEntry[]>;
 }

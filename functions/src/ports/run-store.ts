@@ -110,7 +110,8 @@ export interface PageRequest {
 export interface RunStore extends PayloadStore, MemoStore {
   /** Creates run, first event and idempotency records, each under must-not-exist. */
   start(commit: StartCommit): Promise<CommitResult>;
-  load(runId: string): Promise<LoadedRun | undefined>;
+  /** With `ofTenant`, a run of another tenant is none, and takes no longer than one that is not there. */
+  load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined>;
   /** Events after `afterSeq` in order, at most `limit` (the caller goes on if it got that many). */
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   commit(commit: JournalCommit): Promise<CommitResult>;

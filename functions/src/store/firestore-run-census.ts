@@ -49,6 +49,26 @@ export class FirestoreRunCensus implements RunCensus {
     return Promise.all(counts);
   }
 
+  /** One read for each: the first run after all of the tenant before. */
+  async tenants(limit: number): Promise<readonly string[]> {
+    const ordered = this.#paths
+      .runs()
+      .orderBy('tenantId')
+      .orderBy('createdAt', 'desc')
+      .limit(1)
+      .select('tenantId');
+    const tenants: string[] = [];
+    while (tenants.length < limit) {
+      const last = tenants.at(-1);
+      const next = last === undefined ? ordered : ordered.startAfter(last);
+      const { docs } = await call('look for tenants with runs', () => next.get());
+      const [found] = docs;
+      if (!found) break;
+      tenants.push(found.get('tenantId') as string);
+    }
+    return tenants;
+  }
+
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
     const runs: Query = this.#paths.runs();
     const ordered = (type === undefined ? runs : runs.where('type', '==', type))
@@ -57,11 +77,12 @@ export class FirestoreRunCensus implements RunCensus {
       .orderBy('wakeAt')
       .orderBy(FieldPath.documentId())
       .limit(limit)
-      .select('type', 'wakeAt');
+      .select('tenantId', 'type', 'wakeAt');
     const page = after ? ordered.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : ordered;
     const { docs } = await call('look for runs that are due soon', () => page.get());
     return docs.map((found) => ({
       runId: found.id,
+      tenantId: found.get('tenantId') as string,
       type: found.get('type') as string,
       wakeAt: (found.get('wakeAt') as Timestamp).toMillis(),
     }));

@@ -120,8 +120,10 @@ export class FirestoreRunStore implements RunStore {
     }
   }
 
-  async load(runId: string): Promise<LoadedRun | undefined> {
+  async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const found = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
+    // Before anything is decoded or asked for besides: its version and its tail are not for other tenants to notice.
+    if (ofTenant !== undefined && found.get('tenantId') !== ofTenant) return undefined;
     const document = found.data();
     if (!document || !found.updateTime) return undefined;
     const what = `run ${runId}`;

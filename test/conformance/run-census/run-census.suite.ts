@@ -35,6 +35,21 @@ export function runCensusConformance(name: string, harness: Harness): void {
       expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
     }
 
+    test('tenants with runs are told once each, in order, also those whose runs have ended', async () => {
+      expect(await stores.census.tenants(10)).toEqual([]);
+      for (const [runId, tenantId] of [
+        ['run_1', 'b'],
+        ['run_2', 'a'],
+        ['run_3', 'b'],
+        ['run_4', 'a.b'],
+        ['run_5', 'B'],
+      ] as const)
+        await start(runId, { tenantId }, T0 + Number(runId.at(-1)));
+      await end('run_2');
+      expect(await stores.census.tenants(10)).toEqual(['B', 'a', 'a.b', 'b']);
+      expect(await stores.census.tenants(2)).toEqual(['B', 'a']);
+    });
+
     describe('versions with live runs', () => {
       test('are counted by type and version, in that order', async () => {
         const runs: [string, string, number][] = [
@@ -117,8 +132,8 @@ export function runCensusConformance(name: string, harness: Harness): void {
         await start('run_c', { type: 'one' }, T0 + 1);
         const due = await stores.census.due({ until: T0 + GRACE_MS + 2, limit: 10 });
         expect(due).toEqual([
-          { runId: 'run_c', type: 'one', wakeAt: T0 + GRACE_MS + 1 },
-          { runId: 'run_b', type: 'two', wakeAt: T0 + GRACE_MS + 2 },
+          { runId: 'run_c', tenantId: 'acme', type: 'one', wakeAt: T0 + GRACE_MS + 1 },
+          { runId: 'run_b', tenantId: 'other', type: 'two', wakeAt: T0 + GRACE_MS + 2 },
         ]);
       });
 

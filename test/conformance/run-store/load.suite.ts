@@ -23,6 +23,17 @@ export function loadClaims(current: () => Stores): void {
       expect(await runs.readEvents('run_none', 0, 10)).toEqual([]);
     });
 
+    test('for a tenant is undefined if the run is of another, be it of a version nobody here knows', async () => {
+      const { tenantId } = await claimed(runs, 'run_1');
+      expect((await runs.load('run_1', tenantId))?.state.id).toBe('run_1');
+      expect(await runs.load('run_1', `${tenantId}x`)).toBeUndefined();
+      expect(await runs.load('run_none', tenantId)).toBeUndefined();
+      const { state, ...more } = beginning('run_2');
+      await runs.start({ ...more, state: { ...state, schemaVersion: 99 } });
+      await expect(runs.load('run_2', tenantId)).rejects.toThrow(NewerSchemaError);
+      expect(await runs.load('run_2', `${tenantId}x`)).toBeUndefined();
+    });
+
     test('folds a tail of many pages', async () => {
       let state = await claimed(runs, 'run_1');
       for (let i = 0; i < 7; i += 1) {

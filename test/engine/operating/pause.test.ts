@@ -75,15 +75,15 @@ type Switch = 'kill switch' | 'pause';
 const SWITCHES: readonly Switch[] = ['kill switch', 'pause'];
 
 async function close(what: Switch): Promise<void> {
-  if (what === 'pause') await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
-  else await setKillSwitch(deps, { on: true, actor: 'c.ops' });
+  if (what === 'pause') await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
+  else await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
   world.clock.jump(GATE_AGE_MS);
 }
 
 function open(what: Switch): Promise<{ readonly woken: number }> {
   return what === 'pause'
-    ? unpauseWorkflow(deps, { type: 'work', actor: 'c.ops' })
-    : setKillSwitch(deps, { on: false, actor: 'c.ops' });
+    ? unpauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' })
+    : setKillSwitch(deps, { on: false, actor: 'c.ops', tenantId: 't1' });
 }
 
 const status = (runId: string) => world.db.runs.get(runId)?.snapshot.status;
@@ -252,7 +252,7 @@ describe('the scan', () => {
     const runId = await world.start('work');
     world.queue.take();
     world.clock.jump(120_000);
-    await setKillSwitch(deps, { on: true, actor: 'c.ops' });
+    await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
     const version = world.db.runs.get(runId)?.version;
     const said: string[] = [];
     const log = { ...world.deps.log, warn: (event: string) => void said.push(event) };
@@ -261,7 +261,7 @@ describe('the scan', () => {
     expect(world.db.runs.get(runId)?.version).toBe(version);
     await setKillSwitch(
       { ...deps, queue: { enqueue: () => Promise.reject(new Error('x')) } },
-      { on: false, actor: 'c.ops' },
+      { on: false, actor: 'c.ops', tenantId: 't1' },
     );
     expect(await scan(world.deps)).toMatchObject({ off: false, found: 1, enqueued: 1 });
   });
@@ -272,7 +272,7 @@ describe('the scan', () => {
     world.queue.take();
     world.queue.take();
     world.clock.jump(120_000);
-    await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
+    await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
     expect(await scan(world.deps)).toMatchObject({ found: 2, held: 1, enqueued: 1 });
     expect(world.queue.due(world.clock.now()).map(({ runId }) => runId)).toEqual([other]);
     const now = world.clock.now();
@@ -288,7 +288,7 @@ describe('the scan', () => {
 });
 
 test('a paused workflow holds up no other', async () => {
-  await pauseWorkflow(deps, { type: 'work', actor: 'c.ops' });
+  await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
   const held = await world.start('work');
   const other = await world.start('other');
   await world.run(() => status(other) === 'completed');

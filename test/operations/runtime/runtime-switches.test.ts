@@ -52,10 +52,10 @@ describe('pausing a workflow', () => {
   test('leaves a mark that says who, when and why', async () => {
     const since = world.clock.now();
     const mark = { since, by: 'c.ops', reason: 'wrong labels' };
-    expect(await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', reason: 'wrong labels' })).toEqual(
-      mark,
-    );
-    expect(await pauseWorkflow(deps, { type: 'constructor', actor: 'c.ops' })).toEqual({
+    expect(
+      await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1', reason: 'wrong labels' }),
+    ).toEqual(mark);
+    expect(await pauseWorkflow(deps, { type: 'constructor', actor: 'c.ops', tenantId: 't1' })).toEqual({
       since,
       by: 'c.ops',
     });
@@ -69,25 +69,36 @@ describe('pausing a workflow', () => {
   });
 
   test('again changes nothing: the first mark stands, and is the answer', async () => {
-    const first = await pauseWorkflow(deps, { type: 'alpha', actor: 'c.one', reason: 'first' });
+    const first = await pauseWorkflow(deps, {
+      type: 'alpha',
+      actor: 'c.one',
+      tenantId: 't1',
+      reason: 'first',
+    });
     const stored = await world.config.read();
     world.clock.jump(60_000);
-    expect(await pauseWorkflow(deps, { type: 'alpha', actor: 'c.two', reason: 'second' })).toEqual(first);
+    expect(
+      await pauseWorkflow(deps, { type: 'alpha', actor: 'c.two', tenantId: 't1', reason: 'second' }),
+    ).toEqual(first);
     expect(await world.config.read()).toEqual(stored);
   });
 
   test('is refused for a workflow that is not deployed', async () => {
-    await expect(pauseWorkflow(deps, { type: 'gamma', actor: 'c.ops' })).rejects.toMatchObject({
+    await expect(
+      pauseWorkflow(deps, { type: 'gamma', actor: 'c.ops', tenantId: 't1' }),
+    ).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
-    await expect(unpauseWorkflow(deps, { type: 'gamma', actor: 'c.ops' })).rejects.toMatchObject({
+    await expect(
+      unpauseWorkflow(deps, { type: 'gamma', actor: 'c.ops', tenantId: 't1' }),
+    ).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     expect(await world.config.read()).toBeUndefined();
   });
 
   test('can be undone for a workflow that is not deployed any more, also if the answer is lost', async () => {
-    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' });
+    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
     let lost = 1;
     const config = intercept<RuntimeConfigStore>(world.config, async ({ method }, proceed) => {
       const answer = await proceed();
@@ -95,7 +106,9 @@ describe('pausing a workflow', () => {
       return answer;
     });
     const registry = new WorkflowRegistry([one('beta')]);
-    await inTime(unpauseWorkflow({ ...deps, config, registry }, { type: 'alpha', actor: 'c.ops' }));
+    await inTime(
+      unpauseWorkflow({ ...deps, config, registry }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
+    );
     expect(await current()).toEqual({ killSwitch: false, paused: new Map() });
   });
 });
@@ -103,9 +116,9 @@ describe('pausing a workflow', () => {
 describe('changes at once', () => {
   test('of different switches are all made', async () => {
     await Promise.all([
-      pauseWorkflow(deps, { type: 'alpha', actor: 'c.1' }),
-      setKillSwitch(deps, { on: true, actor: 'c.2' }),
-      pauseWorkflow(deps, { type: 'beta', actor: 'c.3' }),
+      pauseWorkflow(deps, { type: 'alpha', actor: 'c.1', tenantId: 't1' }),
+      setKillSwitch(deps, { on: true, actor: 'c.2', tenantId: 't1' }),
+      pauseWorkflow(deps, { type: 'beta', actor: 'c.3', tenantId: 't1' }),
     ]);
     const config = await current();
     expect(config?.killSwitch).toBe(true);
@@ -114,7 +127,9 @@ describe('changes at once', () => {
 
   test('to one switch leave one mark, and everybody is answered with it', async () => {
     const actors = ['c.1', 'c.2', 'c.3', 'c.4', 'c.5'];
-    const marks = await Promise.all(actors.map((actor) => pauseWorkflow(deps, { type: 'alpha', actor })));
+    const marks = await Promise.all(
+      actors.map((actor) => pauseWorkflow(deps, { type: 'alpha', actor, tenantId: 't1' })),
+    );
     expect(new Set(marks.map(({ by }) => by)).size).toBe(1);
     expect((await current())?.paused.get('alpha')).toEqual(marks[0]);
   });
@@ -134,7 +149,7 @@ describe('changes at once', () => {
       const { clock, random } = world.deps;
       const config = intercept<RuntimeConfigStore>(world.config, around);
       const mark = await inTime(
-        pauseWorkflow({ ...deps, clock, random, config }, { type: 'alpha', actor: 'c.ops' }),
+        pauseWorkflow({ ...deps, clock, random, config }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
       );
       expect((await world.config.read())?.config.paused).toEqual(new Map([['alpha', mark]]));
     }
@@ -145,7 +160,7 @@ describe('changes at once', () => {
       Promise.reject(new OutcomeUnknown('read', 'gone')),
     );
     await expect(
-      inTime(setKillSwitch({ ...deps, config }, { on: true, actor: 'c.ops' })),
+      inTime(setKillSwitch({ ...deps, config }, { on: true, actor: 'c.ops', tenantId: 't1' })),
     ).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });
@@ -165,37 +180,52 @@ describe('opening a gate', () => {
       .sort();
 
   test('of a workflow enqueues its runs, and no others', async () => {
-    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' });
+    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
     const [alphas] = [await starts('alpha', 3), await starts('beta', 2)];
-    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' })).toEqual({ woken: 3 });
+    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' })).toEqual({
+      woken: 3,
+    });
     expect(enqueued()).toEqual(alphas);
+  });
+
+  test('enqueues the runs of every tenant, and counts those of the caller only', async () => {
+    const alphas = await starts('alpha', 3);
+    const request = { type: 'alpha', actor: 'c.ops' };
+    expect(await unpauseWorkflow(deps, { ...request, tenantId: 't2' })).toEqual({ woken: 0 });
+    expect(enqueued()).toEqual(alphas);
+    expect(await setKillSwitch(deps, { on: false, actor: 'c.ops', tenantId: 't2' })).toEqual({ woken: 0 });
   });
 
   test('again enqueues those still held: whoever asked first may have died before', async () => {
     const alphas = await starts('alpha', 3);
-    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' })).toEqual({ woken: 3 });
+    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' })).toEqual({
+      woken: 3,
+    });
     expect(enqueued()).toEqual(alphas);
   });
 
   test('under the kill switch enqueues nothing', async () => {
     await starts('alpha', 3);
-    await setKillSwitch(deps, { on: true, actor: 'c.ops' });
-    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' })).toEqual({ woken: 0 });
+    await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
+    expect(await unpauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' })).toEqual({
+      woken: 0,
+    });
     expect(enqueued()).toEqual([]);
   });
 
   test('of all enqueues the runs of workflows that are not paused', async () => {
     await starts('alpha', 2);
     const betas = await starts('beta', 3);
-    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' });
-    expect(await setKillSwitch(deps, { on: true, actor: 'c.ops' })).toEqual({ woken: 0 });
-    expect(await setKillSwitch(deps, { on: false, actor: 'c.ops' })).toEqual({ woken: 3 });
+    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
+    expect(await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' })).toEqual({ woken: 0 });
+    expect(await setKillSwitch(deps, { on: false, actor: 'c.ops', tenantId: 't1' })).toEqual({ woken: 3 });
     expect(enqueued()).toEqual(betas);
   });
 
   test('goes through page after page, and stops at a bound', async () => {
     const entries = Array.from({ length: MAX_WOKEN + 700 }, (_, i) => ({
       runId: `run_${i}`,
+      tenantId: 't1',
       type: 'alpha',
       wakeAt: world.clock.now() + i,
     }));
@@ -210,7 +240,9 @@ describe('opening a gate', () => {
         return entries.slice(from, from + limit);
       },
     };
-    expect(await unpauseWorkflow({ ...deps, census }, { type: 'alpha', actor: 'c.ops' })).toEqual({
+    expect(
+      await unpauseWorkflow({ ...deps, census }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
+    ).toEqual({
       woken: MAX_WOKEN,
     });
     expect(pages).toBe(20);
@@ -218,10 +250,12 @@ describe('opening a gate', () => {
   });
 
   test('is done although the queue fails: what is left out the scan finds', async () => {
-    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops' });
+    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
     await starts('alpha', 3);
     const queue = { enqueue: () => Promise.reject(new Error('queue')) };
-    expect(await unpauseWorkflow({ ...deps, queue }, { type: 'alpha', actor: 'c.ops' })).toEqual({
+    expect(
+      await unpauseWorkflow({ ...deps, queue }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
+    ).toEqual({
       woken: 0,
     });
     expect(await current()).toEqual({ killSwitch: false, paused: new Map() });

@@ -54,7 +54,7 @@ describe('a slot', () => {
     const scene = await sceneOf(stored());
     await setKillSwitch(
       { ...scene.deps, config: scene.world.config, census: scene.world.census },
-      { on: true, actor: 'c.x' },
+      { on: true, actor: 'c.x', tenantId: 't1' },
     );
     await scene.tickAt(5.5);
     await scene.world.run();

@@ -63,8 +63,12 @@ export function planPause({ cluster, draw }: Installation, program: Program): vo
   const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(DAY));
   const all = draw.chance(0.5);
   const turn = (held: boolean) => (deps: SharedDeps) => {
-    if (all) return setKillSwitch(deps, { on: held, actor: 'o1' });
-    return (held ? pauseWorkflow : unpauseWorkflow)(deps, { type: program.type, actor: 'o1' });
+    if (all) return setKillSwitch(deps, { on: held, actor: 'o1', tenantId: 't1' });
+    return (held ? pauseWorkflow : unpauseWorkflow)(deps, {
+      type: program.type,
+      actor: 'o1',
+      tenantId: 't1',
+    });
   };
   cluster.plan(at, {
     label: 'hold',

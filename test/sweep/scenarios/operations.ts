@@ -7,8 +7,7 @@ import { deliverEvent } from '../../../functions/src/operations/events/deliver-e
 import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
 import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
 import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
-import type { ProcessDeps } from '../process.ts';
-import type { Operation, View } from '../scenario.ts';
+import type { Client, Operation, View } from '../scenario.ts';
 
 type When = (view: View) => boolean;
 
@@ -104,18 +103,18 @@ export function holds(
   when: When,
   untilMs: number,
 ): Operation[] {
-  const act = async (deps: ProcessDeps, on: boolean) => {
-    if (what === 'everything') await setKillSwitch(deps, { on, actor: ACTOR });
-    else if (on) await pauseWorkflow(deps, { ...what, actor: ACTOR });
-    else await unpauseWorkflow(deps, { ...what, actor: ACTOR });
+  const act = async ({ deps, tenantId }: Client, on: boolean) => {
+    if (what === 'everything') await setKillSwitch(deps, { on, actor: ACTOR, tenantId });
+    else if (on) await pauseWorkflow(deps, { ...what, actor: ACTOR, tenantId });
+    else await unpauseWorkflow(deps, { ...what, actor: ACTOR, tenantId });
   };
   return [
-    { name: 'hold', when, act: ({ deps }) => act(deps, true) },
+    { name: 'hold', when, act: (client) => act(client, true) },
     {
       name: 'let go on',
       atMs: untilMs,
       when: (view) => view.wasAnswered('hold'),
-      act: ({ deps }) => act(deps, false),
+      act: (client) => act(client, false),
     },
   ];
 }

@@ -79,7 +79,7 @@ async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing
 
 /** A run of another tenant is answered exactly as one that does not exist. */
 export async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
-  const loaded = isRunId(runId) ? await store.load(runId) : undefined;
+  const loaded = isRunId(runId) ? await store.load(runId, tenantId) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
   throw runNotFound();
 }

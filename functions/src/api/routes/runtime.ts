@@ -24,13 +24,15 @@ export async function readRuntime(deps: ApiDeps, caller: Caller, url: string): P
   return Response.json({ killSwitch, paused: Object.fromEntries(marks) });
 }
 
-/** `woken`: runs enqueued at once when it is switched off. */
+/** `woken`: runs of the caller's tenant among those enqueued at once when it is switched off. */
 export async function putRuntime(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
   assertRole(caller, 'admin');
   const mutation = await readMutation(request, RuntimeBody);
   return answerOnce(deps, caller, mutation, async () => {
     const { killSwitch } = mutation.body;
-    const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, actor: principalOf(caller) });
+    const { tenantId } = caller;
+    const set = { on: killSwitch, actor: principalOf(caller), tenantId };
+    const { woken } = await setKillSwitch(runtimeDeps(deps), set);
     return { status: 200, body: { killSwitch, woken } };
   });
 }

@@ -85,5 +85,5 @@ async function admitted(caller: Caller, request: Request): Promise<PauseMutation
 }
 
 function requestOf(caller: Caller, { type }: WorkflowAddress, { body }: PauseMutation): PauseRequest {
-  return { type, actor: principalOf(caller), reason: body.reason };
+  return { type, actor: principalOf(caller), tenantId: caller.tenantId, reason: body.reason };
 }

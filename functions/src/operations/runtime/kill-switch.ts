@@ -5,20 +5,22 @@ import { wakeHeld } from './wake-held.ts';
 export interface KillSwitchRequest {
   readonly on: boolean;
   readonly actor: string;
+  /** Of whom sets it. */
+  readonly tenantId: string;
 }
 
 /**
- * How many runs were enqueued at once: those of workflows that are not paused, if it is off now.
+ * How many runs of the caller's tenant were enqueued at once: those of workflows that are not paused, if it is off now.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
 export async function setKillSwitch(
   deps: RuntimeDeps,
-  { on, actor }: KillSwitchRequest,
+  { on, actor, tenantId }: KillSwitchRequest,
 ): Promise<{ readonly woken: number }> {
   const after = await changeConfig(deps, (current) =>
     current.killSwitch === on ? undefined : { ...current, killSwitch: on },
   );
   deps.log.warn('kill_switch_set', { on, by: actor });
-  return { woken: on ? 0 : await wakeHeld(deps, after) };
+  return { woken: on ? 0 : await wakeHeld(deps, after, { tenantId }) };
 }

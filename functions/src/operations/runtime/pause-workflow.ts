@@ -11,6 +11,8 @@ import { wakeHeld } from './wake-held.ts';
 export interface PauseRequest {
   readonly type: string;
   readonly actor: string;
+  /** Of whom asks; a pause is of all tenants. */
+  readonly tenantId: string;
   readonly reason?: string | undefined;
 }
 
@@ -33,14 +35,14 @@ export async function pauseWorkflow(
 }
 
 /**
- * How many runs were enqueued at once. Asking again enqueues those still held: what a caller does that died in between.
+ * How many runs of the caller's tenant were enqueued at once. Asking again enqueues those still held: what a caller does that died in between.
  * A type that is not deployed any more can be unpaused too.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE (send the same again)
  */
 export async function unpauseWorkflow(
   deps: RuntimeDeps,
-  { type, actor, reason }: PauseRequest,
+  { type, actor, tenantId, reason }: PauseRequest,
 ): Promise<{ readonly woken: number }> {
   let wasPaused = false;
   const after = await changeConfig(deps, (current) => {
@@ -54,7 +56,7 @@ export async function unpauseWorkflow(
   });
   deps.log.info('workflow_unpaused', { type, by: actor, reason });
   // Under the kill switch they would only be put aside again.
-  return { woken: after.killSwitch ? 0 : await wakeHeld(deps, after, type) };
+  return { woken: after.killSwitch ? 0 : await wakeHeld(deps, after, { tenantId, type }) };
 }
 
 function noSuchWorkflow(): CairnError {

@@ -17,11 +17,26 @@ const CONCURRENT_TASKS = 25;
 
 type WakeDeps = Pick<RuntimeDeps, 'census' | 'queue' | 'clock' | 'log'>;
 
-/** How many were enqueued. Never throws: the change that was asked for is made. */
-export async function wakeHeld(deps: WakeDeps, { paused }: RuntimeConfig, type?: string): Promise<number> {
+export interface WakeRequest {
+  /** Whose runs are counted in the answer. */
+  readonly tenantId: string;
+  /** Only runs of this workflow. */
+  readonly type?: string;
+}
+
+/**
+ * Enqueues runs of every tenant. How many of the caller's own were among them: the others are not his to know of. Never
+ * throws: the change that was asked for is made.
+ */
+export async function wakeHeld(
+  deps: WakeDeps,
+  { paused }: RuntimeConfig,
+  { tenantId, type }: WakeRequest,
+): Promise<number> {
   // A held run has its time within this; so have a few that were not held.
   const until = deps.clock.now() + HELD_MS;
   let woken = 0;
+  let own = 0;
   let after: DueEntry | undefined;
   try {
     while (woken < MAX_WOKEN) {
@@ -36,6 +51,7 @@ export async function wakeHeld(deps: WakeDeps, { paused }: RuntimeConfig, type?:
         const some = free.slice(from, from + CONCURRENT_TASKS);
         await Promise.all(some.map(({ runId }) => deps.queue.enqueue({ runId, reason: 'continue' })));
         woken += some.length;
+        own += some.filter((entry) => entry.tenantId === tenantId).length;
       }
       after = page.at(-1);
       if (page.length < PAGE) break;
@@ -43,5 +59,5 @@ export async function wakeHeld(deps: WakeDeps, { paused }: RuntimeConfig, type?:
   } catch (error) {
     deps.log.warn('held_runs_left_to_scan', { woken, error });
   }
-  return woken;
+  return own;
 }
