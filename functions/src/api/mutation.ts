@@ -12,6 +12,7 @@ import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
+import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
   type KeyedRequest,
@@ -75,6 +76,28 @@ export async function answerOnce(
   };
   const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
   return answerFor(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
+}
+
+/**
+ * Makes sure that what a request is about is there, before anything is kept: one about nothing leaves nothing behind. But
+ * a repetition is answered as before, also when it is gone since, be it by that very request.
+ *
+ * @param look throws NOT_FOUND if it is not there
+ */
+export async function assertThere(
+  { start }: ApiDeps,
+  caller: Caller,
+  { key, look }: { readonly key: string | undefined; readonly look: () => Promise<unknown> },
+): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    const isGone = error instanceof CairnError && error.code === 'NOT_FOUND';
+    if (!isGone || key === undefined) throw error;
+    const name = apiKey(principalOf(caller), key);
+    const stored = await sendUntilKnown(start, () => start.records.read(name));
+    if (!stored || start.clock.now() >= stored.record.expiresAt) throw error;
+  }
 }
 
 /** How a caller is named in keys and journals. */

@@ -6,9 +6,7 @@
 
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
-
-/** Deeper than any honest payload (GitHub's reach about ten), far below what a stack bears. */
-export const MAX_BODY_DEPTH = 100;
+import { assertShape } from './json-shape.ts';
 
 export type JsonObject = { readonly [name: string]: Json };
 
@@ -48,13 +46,17 @@ export function mediaType(request: Request): string {
   return type.trim();
 }
 
-/** @throws CairnError INVALID_INPUT unless the text is a JSON object that can be stored as it is */
+/**
+ * @throws CairnError INVALID_INPUT unless the text is a JSON object that can be stored as it is; PAYLOAD_TOO_LARGE for one
+ *   of too many values
+ */
 export function parseObject(text: string): JsonObject {
+  assertShape(text);
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new CairnError('INVALID_INPUT', 'the body must be a JSON object');
   }
-  assertStorable(value, 1);
+  assertStorable(value);
   return value as JsonObject;
 }
 
@@ -66,20 +68,19 @@ function parse(text: string): unknown {
   }
 }
 
-/** What JSON can say and canonical JSON cannot: half a character. */
-function assertStorable(value: unknown, depth: number): void {
+/** What JSON can say and canonical JSON cannot: half a character, and a number beyond all numbers (`1e400`). */
+function assertStorable(value: unknown): void {
   if (typeof value === 'string') assertWellFormed(value);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new CairnError('INVALID_INPUT', 'the body holds a number that is too large to be one');
   if (typeof value !== 'object' || value === null) return;
-  if (depth > MAX_BODY_DEPTH) {
-    throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`);
-  }
   if (Array.isArray(value)) {
-    for (const member of value) assertStorable(member, depth + 1);
+    for (const member of value) assertStorable(member);
     return;
   }
   for (const [name, member] of Object.entries(value)) {
     assertWellFormed(name);
-    assertStorable(member, depth + 1);
+    assertStorable(member);
   }
 }
 

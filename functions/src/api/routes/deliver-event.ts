@@ -1,6 +1,6 @@
 /** `POST /v1/events`: delivers an event to whoever waits for it, or keeps it for whoever will. */
 import { z } from 'zod';
-import { deliverEvent } from '../../operations/events/deliver-event.ts';
+import { deliverEvent, eventDataText } from '../../operations/events/deliver-event.ts';
 import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerOnce, principalOf, readMutation } from '../mutation.ts';
@@ -14,6 +14,8 @@ export const EventBody = z.strictObject({ event: z.string(), key: z.string(), da
 export async function deliverFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
   assertRole(caller, 'submitter');
   const mutation = await readMutation(request, EventBody, MAX_EVENT_BODY_BYTES);
+  // Before anything is kept: what is refused as it stands leaves nothing behind.
+  eventDataText(mutation.body);
   const { start, registry, rendezvous } = deps;
   return answerOnce(deps, caller, mutation, async (requestId) => {
     const { keptUntil, refused, ...told } = await deliverEvent(

@@ -1,6 +1,6 @@
 /** `POST /v1/runs/{id}/signals`: tells one run something it waits for, or soon will. */
 import { z } from 'zod';
-import { signalRun } from '../../operations/events/signal-run.ts';
+import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
 import { loadOwn } from '../../operations/outside-append.ts';
 import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -22,7 +22,8 @@ export async function signalFromApi(
   assertRole(caller, 'submitter');
   const mutation = await readMutation(request, SignalBody, MAX_EVENT_BODY_BYTES);
   const { tenantId } = caller;
-  // Before anything is kept: a request about a run that is not there leaves nothing behind.
+  // Before anything is kept: what is refused as it stands, or is about a run that is not there, leaves nothing behind.
+  signalDataText(mutation.body);
   await loadOwn(deps.start, { runId, tenantId });
   return answerOnce(deps, caller, mutation, async (requestId) => {
     const signalled = await signalRun(

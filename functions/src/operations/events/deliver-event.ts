@@ -38,14 +38,23 @@ export interface EventDelivered {
 }
 
 /**
+ * The data as it will be kept: what can be said of an event before anything is read or written.
+ *
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
+ */
+export function eventDataText({ event, key, data }: Pick<EventToDeliver, 'event' | 'key' | 'data'>): string {
+  assertText('event', event, MAX_NAME_CHARS);
+  assertText('key', key, MAX_KEY_CHARS);
+  return dataTextOf(data, MAX_EVENT_BYTES);
+}
+
+/**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RATE_LIMITED (too much lies there that nobody took in),
  *   UNAVAILABLE (send the same again)
  */
 export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Promise<EventDelivered> {
   const { tenantId, event, key, eventId, actor } = sent;
-  assertText('event', event, MAX_NAME_CHARS);
-  assertText('key', key, MAX_KEY_CHARS);
-  const dataText = dataTextOf(sent.data, MAX_EVENT_BYTES);
+  const dataText = eventDataText(sent);
   const address = { tenantId, event, key };
   try {
     const { outcome, refused, repeated } = await deliver(deps, address, {

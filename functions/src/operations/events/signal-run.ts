@@ -46,14 +46,23 @@ export interface Signalled {
 }
 
 /**
+ * The data as it will be kept: what can be said of a signal before anything is read or written.
+ *
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
+ */
+export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' | 'key' | 'data'>): string {
+  assertText('name', name, MAX_NAME_CHARS);
+  if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
+  return dataTextOf(data, MAX_EVENT_BYTES);
+}
+
+/**
  * @throws CairnError INVALID_INPUT (also: the step that waits would not have it), PAYLOAD_TOO_LARGE, RATE_LIMITED (the
  *   inbox is full), RUN_NOT_FOUND, RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again)
  */
 export async function signalRun(deps: OfferDeps, request: SignalRequest): Promise<Signalled> {
   const { runId, tenantId, name, key, signalId, actor } = request;
-  assertText('name', name, MAX_NAME_CHARS);
-  if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
-  const dataText = dataTextOf(request.data, MAX_EVENT_BYTES);
+  const dataText = signalDataText(request);
   const brought: Brought = {
     id: signalId,
     dataText,

@@ -28,6 +28,19 @@ export interface Backfilled {
 }
 
 /**
+ * What can be said of a range before anything is read or written.
+ *
+ * @throws CairnError INVALID_INPUT
+ */
+export function assertPast(
+  { clock }: Pick<ScheduleDeps, 'clock'>,
+  range: Pick<BackfillRequest, 'from' | 'until'>,
+): void {
+  if (range.from > range.until) throw invalid('to', 'must not lie before from');
+  if (range.until > clock.now()) throw invalid('to', 'lies in the future');
+}
+
+/**
  * Asked again it starts what is still missing, and no slot twice. Moves the schedule nowhere, and works on one that is
  * paused.
  *
@@ -37,8 +50,7 @@ export interface Backfilled {
 export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequest): Promise<Backfilled> {
   const { schedule } = await ownSchedule(deps, request);
   const { from, until, isDryRun } = request;
-  if (from > until) throw invalid('to', 'must not lie before from');
-  if (until > deps.clock.now()) throw invalid('to', 'lies in the future');
+  assertPast(deps, request);
   const slots = slotsBetween(schedule, from - 1, until, MAX_BACKFILL + 1);
   if (slots.length > MAX_BACKFILL) {
     throw invalid('from', `to "to" are more than ${MAX_BACKFILL} slots; ask for a part of them at a time`);

@@ -16,6 +16,7 @@ export const SCHEDULE_PATHS = {
       role: 'operator',
       body: 'NewScheduleBody',
       answers: { 201: { what: 'The schedule', schema: 'Schedule' } },
+      refusals: ['NOT_FOUND'],
     },
   },
   '/v1/schedules/{id}': {

@@ -1,6 +1,6 @@
 /** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
 import { z } from 'zod';
-import { backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
+import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
 import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -31,14 +31,15 @@ export async function backfillFromApi(deps: ApiDeps, caller: Caller, at: Schedul
   assertRole(caller, 'operator');
   const mutation = await readMutation(at.request, BackfillBody);
   const { id } = at;
-  const { from, to, dryRun } = mutation.body;
+  const { dryRun } = mutation.body;
+  const range = { from: Date.parse(mutation.body.from), until: Date.parse(mutation.body.to) };
+  assertPast(deps.start, range);
   await assertOwn(deps, caller, { id, key: mutation.key });
   return answerOnce(deps, caller, mutation, async () => {
     const filled = await backfillSchedule(scheduleDeps(deps), {
       id,
       tenantId: caller.tenantId,
-      from: Date.parse(from),
-      until: Date.parse(to),
+      ...range,
       isDryRun: dryRun,
     });
     return { status: 200, body: { scheduleId: id, dryRun, ...filled } };

@@ -1,0 +1,57 @@
+/**
+ * How JSON text is nested and how many values it holds, told without parsing it: what parsing builds takes many times the
+ * memory of its text, so a text that would not be used must not be built.
+ *
+ * Must not: say whether the text is JSON.
+ */
+import { CairnError } from '../core/errors.ts';
+
+/** Deeper than any honest payload (GitHub's reach about ten), far below what a stack bears. */
+export const MAX_BODY_DEPTH = 100;
+/**
+ * Values in a body, at all depths. A start with this many takes 210 MB while it is handled (measured); the 11 million that
+ * 32 MiB could hold would end an instance of 1 GiB. GitHub's largest payloads reach a hundredth of it.
+ */
+export const MAX_BODY_VALUES = 1_000_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/**
+ * Refuses text that is nested too deep or holds too much. Each value but the outermost stands behind a comma or an
+ * opening bracket, so those are counted.
+ *
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
+ */
+export function assertShape(text: string): void {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COMMA) values += 1;
+    else if (OPENING.has(code)) {
+      depth += 1;
+      values += 1;
+    } else if (CLOSING.has(code)) depth -= 1;
+    else continue;
+    if (depth > MAX_BODY_DEPTH)
+      throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`);
+    if (values > MAX_BODY_VALUES)
+      throw new CairnError('PAYLOAD_TOO_LARGE', `the body holds more than ${MAX_BODY_VALUES} values`);
+  }
+}
+
+/** Where the string that begins at `start` ends: at its closing quote, or with the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    const isEscaped = (end - before) % 2 === 0;
+    if (!isEscaped) return end;
+  }
+  return text.length;
+}

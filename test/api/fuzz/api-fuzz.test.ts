@@ -1,0 +1,161 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ERROR_CODES, type ErrorCode } from '../../../functions/src/core/errors.ts';
+import { document } from '../openapi/checked.ts';
+import { type Drawn, ROUTES, requests } from './requests.ts';
+import { changed, OTHERS_SECRET, Stage, TENANT } from './stage.ts';
+
+/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 2_000);
+/** Requests to one installation, one after the other: what one leaves is met by the next. */
+const IN_A_ROW = 40;
+
+interface Answered {
+  readonly status: number;
+  readonly code: ErrorCode | undefined;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+async function send(stage: Stage, { path, method, as, headers, body }: Drawn): Promise<Answered> {
+  const authorization = stage.credentials[as]?.value;
+  const answer = await stage.api.request(path, {
+    method,
+    headers: { ...headers, ...(authorization === undefined ? {} : { authorization }) },
+    ...(body === undefined ? {} : { body: body as string }),
+  });
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await answer.body?.cancel();
+  const text = isStream ? '' : await answer.text();
+  const isProblem = answer.status >= 400 && method !== 'HEAD';
+  const code = isProblem ? (JSON.parse(text) as { code: ErrorCode }).code : undefined;
+  return { status: answer.status, code, text, headers: answer.headers };
+}
+
+/** What every refusal has. */
+function assertProblem({ status, text, headers }: Answered, method: string): void {
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  if (method === 'HEAD') return;
+  const problem = JSON.parse(text) as { code: ErrorCode };
+  const known = ERROR_CODES[problem.code];
+  expect(problem).toMatchObject({
+    type: `urn:cairn:problem:${problem.code}`,
+    status,
+    title: known.title,
+    detail: expect.stringMatching(/./),
+    help: expect.stringMatching(/./),
+  });
+  expect(known.httpStatus).toBe(status);
+  expect(text).not.toMatch(/\n\s+at |node_modules|functions\/src/);
+  if (status === 401) expect(headers.get('www-authenticate')).toBe('Bearer');
+  if (status === 405) expect(headers.get('allow')).toMatch(/^[A-Z]+(, [A-Z]+)*$/);
+  if (status === 429) expect(headers.get('retry-after')).toMatch(/^\d+$/);
+}
+
+/** That the document names the status, and among its problems the code. */
+function assertDescribed({ route: { method, template } }: Drawn, { status, code }: Answered): void {
+  const operation = document.paths[template]?.[method.toLowerCase()];
+  const responses = operation?.responses as Record<string, { description: string }>;
+  expect([template, status, Object.keys(responses)]).toEqual([
+    template,
+    status,
+    expect.arrayContaining([String(status)]),
+  ]);
+  if (code !== undefined) expect(responses[status]?.description.split('; ').join()).toContain(`${code}: `);
+}
+
+/**
+ * Refusals that come from the state a request met, not from the request: those of statuses 409 and 410, and these. They
+ * are answers, and kept under the key of the request like any other, so that a repetition is told the same.
+ */
+const OF_STATE: ReadonlySet<string> = new Set([
+  // No question is open about the step; steps that the approval does not wait for.
+  'POST /v1/runs/{id}/approvals/{stepId} NOT_FOUND',
+  'POST /v1/runs/{id}/approvals/{stepId} INVALID_INPUT',
+  // The step that waits would not have it, or none waits and it is too large to be kept.
+  'POST /v1/runs/{id}/signals INVALID_INPUT',
+  'POST /v1/runs/{id}/signals PAYLOAD_TOO_LARGE',
+  // Too many slots of this schedule, or its workflow does not take its input any more.
+  'POST /v1/schedules/{id}/backfill INVALID_INPUT',
+  // The line, the zone or the input does not go with what stays of the schedule.
+  'PATCH /v1/schedules/{id} INVALID_INPUT',
+  'POST /v1/clients/{id}/rotate FORBIDDEN',
+  'POST /v1/workflows/{type}/pause NOT_FOUND',
+  'POST /v1/workflows/{type}/unpause NOT_FOUND',
+]);
+
+/** Whether a request may have written a place: none if it was refused, but for the answer kept under its key. */
+function mayWrite(stage: Stage, { as, key, method, route }: Drawn, { status, code }: Answered) {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return () => false;
+  if (status < 400) return () => true;
+  const principal = stage.credentials[as]?.principal;
+  const isOfState = [409, 410].includes(status) || OF_STATE.has(`${method} ${route.template} ${code}`);
+  if (key === undefined || principal === undefined || !isOfState) return () => false;
+  const name = `api:${principal}:${key}`;
+  const response = stage.installation.world.db.records.get(name)?.record.response;
+  return (place: string) =>
+    place === `records/${name}` && (response as { status: number } | undefined)?.status === status;
+}
+
+/** What is wrong with an answer, if anything. @param places that were written */
+function complaint(stage: Stage, drawn: Drawn, answered: Answered, places: readonly string[]): unknown {
+  try {
+    expect(answered.status).toBeLessThan(500);
+    expect(stage.errors()).toEqual([]);
+    if (answered.status >= 400) assertProblem(answered, drawn.method);
+    if (drawn.isRoute) assertDescribed(drawn, answered);
+    const may = mayWrite(stage, drawn, answered);
+    expect(places.filter((place) => !may(place))).toEqual([]);
+    if (stage.credentials[drawn.as]?.tenantId === TENANT) expect(answered.text).not.toContain(OTHERS_SECRET);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused leaves anything behind`, async () => {
+  const first = await Stage.make();
+  const seen = new Set<string>();
+  const answers = new Set<number>();
+  /** Of each kind the first: all there is to learn from a look, not one thing at a time. */
+  const complaints = new Map<string, string>();
+  const row = fc.array(requests(first), { minLength: IN_A_ROW, maxLength: IN_A_ROW });
+  await fc.assert(
+    fc.asyncProperty(row, async (requested) => {
+      const stage = await Stage.make();
+      let before = stage.image();
+      for (const drawn of requested) {
+        const answered = await send(stage, drawn);
+        const after = stage.image();
+        const { method, route, as, path, headers, body } = drawn;
+        const { status, code, text } = answered;
+        const error = complaint(stage, drawn, answered, changed(before, after));
+        before = after;
+        const kind = `${route.method} ${route.template} ${status} ${code}`;
+        if (error !== undefined && !complaints.has(kind))
+          complaints.set(
+            kind,
+            `${kind}: ${JSON.stringify({ method, path, as, headers, body, text }).slice(0, 1_500)}\n${error}`,
+          );
+        if (error !== undefined) continue;
+        answers.add(status);
+        if (drawn.isRoute && status < 300) seen.add(kind.split(' ', 2).join(' '));
+      }
+    }),
+    { numRuns: Math.ceil(INPUTS / IN_A_ROW) },
+  );
+  expect([...complaints.values()].join('\n\n')).toBe('');
+  // What is drawn gets past all checks of every route; a short look may miss one that asks for much at once.
+  const missed = ROUTES.map(({ method, template }) => `${method} ${template}`).filter(
+    (one) => !seen.has(one),
+  );
+  if (INPUTS >= 20_000) expect(missed).toEqual([]);
+  else expect(missed.length).toBeLessThan(ROUTES.length / 4);
+  const statuses = [...answers].filter((status) => status !== 202 && status !== 410).sort();
+  expect(statuses).toEqual([200, 201, 400, 401, 403, 404, 405, 409, 413, 415, 422]);
+});
+
+test('the installation that is asked is the same each time it is made', async () => {
+  const [one, other] = [await Stage.make(), await Stage.make()];
+  expect(one.ids).toEqual(other.ids);
+});

@@ -1,0 +1,218 @@
+/**
+ * An installation with something of everything in it, two tenants, and all kinds of callers: what requests of every
+ * route can be about. Made twice it is the same, ids included.
+ */
+import { z } from 'zod';
+import { createApi } from '../../../functions/src/api/app.ts';
+import type { ApiDeps } from '../../../functions/src/api/deps.ts';
+import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { release, Scene } from '../../operations/approvals/scene.ts';
+import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
+import { echo, Installation } from '../installation.ts';
+
+/** The tenant that asks; what belongs to the other one holds {@link OTHERS_SECRET}. */
+export const TENANT = 't1';
+export const OTHERS_SECRET = 'known-to-the-others-only';
+const HOUR_MS = 3_600_000;
+const NOT_THE_SECRET = 'a'.repeat(32);
+
+const nightly = defineWorkflow({
+  type: 'nightly',
+  planVersion: 1,
+  input: z.unknown(),
+  on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }] },
+  steps: (step) => ({ done: step('do', () => 1) }),
+});
+
+/** Ids there are, by the segment of the path they stand behind. */
+export interface Ids {
+  readonly runs: readonly string[];
+  readonly schedules: readonly string[];
+  readonly clients: readonly string[];
+  readonly workflows: readonly string[];
+  readonly idempotency: readonly string[];
+}
+
+/** What `authorization` can be, and whom it makes the caller: nobody, if it is refused. */
+export interface Credential {
+  readonly value: string | undefined;
+  readonly principal: string | undefined;
+  readonly tenantId: string | undefined;
+}
+
+export interface StageOptions {
+  /** Takes the place of what the API would be given. */
+  readonly around?: (deps: ApiDeps) => ApiDeps;
+}
+
+export class Stage {
+  readonly installation: Installation;
+  readonly log: CollectedLog;
+  readonly api: ReturnType<typeof createApi>;
+  readonly ids: Ids;
+  readonly credentials: Readonly<Record<string, Credential>>;
+  #linesSeen = 0;
+
+  private constructor(installation: Installation, options: StageOptions, known: Known) {
+    this.installation = installation;
+    this.ids = known.ids;
+    this.credentials = known.credentials;
+    this.log = new CollectedLog(installation.world.clock);
+    const { apiDeps } = installation;
+    const deps: ApiDeps = { ...apiDeps, start: { ...apiDeps.start, log: this.log }, tokens: TOKENS };
+    this.api = createApi(options.around?.(deps) ?? deps);
+  }
+
+  static async make(options: StageOptions = {}): Promise<Stage> {
+    const installation = new Installation([echo, nightly, release(), waits]);
+    const { world, apiDeps } = installation;
+    const credentials = await callers(installation);
+    const ended = await world.start('echo', { text: 'hello' }, { tenantId: TENANT });
+    const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
+    await world.run();
+    const pending = await world.start('echo', { text: 'not yet' }, { tenantId: TENANT, threadId: 'thread' });
+    world.queue.take();
+    const asking = await Scene.asking({ world, tenantId: TENANT });
+    const doubtful = await Scene.inDoubt(undefined, { world, tenantId: TENANT });
+    const waiting = await waitingRun(world);
+    await announce(world.deps, waiting);
+
+    const schedule = { type: 'echo', cron: '0 * * * *', input: { text: 'hi' } };
+    const made = await post(installation, { path: '/v1/schedules', as: credentials.admin, body: schedule });
+    const theirs = { ...schedule, name: OTHERS_SECRET };
+    const other = await post(installation, { path: '/v1/schedules', as: credentials.other, body: theirs });
+    await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: TENANT });
+    await keepRecords(installation);
+    const ids: Ids = {
+      runs: [asking.runId, ended, pending, doubtful.runId, waiting, others, `run_${'a'.repeat(26)}`],
+      schedules: [made, 'nightly.late', other, `sch_${'0'.repeat(32)}`],
+      clients: ['submitter', 'viewer', 'operator', 'admin', 'other', 'nobody'],
+      workflows: ['echo', 'nightly', 'release', 'waits', 'gone'],
+      idempotency: ['processing', 'failed', 'exhausted', 'expired', 'foreign', 'unknown'],
+    };
+    return new Stage(installation, options, { ids, credentials });
+  }
+
+  /** What was logged as an error since this was asked last. */
+  errors(): readonly unknown[] {
+    const { lines } = this.log;
+    const fresh = lines.slice(this.#linesSeen);
+    this.#linesSeen = lines.length;
+    return fresh.filter(({ level }) => level === 'error');
+  }
+
+  /** The document or task at each place, for comparing: what was not written is the same object. */
+  image(): Map<string, unknown> {
+    const { db, queue } = this.installation.world;
+    const image = new Map<string, unknown>();
+    for (const [id, { snapshot, soft, wakeAt, version, ...lists }] of db.runs) {
+      for (const [name, value] of Object.entries({ snapshot, soft, wakeAt, version }))
+        image.set(`runs/${id}/${name}`, value);
+      for (const [name, list] of Object.entries(lists))
+        for (const [key, value] of list.entries()) image.set(`runs/${id}/${name}/${key}`, value);
+    }
+    const { records, clients, rendezvous, schedules, payloads } = db;
+    for (const [name, map] of Object.entries({ records, clients, rendezvous, schedules, payloads }))
+      for (const [key, value] of map) image.set(`${name}/${key}`, value);
+    for (const [of, memos] of db.memos)
+      for (const [name, text] of memos) image.set(`memos/${of}/${name}`, text);
+    image.set('config', db.runtimeConfig);
+    for (const { id } of queue.pending) image.set(`tasks/${id}`, true);
+    return image;
+  }
+}
+
+/** The places at which two images differ. */
+export function changed(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const places: string[] = [];
+  for (const [place, value] of after)
+    if (before.get(place) !== value || !before.has(place)) places.push(place);
+  for (const place of before.keys()) if (!after.has(place)) places.push(place);
+  return places;
+}
+
+interface Known {
+  readonly ids: Ids;
+  readonly credentials: Readonly<Record<string, Credential>>;
+}
+
+/** Signed in as a person: the token says who. */
+const CLAIMS: Readonly<Record<string, object>> = {
+  'user.of.t1': { tenant: TENANT, role: 'operator' },
+  'user.of.nobody': {},
+  'user.of.oddness': { tenant: ['t1'], role: { admin: true } },
+};
+const TOKENS: ApiDeps['tokens'] = {
+  verify: async (token) => {
+    const claims = CLAIMS[token];
+    return claims && { uid: `the:${token}`, claims: claims as Readonly<Record<string, unknown>> };
+  },
+};
+
+async function callers(installation: Installation) {
+  const roles = ['viewer', 'submitter', 'operator', 'admin'] as const;
+  const credentials: Record<string, Credential> = {};
+  for (const role of roles) {
+    const value = await installation.key(role, { tenantId: TENANT, roles: [role] });
+    credentials[role] = { value: `Bearer ${value}`, principal: `c.${role}`, tenantId: TENANT };
+  }
+  const admin = { roles: ['admin'] as const };
+  const other = await installation.key('other', { tenantId: 'others', ...admin });
+  credentials.other = { value: `Bearer ${other}`, principal: 'c.other', tenantId: 'others' };
+  const nobody = { principal: undefined, tenantId: undefined };
+  const disabled = await installation.key('disabled', { tenantId: TENANT, ...admin, disabled: true });
+  credentials.disabled = { ...nobody, value: `Bearer ${disabled}` };
+  credentials.wrong = { ...nobody, value: `Bearer cairn_admin_${NOT_THE_SECRET}` };
+  credentials.none = { ...nobody, value: undefined };
+  for (const token of Object.keys(CLAIMS)) {
+    const isUser = token === 'user.of.t1';
+    const principal = isUser ? `u.${encodeURIComponent(`the:${token}`)}` : undefined;
+    credentials[token] = { value: `Bearer ${token}`, principal, tenantId: isUser ? TENANT : undefined };
+  }
+  return credentials as Readonly<Record<string, Credential>> & Record<'admin' | 'other', Credential>;
+}
+
+/** The same as the admin and the operator would find after requests of theirs under those keys. */
+async function keepRecords({ world }: Installation): Promise<void> {
+  const now = world.clock.now();
+  const keep = (principal: string, key: string, more: Partial<IdempotencyRecord>) =>
+    world.records.create({
+      key: `api:${principal}:${key}`,
+      source: 'api',
+      tenantId: TENANT,
+      status: 'processing',
+      requestHash: 'of another request',
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: now + HOUR_MS,
+      attempts: 1,
+      ...more,
+    });
+  for (const principal of ['c.admin', 'c.operator', 'c.submitter']) {
+    await keep(principal, 'processing', { lockExpiresAt: now + HOUR_MS });
+    await keep(principal, 'failed', { status: 'failed', error: 'it broke' });
+    await keep(principal, 'exhausted', { status: 'failed', error: 'it broke', attempts: 3 });
+    await keep(principal, 'expired', { expiresAt: now - 1 });
+    await keep(principal, 'foreign', { tenantId: 'others' });
+  }
+}
+
+interface Posting {
+  readonly path: string;
+  readonly as: Credential;
+  readonly body: object;
+}
+
+/** The id of what was made. */
+async function post({ api }: Installation, { path, as, body }: Posting): Promise<string> {
+  const headers = { authorization: as.value ?? '', 'content-type': 'application/json' };
+  const answer = await api.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { id: string }).id;
+}
