@@ -1,0 +1,103 @@
+/**
+ * Every route of the API: who may call it, what the call is answered, and how it must keep tenants apart. Written by
+ * hand, beside the routes: a route that is not here, or that lets others in than it says here, fails the tests.
+ *
+ * Must not: read what the routes themselves say of roles.
+ */
+import type { PATHS, Path } from '../../../../functions/src/api/openapi/paths/all.ts';
+import type { Role } from '../../../../functions/src/ports/access/client-store.ts';
+
+export type Route = {
+  [P in Path]: { [M in keyof (typeof PATHS)[P] & string]: `${M} ${P}` }[keyof (typeof PATHS)[P] & string];
+}[Path];
+
+/**
+ * How a route keeps tenants apart. `named`: its address names something, which for another tenant is not there. `own`:
+ * it shows or changes what the caller's tenant has, and comes out the same whatever others have. `all`: it acts on the
+ * whole installation, takes as long as that takes, and still answers for the caller's tenant only. `nobody's`: no tenant
+ * has a part in it.
+ */
+export type Reach = 'named' | 'own' | 'all' | "nobody's";
+
+export interface Row {
+  /** The least role that may; `open`: whoever comes, with a key or without. */
+  readonly least: Role | 'open';
+  /** What it is answered to who may. */
+  readonly status: number;
+  readonly reach: Reach;
+  readonly body?: object;
+}
+
+const viewer = (reach: Reach): Row => ({ least: 'viewer', status: 200, reach });
+const admin = (reach: Reach, body?: object, status = 200): Row => ({
+  least: 'admin',
+  status,
+  reach,
+  ...(body ? { body } : {}),
+});
+const operator = (reach: Reach, body: object = {}, status = 200): Row => ({
+  least: 'operator',
+  status,
+  reach,
+  body,
+});
+const submitter = (reach: Reach, body: object, status = 200): Row => ({
+  least: 'submitter',
+  status,
+  reach,
+  body,
+});
+const open: Row = { least: 'open', status: 200, reach: "nobody's" };
+
+const RANGE = { from: '2025-12-31T00:00:00Z', to: '2025-12-31T02:00:00Z' };
+
+export const TABLE: Readonly<Record<Route, Row>> = {
+  'GET /v1/healthz': open,
+  'GET /v1/openapi.json': open,
+  'GET /v1/docs': open,
+  'GET /v1/metrics': admin('own'),
+  'GET /v1/workflows': viewer('own'),
+  'POST /v1/workflows/{type}/pause': admin('all', { reason: 'a look' }),
+  'POST /v1/workflows/{type}/unpause': admin('all', {}),
+  'GET /v1/runtime': admin('own'),
+  'PUT /v1/runtime': admin('all', { killSwitch: false }),
+  'GET /v1/clients': admin('own'),
+  'POST /v1/clients': admin('own', { name: 'CI', role: 'viewer' }, 201),
+  'POST /v1/clients/{id}/rotate': admin('named', {}),
+  'POST /v1/clients/{id}/revoke': admin('named', {}),
+  'GET /v1/idempotency/{key}': viewer('named'),
+  'GET /v1/runs': viewer('own'),
+  'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
+  'GET /v1/runs/{id}': viewer('named'),
+  'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),
+  'POST /v1/runs/{id}/signals': submitter('named', { name: 'anything' }),
+  'POST /v1/runs/{id}/approvals/{stepId}': operator('named', { decision: 'approve' }),
+  'GET /v1/runs/{id}/stream': viewer('named'),
+  'GET /v1/runs/{id}/events': viewer('named'),
+  'GET /v1/runs/{id}/steps': viewer('named'),
+  'GET /v1/runs/{id}/checkpoints': viewer('named'),
+  'GET /v1/runs/{id}/checkpoints/{seq}/output': viewer('named'),
+  'POST /v1/events': submitter('own', { event: 'built', key: 'main', data: { build: 7 } }),
+  'GET /v1/schedules': viewer('own'),
+  'POST /v1/schedules': operator('own', { type: 'echo', cron: '0 * * * *', input: { text: 'x' } }, 201),
+  'GET /v1/schedules/{id}': viewer('named'),
+  'PATCH /v1/schedules/{id}': operator('named', { name: 'renamed' }),
+  'DELETE /v1/schedules/{id}': operator('named'),
+  'POST /v1/schedules/{id}/pause': operator('named'),
+  'POST /v1/schedules/{id}/resume': operator('named'),
+  'POST /v1/schedules/{id}/trigger': operator('named', {}, 201),
+  'POST /v1/schedules/{id}/backfill': operator('named', RANGE),
+};
+
+export const ROUTES = Object.keys(TABLE) as readonly Route[];
+
+export function methodOf(route: Route): string {
+  return route.slice(0, route.indexOf(' '));
+}
+
+/** The address of a route, its parameters filled in. */
+export function pathOf(route: Route, values: Readonly<Record<string, string>>): string {
+  return route
+    .slice(route.indexOf(' ') + 1)
+    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? name));
+}

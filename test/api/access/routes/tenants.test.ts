@@ -1,0 +1,73 @@
+/**
+ * No tenant learns of another's, at any route: neither by what it is answered, nor by how much is looked up for it (the
+ * calls to the stores are the same, so the time is of the same class).
+ */
+import { describe, expect, test } from '@jest/globals';
+import { type Reach, ROUTES, TABLE } from './table.ts';
+import { OWNER, RIVAL, Tenancy } from './tenancy.ts';
+
+const reaching = (...reaches: readonly Reach[]) =>
+  ROUTES.filter((route) => reaches.includes(TABLE[route].reach));
+
+const NEW = 'never-sent-before';
+
+/** All that was stored before is stored still, as it was. */
+function assertKept(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
+  const of = (place: string) => after.get(place);
+  expect([...before.keys()].map(of)).toEqual([...before.values()]);
+}
+
+describe('a route that names something', () => {
+  test.each(reaching('named'))('%s answers another tenant as if it were not there', async (route) => {
+    const tenancy = await Tenancy.make();
+    const rival = await tenancy.key('admin', RIVAL);
+    await tenancy.recordOf(rival, OWNER);
+    const before = tenancy.stored();
+    for (const named of tenancy.named(route)) {
+      for (const more of [{}, { once: NEW }]) {
+        const foreign = await tenancy.ask(route, { key: rival, named, ...more });
+        const unknown = await tenancy.ask(route, { key: rival, named: Tenancy.unknown(named), ...more });
+        expect(foreign).toEqual(unknown);
+        expect(foreign.status).toBe(404);
+        expect(foreign.text).not.toContain(OWNER);
+      }
+    }
+    expect(tenancy.stored()).toEqual(before);
+    // It was there all the time.
+    const owner = await tenancy.key('admin', OWNER);
+    await tenancy.recordOf(owner, OWNER);
+    const [first = {}] = tenancy.named(route);
+    const answer = await tenancy.ask(route, { key: owner, named: first });
+    expect(answer.status).toBe(TABLE[route].status);
+  });
+});
+
+describe('a route about what a tenant has', () => {
+  test.each(reaching('own'))('%s comes out the same for one whatever others have', async (route) => {
+    const answers = [];
+    for (const owned of [true, false]) {
+      const tenancy = await Tenancy.make({ owned });
+      const before = tenancy.stored();
+      const [named = {}] = tenancy.named(route);
+      answers.push(await tenancy.ask(route, { key: await tenancy.key('admin', RIVAL), named }));
+      assertKept(before, tenancy.stored());
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.status).toBe(TABLE[route].status);
+    expect(answers[0]?.text).not.toContain(OWNER);
+  });
+});
+
+describe('a route about the whole installation', () => {
+  test.each(reaching('all'))('%s tells one tenant nothing of what it did for others', async (route) => {
+    const answers = [];
+    for (const owned of [true, false]) {
+      const tenancy = await Tenancy.make({ owned });
+      const key = await tenancy.key('admin', RIVAL);
+      const { calls: _, ...answer } = await tenancy.ask(route, { key, named: { type: 'echo' } });
+      answers.push(answer);
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.status).toBe(200);
+  });
+});
