@@ -80,8 +80,6 @@ const OF_STATE: ReadonlySet<string> = new Set([
   // The line, the zone or the input does not go with what stays of the schedule.
   'PATCH /v1/schedules/{id} INVALID_INPUT',
   'POST /v1/clients/{id}/rotate FORBIDDEN',
-  'POST /v1/workflows/{type}/pause NOT_FOUND',
-  'POST /v1/workflows/{type}/unpause NOT_FOUND',
 ]);
 
 /** Whether a request may have written a place: none if it was refused, but for the answer kept under its key. */

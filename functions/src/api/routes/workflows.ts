@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { readConfig } from '../../operations/runtime/change-config.ts';
 import {
+  assertKnownWorkflow,
   type PauseRequest,
   pauseWorkflow,
   unpauseWorkflow,
@@ -12,7 +13,7 @@ import {
 import type { LiveVersion } from '../../ports/run-census.ts';
 import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { answerOnce, type Mutation, principalOf, readMutation } from '../mutation.ts';
+import { answerOnce, assertThere, type Mutation, principalOf, readMutation } from '../mutation.ts';
 import { readQuery } from '../query.ts';
 import { pauseView, workflowView } from '../views/workflow.ts';
 
@@ -56,7 +57,7 @@ export interface WorkflowAddress {
 
 /** `POST /v1/workflows/{type}/pause`. */
 export async function pauseFromApi(deps: ApiDeps, caller: Caller, at: WorkflowAddress): Promise<Response> {
-  const mutation = await admitted(caller, at.request);
+  const mutation = await admitted(deps, caller, at);
   return answerOnce(deps, caller, mutation, async () => {
     const mark = await pauseWorkflow(runtimeDeps(deps), requestOf(caller, at, mutation));
     return { status: 200, body: { type: at.type, paused: pauseView(mark) } };
@@ -65,7 +66,7 @@ export async function pauseFromApi(deps: ApiDeps, caller: Caller, at: WorkflowAd
 
 /** `POST /v1/workflows/{type}/unpause`. */
 export async function unpauseFromApi(deps: ApiDeps, caller: Caller, at: WorkflowAddress): Promise<Response> {
-  const mutation = await admitted(caller, at.request);
+  const mutation = await admitted(deps, caller, at);
   return answerOnce(deps, caller, mutation, async () => {
     const { woken } = await unpauseWorkflow(runtimeDeps(deps), requestOf(caller, at, mutation));
     return { status: 200, body: { type: at.type, paused: null, woken } };
@@ -79,9 +80,12 @@ export function runtimeDeps({ start, config, census, registry }: ApiDeps) {
 
 type PauseMutation = Mutation<z.infer<typeof PauseBody>>;
 
-async function admitted(caller: Caller, request: Request): Promise<PauseMutation> {
+async function admitted(deps: ApiDeps, caller: Caller, at: WorkflowAddress): Promise<PauseMutation> {
   assertRole(caller, 'admin');
-  return readMutation(request, PauseBody);
+  const mutation = await readMutation(at.request, PauseBody);
+  const look = () => assertKnownWorkflow(runtimeDeps(deps), at.type);
+  await assertThere(deps, caller, { key: mutation.key, look });
+  return mutation;
 }
 
 function requestOf(caller: Caller, { type }: WorkflowAddress, { body }: PauseMutation): PauseRequest {

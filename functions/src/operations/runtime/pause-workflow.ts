@@ -5,7 +5,7 @@
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { PauseMark } from '../../ports/runtime-config.ts';
-import { changeConfig, type RuntimeDeps } from './change-config.ts';
+import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 
 export interface PauseRequest {
@@ -57,6 +57,16 @@ export async function unpauseWorkflow(
   deps.log.info('workflow_unpaused', { type, by: actor, reason });
   // Under the kill switch they would only be put aside again.
   return { woken: after.killSwitch ? 0 : await wakeHeld(deps, after, { tenantId, type }) };
+}
+
+/**
+ * For who asks before anything is kept.
+ *
+ * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE
+ */
+export async function assertKnownWorkflow(deps: RuntimeDeps, type: string): Promise<void> {
+  if (deps.registry.newest(type) || (await readConfig(deps)).paused.has(type)) return;
+  throw noSuchWorkflow();
 }
 
 function noSuchWorkflow(): CairnError {
