@@ -27,3 +27,14 @@ test('docs/observability.md names every metric with its type and labels, and sho
   });
   expect(told).toEqual(served);
 });
+
+test('docs/observability.md names a parameter that there is, and events that are logged', () => {
+  const text = readDocument('docs/observability.md');
+  expect(readDocument('functions/.env')).toContain('\nOTEL_EXPORTER_OTLP_ENDPOINT=\n');
+  const sources = ['doors.ts', 'telemetry/telemetry.ts'].map((file) =>
+    readDocument(`functions/src/platform/${file}`),
+  );
+  const events = [...text.matchAll(/`(telemetry_\w+)`/g)].map(([, event]) => event);
+  expect(events.length).toBeGreaterThan(1);
+  for (const event of events) expect(sources.join()).toContain(`'${event}'`);
+});

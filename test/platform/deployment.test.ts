@@ -140,6 +140,8 @@ test('loading the functions loads no client library and no workflow', () => {
   expect(stdout).toContain('functions/src/platform/params.ts');
   const heavy = stdout
     .split('\n')
-    .filter((url) => /@google-cloud|@grpc|\/hono\/|\/zod\/|src\/(?:workflows|engine|store|api)\//.test(url));
+    .filter((url) =>
+      /@google-cloud|@grpc|@opentelemetry|\/hono\/|\/zod\/|src\/(?:workflows|engine|store|api)\//.test(url),
+    );
   expect(heavy).toEqual([]);
 });

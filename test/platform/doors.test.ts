@@ -74,3 +74,18 @@ test('without a project nothing is guessed', () => {
     try { readSettings(); } catch (error) { process.stdout.write(error.message); }`;
   expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
 });
+
+test('without a collector nothing of the OpenTelemetry SDK is loaded, whatever is counted', () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });
+    const { driveTask } = await import('./functions/src/platform/doors.ts');
+    const { compose } = await import('./functions/src/platform/root.ts');
+    compose().engine.metrics.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
+    await driveTask({});
+    process.exit(0);`;
+  const { stdout } = inProcess(script);
+  expect(stdout).toContain('drive_task_invalid');
+  expect(stdout).toMatch(/^loaded .*@google-cloud\/firestore\//m);
+  expect(stdout).not.toMatch(/^loaded .*(?:@opentelemetry\/sdk|otlp)/m);
+});

@@ -3,6 +3,8 @@ import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
+import type { Log } from '../ports/log.ts';
+import type { RunCensus } from '../ports/run-census.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
 import { tick } from '../triggers/schedule/tick.ts';
@@ -10,6 +12,8 @@ import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { exchange, type FunctionResponse } from './http.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
+import { countActive } from './telemetry/active-runs.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Api = ReturnType<typeof createApi>;
 
@@ -18,15 +22,25 @@ let api: Api | undefined;
 export async function answerApi(request: FunctionRequest, response: FunctionResponse): Promise<void> {
   api ??= createApi(compose().api);
   const door = api;
-  await exchange({ request, response, log: platformLog }, (asked) => door.fetch(asked));
+  await answer(request, response, (asked) => door.fetch(asked));
 }
 
 export async function answerGithub(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  await exchange({ request, response, log: platformLog }, (asked) => githubWebhook(compose().github, asked));
+  await answer(request, response, (asked) => githubWebhook(compose().github, asked));
 }
 
 export async function answerSlack(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  await exchange({ request, response, log: platformLog }, (asked) => slackWebhook(compose().slack, asked));
+  await answer(request, response, (asked) => slackWebhook(compose().slack, asked));
+}
+
+/** What was counted is told when the whole answer is out. */
+async function answer(
+  request: FunctionRequest,
+  response: FunctionResponse,
+  door: (request: Request) => Response | Promise<Response>,
+): Promise<void> {
+  await exchange({ request, response, log: platformLog }, door);
+  await compose().telemetry?.workEnded();
 }
 
 /**
@@ -34,7 +48,7 @@ export async function answerSlack(request: FunctionRequest, response: FunctionRe
  * make no more sense the next time.
  */
 export async function driveTask(data: unknown): Promise<'done' | 'later'> {
-  const { engine } = compose();
+  const { engine, telemetry } = compose();
   const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
   if (typeof runId !== 'string' || !isRunId(runId)) {
     engine.log.error('drive_task_invalid', { data });
@@ -46,17 +60,35 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
   } catch (error) {
     engine.log.warn('drive_postponed', { runId, error });
     return 'later';
+  } finally {
+    await telemetry?.workEnded();
   }
 }
 
 export async function recover(): Promise<void> {
-  const { engine } = compose();
+  const { engine, telemetry, census } = compose();
   const report = await scan(engine);
   if (report.found > 0) engine.log.info('recovery_scan', { ...report });
+  if (telemetry) await tellActive(telemetry, { census, log: engine.log });
+}
+
+/** Once for all tenants, here and in no other instance. That it fails is no reason to call the scan failed. */
+async function tellActive(
+  telemetry: Telemetry,
+  { census, log }: { census: RunCensus; log: Log },
+): Promise<void> {
+  try {
+    const { activity, isCut } = await countActive(census);
+    if (isCut) log.warn('telemetry_tenants_left_out', { counted: activity.length });
+    await telemetry.tellActive(activity);
+  } catch (error) {
+    log.warn('telemetry_not_counted', { error });
+  }
 }
 
 export async function fireDueSchedules(): Promise<void> {
-  const { schedules } = compose();
+  const { schedules, telemetry } = compose();
   const report = await tick(schedules);
   if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
+  await telemetry?.workEnded();
 }

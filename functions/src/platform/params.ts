@@ -67,6 +67,12 @@ const cleanupHook = defineString('CLEANUP_HOOK_URL', {
   description: 'What the workflow nightly-cleanup calls to remove and look. Empty: no such workflow.',
 });
 
+const otlpEndpoint = defineString('OTEL_EXPORTER_OTLP_ENDPOINT', {
+  default: '',
+  description:
+    'Address of the OpenTelemetry collector that metrics are sent to (OTLP over HTTP). Empty: none.',
+});
+
 /** One secret, or during an exchange several, separated by commas. */
 export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
 
@@ -94,6 +100,10 @@ export interface Settings {
   readonly apiRateLimit: number | undefined;
   /** Whether ID tokens are those of the Auth emulator, which signs nothing. */
   readonly authEmulator: boolean;
+  /** As it was given; undefined: nothing is sent. */
+  readonly otlpEndpoint: string | undefined;
+  /** What the platform calls this function; undefined where it has no name. */
+  readonly service: string | undefined;
   /** Whether this is the local cloud, with its shorter leases. */
   readonly local: boolean;
 }
@@ -135,6 +145,8 @@ export function readSettings(): Settings {
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
     // A storm on the local cloud is a test.
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
+    otlpEndpoint: otlpEndpoint.value() || undefined,
+    service: env.K_SERVICE || undefined,
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
     local,
   };

@@ -12,6 +12,7 @@ import { otherRuns } from '../operations/other-runs.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { RunCensus } from '../ports/run-census.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
@@ -38,6 +39,9 @@ import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } 
 import { systemRandomness } from './randomness.ts';
 import { shutdown } from './shutdown.ts';
 import { lazyQueue } from './tasks.ts';
+import { bothMetrics } from './telemetry/both-metrics.ts';
+import { telemetryOf } from './telemetry/configured.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { version } from './version.ts';
 
 export interface Root {
@@ -46,6 +50,9 @@ export interface Root {
   readonly slack: SlackDeps;
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
+  readonly census: RunCensus;
+  /** Undefined: no collector is configured. */
+  readonly telemetry: Telemetry | undefined;
 }
 
 let root: Root | undefined;
@@ -60,7 +67,9 @@ function build(settings: Settings): Root {
   const { collectionPrefix, environment, scheduleTenant } = settings;
   const db = firestoreClient(settings.project);
   const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
-  const metrics = new InstanceMetrics();
+  const counts = new InstanceMetrics();
+  const telemetry = telemetryOf(settings);
+  const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
   const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics };
   const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
@@ -114,13 +123,15 @@ function build(settings: Settings): Root {
       rendezvous,
       config,
       census,
-      counts: metrics,
+      counts,
       schedules,
       watch,
       shutdown,
       version,
     },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
+    census,
+    telemetry,
   };
 }
 

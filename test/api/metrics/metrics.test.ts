@@ -144,6 +144,7 @@ describe('the count of active runs', () => {
     let counts = 0;
     const census = {
       liveVersions: async () => [],
+      tenants: async () => [],
       due: async () => [],
       activeRuns: (tenantId: string) => {
         counts += 1;

@@ -233,6 +233,7 @@ describe('opening a gate', () => {
     const census: RuntimeDeps['census'] = {
       liveVersions: async () => [],
       activeRuns: async () => [],
+      tenants: async () => [],
       due: async ({ after, until, limit }) => {
         pages += 1;
         expect(until).toBe(world.clock.now() + HELD_MS);

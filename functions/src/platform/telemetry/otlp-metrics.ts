@@ -1,0 +1,118 @@
+/**
+ * The metrics of the run lifecycle text (7.1) as OpenTelemetry instruments, sent over OTLP/HTTP. Heavy: load it only where
+ * a collector is configured. Registers nothing globally, so that libraries with instruments of their own stay silent.
+ */
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  InstrumentType,
+  MeterProvider,
+  MetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics';
+import { DURATION_BOUNDS_MS } from '../../ports/metrics.ts';
+import type { MetricSink, TenantActivity } from './sink.ts';
+
+/** A collector that takes longer is given up; totals go with the next export. */
+const SEND_TIMEOUT_MS = 5_000;
+/**
+ * Series of an instrument at most: five hundred tenants with twenty kinds of transitions each. What is beyond that is
+ * counted in one series that says so (`otel.metric.overflow`); the sum stays right.
+ */
+const MAX_SERIES = 10_000;
+const METER = 'cairn';
+
+export interface OtlpOptions {
+  /** Base address of the collector; `/v1/metrics` is added, as OTLP has it. */
+  readonly endpoint: string;
+  /** What tells this instance from others. */
+  readonly resource: Readonly<Record<string, string>>;
+}
+
+export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/metrics`;
+  const reader = new SendingReader(new OTLPMetricExporter({ url, timeoutMillis: SEND_TIMEOUT_MS }));
+  const provider = new MeterProvider({
+    resource: defaultResource().merge(resourceFromAttributes(resource)),
+    readers: [reader],
+  });
+  const meter = provider.getMeter(METER);
+  const transitions = meter.createCounter('gwi_run_transitions_total', {
+    description: "Changes of a run's status.",
+  });
+  const durations = meter.createHistogram('gwi_run_duration_seconds', {
+    description: 'How long runs took from their start to their end, waits included.',
+    unit: 's',
+    advice: { explicitBucketBoundaries: DURATION_BOUNDS_MS.map((ms) => ms / 1_000) },
+  });
+  const answers = meter.createCounter('gwi_idempotency_hits_total', {
+    description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
+  });
+  let activity: readonly TenantActivity[] = [];
+  meter
+    .createObservableGauge('gwi_run_active_gauge', {
+      description: 'Runs that have not ended, counted in the store.',
+    })
+    .addCallback((result) => {
+      for (const { tenantId, active } of activity) {
+        for (const { status, runs } of active) result.observe(runs, { status, tenant_id: tenantId });
+      }
+    });
+  return {
+    transition({ tenantId, from, to }) {
+      transitions.add(1, { from_state: from, to_state: to, tenant_id: tenantId });
+    },
+    ended({ tenantId, type, status, durationMs }) {
+      durations.record(durationMs / 1_000, { type, status, tenant_id: tenantId });
+    },
+    answered({ source, result }) {
+      answers.add(1, { source, result });
+    },
+    active(counted) {
+      activity = counted;
+    },
+    async send() {
+      const sent = activity;
+      await reader.send();
+      if (activity === sent) activity = [];
+    },
+  };
+}
+
+/**
+ * Sends when it is told to, and says when it could not. The SDK's own reader sends by a timer, which stands still while
+ * an instance has no request, and tells nobody of a failure.
+ */
+class SendingReader extends MetricReader {
+  readonly #exporter: PushMetricExporter;
+
+  constructor(exporter: PushMetricExporter) {
+    super({
+      cardinalitySelector: () => MAX_SERIES,
+      // A gauge has no temporality on the wire, but the SDK repeats what is cumulative, observed anew or not.
+      aggregationTemporalitySelector: (type) =>
+        type === InstrumentType.OBSERVABLE_GAUGE
+          ? AggregationTemporality.DELTA
+          : AggregationTemporality.CUMULATIVE,
+    });
+    this.#exporter = exporter;
+  }
+
+  async send(): Promise<void> {
+    const { resourceMetrics, errors } = await this.collect();
+    if (errors.length > 0) throw new AggregateError(errors, 'metrics could not be collected');
+    if (resourceMetrics.scopeMetrics.length === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#exporter.export(resourceMetrics, ({ error }) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  protected onForceFlush(): Promise<void> {
+    return this.send();
+  }
+
+  protected onShutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+}

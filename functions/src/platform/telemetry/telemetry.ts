@@ -1,0 +1,156 @@
+/**
+ * When an instance tells a collector what it has counted. An instance is frozen between requests and may never wake, so
+ * the end of a request is the time to tell; a timer alone would never fire.
+ *
+ * Must not: keep anybody waiting for a collector, or fail anybody's work over one.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import { pause } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Ending, KeyedAnswer, Metrics, Transition } from '../../ports/metrics.ts';
+import type { MetricSink, TenantActivity } from './sink.ts';
+
+/** The longest a function is kept from ending by a collector; what is under way goes on, if the instance does. */
+const WAIT_MS = 2_000;
+/** What is counted until the exporter is loaded; that takes a fraction of a second. */
+const MAX_UNTOLD = 10_000;
+/** A collector that is down is complained of once in this time. */
+const COMPLAIN_EVERY_MS = 60_000;
+
+export interface TelemetryOptions {
+  /** Called once, with the first count. */
+  load(): Promise<MetricSink>;
+  /** The shortest time between two exports; what is counted meanwhile goes with the next. */
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the instance is to end. */
+  readonly shutdown: AbortSignal;
+}
+
+export class Telemetry implements Metrics {
+  readonly #options: TelemetryOptions;
+  #loading: Promise<MetricSink> | undefined;
+  #sink: MetricSink | undefined;
+  #untold: ((sink: MetricSink) => void)[] = [];
+  #lost = 0;
+  /** Whether something was counted that no export has begun with. */
+  #news = false;
+  #sending: Promise<void> | undefined;
+  #lastBegunAt = Number.NEGATIVE_INFINITY;
+  #isTimed = false;
+  #complainedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TelemetryOptions) {
+    this.#options = options;
+    options.shutdown.addEventListener('abort', () => void this.#sendNow(), { once: true });
+  }
+
+  transition(transition: Transition): void {
+    this.#count((sink) => sink.transition(transition));
+  }
+
+  ended(ending: Ending): void {
+    this.#count((sink) => sink.ended(ending));
+  }
+
+  answered(answer: KeyedAnswer): void {
+    this.#count((sink) => sink.answered(answer));
+  }
+
+  /** The end of a request or a drive, when whoever asked has the answer. Resolves in {@link WAIT_MS} at most, never rejects. */
+  async workEnded(): Promise<void> {
+    if (!this.#news) return;
+    const { clock, everyMs } = this.#options;
+    const dueIn = this.#lastBegunAt + everyMs - clock.now();
+    if (dueIn <= 0) await this.#inTime(this.#sendAll());
+    else this.#sendIn(dueIn);
+  }
+
+  /** Of a scheduled function, which nobody waits for: told at once. */
+  async tellActive(activity: readonly TenantActivity[]): Promise<void> {
+    this.#count((sink) => sink.active(activity));
+    await this.#inTime(this.#sendNow());
+  }
+
+  #count(tell: (sink: MetricSink) => void): void {
+    this.#news = true;
+    if (this.#sink) {
+      tell(this.#sink);
+      return;
+    }
+    if (this.#untold.length < MAX_UNTOLD) this.#untold.push(tell);
+    else this.#lost += 1;
+    // Without waiting for the first export: what is counted before it is loaded is kept in a list.
+    this.#load().catch((error: unknown) => this.#complain(error));
+  }
+
+  #load(): Promise<MetricSink> {
+    this.#loading ??= this.#options.load().then(
+      (sink) => {
+        this.#sink = sink;
+        for (const tell of this.#untold) tell(sink);
+        if (this.#lost > 0) this.#options.log.warn('telemetry_counts_lost', { counts: this.#lost });
+        this.#untold = [];
+        return sink;
+      },
+      (error: unknown) => {
+        // The next count tries again.
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return this.#loading;
+  }
+
+  /** For instances that go on: at rest none fires before the next request, which tells by itself. */
+  #sendIn(dueIn: number): void {
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    this.#options.clock.timer(dueIn, () => {
+      this.#isTimed = false;
+      void this.#sendAll();
+    });
+  }
+
+  async #sendNow(): Promise<void> {
+    await this.#sending;
+    await this.#sendAll();
+  }
+
+  /** One export at a time; who comes while one is under way shares it, and what came too late for it stays news. */
+  #sendAll(): Promise<void> {
+    if (!this.#news) return this.#sending ?? Promise.resolve();
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    this.#lastBegunAt = this.#options.clock.now();
+    try {
+      const sink = await this.#load();
+      this.#news = false;
+      await sink.send();
+    } catch (error) {
+      this.#news = true;
+      this.#complain(error);
+    }
+  }
+
+  async #inTime(work: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const late = pause(this.#options.clock, WAIT_MS, done.signal);
+    await Promise.race([work, late]);
+    done.abort();
+  }
+
+  #complain(error: unknown): void {
+    const { clock, log } = this.#options;
+    const now = clock.now();
+    if (now - this.#complainedAt < COMPLAIN_EVERY_MS) return;
+    this.#complainedAt = now;
+    log.warn('telemetry_not_sent', { error });
+  }
+}

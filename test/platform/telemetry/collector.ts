@@ -1,0 +1,102 @@
+/** An OpenTelemetry collector on loopback that keeps what it is sent (OTLP/HTTP, JSON). */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Attributes = readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+
+interface DataPoint {
+  readonly attributes: Attributes;
+  readonly asInt?: string | number;
+  readonly asDouble?: number;
+  readonly count?: string | number;
+  readonly sum?: number;
+  readonly bucketCounts?: readonly (string | number)[];
+  readonly explicitBounds?: readonly number[];
+}
+
+interface Series {
+  readonly dataPoints: readonly DataPoint[];
+  readonly aggregationTemporality?: number;
+  readonly isMonotonic?: boolean;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly unit?: string;
+  readonly sum?: Series;
+  readonly gauge?: Series;
+  readonly histogram?: Series;
+}
+
+export interface Export {
+  readonly path: string;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly metrics: readonly Metric[];
+}
+
+export interface Point {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of a histogram: how many values it holds. */
+  readonly value: number;
+  /** Of a histogram. */
+  readonly sum?: number;
+  readonly buckets?: readonly number[];
+}
+
+export class Collector {
+  readonly exports: Export[] = [];
+  /** What exports are answered with. */
+  status = 200;
+  readonly #server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (this.status === 200) this.#keep(request.url ?? '', Buffer.concat(chunks).toString('utf8'));
+      response.writeHead(this.status, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** The newest export of every instance that has this metric, its points together. */
+  points(name: string): Point[] {
+    const newest = new Map<string, readonly DataPoint[]>();
+    for (const { resource, metrics } of this.exports) {
+      const metric = metrics.find((one) => one.name === name);
+      const series = metric?.sum ?? metric?.gauge ?? metric?.histogram;
+      if (series) newest.set(resource['service.instance.id'] ?? '', series.dataPoints);
+    }
+    return [...newest.values()].flat().map(pointOf);
+  }
+
+  #keep(path: string, text: string): void {
+    const body = JSON.parse(text) as {
+      resourceMetrics: { resource: { attributes: Attributes }; scopeMetrics: { metrics: Metric[] }[] }[];
+    };
+    for (const { resource, scopeMetrics } of body.resourceMetrics) {
+      const metrics = scopeMetrics.flatMap((scope) => scope.metrics);
+      this.exports.push({ path, resource: plain(resource.attributes), metrics });
+    }
+  }
+}
+
+function pointOf({ attributes, asInt, asDouble, count, sum, bucketCounts }: DataPoint): Point {
+  return {
+    labels: plain(attributes),
+    value: Number(asInt ?? asDouble ?? count),
+    ...(sum === undefined ? {} : { sum }),
+    ...(bucketCounts ? { buckets: bucketCounts.map(Number) } : {}),
+  };
+}
+
+function plain(attributes: Attributes): Record<string, string> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? '']));
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
+import type { MetricSink } from '../../../functions/src/platform/telemetry/sink.ts';
+import { DURATION_BOUNDS_MS } from '../../../functions/src/ports/metrics.ts';
+import { Collector } from './collector.ts';
+
+const collector = new Collector();
+let sink: MetricSink;
+let endpoint: string;
+beforeEach(async () => {
+  endpoint = await collector.listen();
+  sink = otlpMetrics({ endpoint, resource: { 'service.name': 'cairn', 'service.instance.id': 'i1' } });
+});
+afterEach(async () => {
+  collector.exports.length = 0;
+  collector.status = 200;
+  await collector.close();
+});
+
+const only = () => collector.exports.at(-1);
+
+test('the metrics of the source text arrive with its names, types and labels', async () => {
+  sink.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
+  sink.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
+  sink.transition({ tenantId: 'other', from: 'pending', to: 'running' });
+  sink.ended({ tenantId: 'acme', type: 'echo', status: 'completed', durationMs: 250 });
+  sink.ended({ tenantId: 'acme', type: 'echo', status: 'completed', durationMs: 100 });
+  sink.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
+  sink.answered({ tenantId: 'other', source: 'api', result: 'miss' });
+  sink.active([{ tenantId: 'acme', active: [{ status: 'running', runs: 3 }] }]);
+  await sink.send();
+
+  const sent = only();
+  expect(sent?.path).toBe('/v1/metrics');
+  expect(sent?.resource).toMatchObject({ 'service.name': 'cairn', 'service.instance.id': 'i1' });
+  expect(collector.points('gwi_run_transitions_total')).toEqual([
+    { labels: { from_state: 'pending', to_state: 'running', tenant_id: 'acme' }, value: 2 },
+    { labels: { from_state: 'pending', to_state: 'running', tenant_id: 'other' }, value: 1 },
+  ]);
+  expect(collector.points('gwi_run_duration_seconds')).toEqual([
+    {
+      labels: { type: 'echo', status: 'completed', tenant_id: 'acme' },
+      value: 2,
+      sum: 0.35,
+      buckets: [1, 1, ...DURATION_BOUNDS_MS.slice(2).map(() => 0), 0],
+    },
+  ]);
+  // The text gives this one no tenant.
+  expect(collector.points('gwi_idempotency_hits_total')).toEqual([
+    { labels: { source: 'api', result: 'miss' }, value: 2 },
+  ]);
+  expect(collector.points('gwi_run_active_gauge')).toEqual([
+    { labels: { status: 'running', tenant_id: 'acme' }, value: 3 },
+  ]);
+  const kinds = sent?.metrics.map((one) => [one.name, 'sum' in one, 'histogram' in one, 'gauge' in one]);
+  expect(kinds).toEqual([
+    ['gwi_run_transitions_total', true, false, false],
+    ['gwi_run_duration_seconds', false, true, false],
+    ['gwi_idempotency_hits_total', true, false, false],
+    ['gwi_run_active_gauge', false, false, true],
+  ]);
+  const histogram = sent?.metrics.find(({ name }) => name === 'gwi_run_duration_seconds');
+  expect(histogram?.unit).toBe('s');
+  expect(histogram?.histogram?.dataPoints[0]?.explicitBounds).toEqual(
+    DURATION_BOUNDS_MS.map((ms) => ms / 1_000),
+  );
+});
+
+test('totals are sent, so that what a failed export lost the next one brings', async () => {
+  sink.answered({ tenantId: 'acme', source: 'slack', result: 'hit' });
+  collector.status = 400;
+  await expect(sink.send()).rejects.toThrow();
+  collector.status = 200;
+  sink.answered({ tenantId: 'acme', source: 'slack', result: 'hit' });
+  await sink.send();
+  expect(collector.points('gwi_idempotency_hits_total')).toMatchObject([{ value: 2 }]);
+  const [counter] = only()?.metrics ?? [];
+  // 2: cumulative.
+  expect(counter?.sum).toMatchObject({ aggregationTemporality: 2, isMonotonic: true });
+});
+
+test('a count of active runs is sent once, or when it could be', async () => {
+  sink.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
+  sink.active([{ tenantId: 'acme', active: [{ status: 'pending', runs: 0 }] }]);
+  collector.status = 400;
+  await expect(sink.send()).rejects.toThrow();
+  collector.status = 200;
+  await sink.send();
+  await sink.send();
+  const gauges = collector.exports.map(({ metrics }) =>
+    metrics.some(({ name }) => name === 'gwi_run_active_gauge'),
+  );
+  expect(gauges).toEqual([true, false]);
+});
+
+test('nothing counted is nothing sent, and an address may end with a slash', async () => {
+  const other = otlpMetrics({ endpoint: `${endpoint}/`, resource: {} });
+  await other.send();
+  expect(collector.exports).toEqual([]);
+  other.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
+  await other.send();
+  expect(only()?.path).toBe('/v1/metrics');
+});

@@ -1,0 +1,230 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { countActive, MAX_TENANTS_COUNTED } from '../../../functions/src/platform/telemetry/active-runs.ts';
+import type { MetricSink, TenantActivity } from '../../../functions/src/platform/telemetry/sink.ts';
+import { Telemetry } from '../../../functions/src/platform/telemetry/telemetry.ts';
+import type { KeyedAnswer } from '../../../functions/src/ports/metrics.ts';
+import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { settle, VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+
+const EVERY_MS = 5_000;
+const ANSWER: KeyedAnswer = { tenantId: 'acme', source: 'api', result: 'miss' };
+
+/** Sends when the test lets it. */
+class Sink implements MetricSink {
+  counted = 0;
+  activity: readonly TenantActivity[] = [];
+  /** What had been counted when each export was complete. */
+  readonly sent: number[] = [];
+  hold: Promise<void> | undefined;
+  fails = false;
+  transition() {
+    this.counted += 1;
+  }
+  ended() {
+    this.counted += 1;
+  }
+  answered() {
+    this.counted += 1;
+  }
+  active(activity: readonly TenantActivity[]) {
+    this.activity = activity;
+  }
+  async send() {
+    const counted = this.counted;
+    await this.hold;
+    if (this.fails) throw new Error('the collector is down');
+    this.sent.push(counted);
+  }
+}
+
+let clock: VirtualClock;
+let log: CollectedLog;
+let sink: Sink;
+let shutdown: AbortController;
+let loads: number;
+let load: () => Promise<MetricSink>;
+let telemetry: Telemetry;
+beforeEach(() => {
+  clock = new VirtualClock();
+  log = new CollectedLog(clock);
+  sink = new Sink();
+  shutdown = new AbortController();
+  loads = 0;
+  load = async () => sink;
+  telemetry = new Telemetry({
+    load() {
+      loads += 1;
+      return load();
+    },
+    everyMs: EVERY_MS,
+    clock,
+    log,
+    shutdown: shutdown.signal,
+  });
+});
+
+/** Whether it settles without any time passing. */
+async function isSettled(work: Promise<void>): Promise<boolean> {
+  let settled = false;
+  work.then(() => {
+    settled = true;
+  });
+  await settle();
+  return settled;
+}
+
+test('nothing is loaded and nothing sent before anything is counted', async () => {
+  await telemetry.workEnded();
+  shutdown.abort();
+  await settle();
+  expect([loads, sink.sent]).toEqual([0, []]);
+});
+
+test('what a request counted is sent when it has ended, and not again by the next that counts nothing', async () => {
+  telemetry.answered(ANSWER);
+  telemetry.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
+  telemetry.ended({ tenantId: 'acme', type: 't', status: 'failed', durationMs: 1 });
+  await telemetry.workEnded();
+  expect(sink.sent).toEqual([3]);
+  clock.jump(EVERY_MS);
+  await telemetry.workEnded();
+  expect(sink.sent).toEqual([3]);
+  expect(loads).toBe(1);
+});
+
+test('what is counted soon after an export waits for the time of the next, one timer for all', async () => {
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  for (let i = 0; i < 10; i += 1) {
+    telemetry.answered(ANSWER);
+    await telemetry.workEnded();
+  }
+  expect(sink.sent).toEqual([1]);
+  expect(clock.fireNext(clock.now() + EVERY_MS)).toBe(true);
+  await settle();
+  expect(sink.sent).toEqual([1, 11]);
+  expect(clock.nextAt).toBeUndefined();
+});
+
+test('a timer that was frozen is overtaken by the next request', async () => {
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  clock.jump(3_600_000);
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  expect(sink.sent).toEqual([1, 3]);
+});
+
+test('a collector that hangs keeps nobody longer than two seconds', async () => {
+  sink.hold = new Promise(() => {});
+  telemetry.answered(ANSWER);
+  const begunAt = clock.now();
+  const ended = telemetry.workEnded();
+  expect(await isSettled(ended)).toBe(false);
+  expect(clock.fireNext()).toBe(true);
+  expect(await isSettled(ended)).toBe(true);
+  expect(clock.now() - begunAt).toBe(2_000);
+  // Others do not even wait for that, as long as it is not due.
+  telemetry.answered(ANSWER);
+  expect(await isSettled(telemetry.workEnded())).toBe(true);
+});
+
+test('what is counted while an export is under way goes with the next', async () => {
+  const held = Promise.withResolvers<void>();
+  sink.hold = held.promise;
+  telemetry.answered(ANSWER);
+  const first = telemetry.workEnded();
+  await settle();
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  held.resolve();
+  await first;
+  clock.fireNext();
+  await settle();
+  expect(sink.sent).toEqual([1, 2]);
+});
+
+describe('a collector that is down', () => {
+  test('fails nobody, is complained of once a minute, and gets the totals when it is up', async () => {
+    sink.fails = true;
+    for (let i = 0; i < 30; i += 1) {
+      telemetry.answered(ANSWER);
+      await telemetry.workEnded();
+      clock.jump(EVERY_MS);
+    }
+    const complaints = log.lines.filter(({ event }) => event === 'telemetry_not_sent');
+    expect(complaints).toHaveLength(3);
+    expect(complaints[0]).toMatchObject({
+      level: 'warn',
+      fields: { error: new Error('the collector is down') },
+    });
+    sink.fails = false;
+    await telemetry.workEnded();
+    expect(sink.sent).toEqual([30]);
+  });
+
+  test('is tried anew if the exporter itself could not be loaded', async () => {
+    load = async () => {
+      throw new Error('not found');
+    };
+    telemetry.answered(ANSWER);
+    await telemetry.workEnded();
+    load = async () => sink;
+    clock.jump(EVERY_MS);
+    telemetry.answered(ANSWER);
+    await telemetry.workEnded();
+    expect(sink.sent).toEqual([2]);
+  });
+});
+
+test('what is counted while the exporter loads is kept up to a bound, and what is beyond it is told', async () => {
+  const loaded = Promise.withResolvers<MetricSink>();
+  load = () => loaded.promise;
+  for (let i = 0; i < 10_003; i += 1) telemetry.answered(ANSWER);
+  loaded.resolve(sink);
+  await telemetry.workEnded();
+  expect([loads, sink.sent]).toEqual([1, [10_000]]);
+  expect(log.lines).toMatchObject([{ event: 'telemetry_counts_lost', fields: { counts: 3 } }]);
+});
+
+test('an instance that is asked to end sends what it has, whenever it last did', async () => {
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  telemetry.answered(ANSWER);
+  shutdown.abort();
+  await settle();
+  expect(sink.sent).toEqual([1, 2]);
+});
+
+test('active runs are told at once, after an export that is under way', async () => {
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  const activity = [{ tenantId: 'acme', active: [{ status: 'running' as const, runs: 1 }] }];
+  await telemetry.tellActive(activity);
+  expect(sink.activity).toBe(activity);
+  expect(sink.sent).toHaveLength(2);
+});
+
+describe('the count of active runs', () => {
+  const census = (tenants: number) => ({
+    tenants: async (limit: number) => Array.from({ length: Math.min(limit, tenants) }, (_, i) => `t${i}`),
+    activeRuns: async (tenantId: string) => [{ status: 'running' as const, runs: Number(tenantId.slice(1)) }],
+    liveVersions: async () => [],
+    due: async () => [],
+  });
+
+  test('is of every tenant that has runs', async () => {
+    const { activity, isCut } = await countActive(census(9));
+    expect(isCut).toBe(false);
+    expect(activity).toEqual(
+      Array.from({ length: 9 }, (_, i) => ({ tenantId: `t${i}`, active: [{ status: 'running', runs: i }] })),
+    );
+  });
+
+  test('is bounded, and says so', async () => {
+    const { activity, isCut } = await countActive(census(MAX_TENANTS_COUNTED + 1));
+    expect([activity.length, isCut]).toEqual([MAX_TENANTS_COUNTED, true]);
+  });
+});

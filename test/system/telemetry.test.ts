@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
+import { Collector, type Point } from '../platform/telemetry/collector.ts';
+import { ended, eventually, look, type RunView, startRun } from './support.ts';
+
+/** The functions as they are deployed, in two instances, with a collector. */
+const collector = new Collector();
+let cloud: CloudProcess;
+
+beforeAll(async () => {
+  cloud = await startCloudProcess({
+    data: 'memory',
+    functionsModule: join(import.meta.dirname, 'fixtures/functions.ts'),
+    workers: 2,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen() },
+  });
+}, 60_000);
+afterAll(async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  await collector.close();
+});
+
+async function started(type: string, input: object, key: string): Promise<string> {
+  const answer = await startRun(cloud.ready, type, input, key);
+  return ((await answer.json()) as { runId: string }).runId;
+}
+
+/** Over all instances, by labels. */
+function sums(name: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { labels, value } of collector.points(name)) {
+    const series = Object.entries(labels)
+      .map(([label, text]) => `${label}=${text}`)
+      .sort()
+      .join(' ');
+    sums[series] = (sums[series] ?? 0) + value;
+  }
+  return sums;
+}
+
+test('a collector sees the four metrics of the source text, with its labels and the sums of what happened', async () => {
+  const RUNS = 4;
+  const runIds: string[] = [];
+  for (let i = 0; i < RUNS; i += 1) runIds.push(await started('chain-10', {}, `k${i}`));
+  for (let i = 0; i < RUNS; i += 1) expect(await started('chain-10', {}, `k${i}`)).toBe(runIds[i]);
+  for (const runId of runIds) await ended(cloud.ready, runId);
+  const waiting = await started('awaiting', { key: 'never' }, 'w');
+  await eventually('a run that waits', async () => {
+    const run = await look<RunView>(cloud.ready, `/v1/runs/${waiting}`);
+    return run?.status === 'waiting_external' ? run : undefined;
+  });
+
+  const all = {
+    gwi_run_transitions_total: {
+      'from_state=pending tenant_id=local to_state=running': RUNS + 1,
+      'from_state=running tenant_id=local to_state=completed': RUNS,
+      'from_state=running tenant_id=local to_state=waiting_external': 1,
+    },
+    gwi_run_duration_seconds: { 'status=completed tenant_id=local type=chain-10': RUNS },
+    gwi_idempotency_hits_total: { 'result=hit source=api': RUNS, 'result=miss source=api': RUNS + 1 },
+    gwi_run_active_gauge: {
+      'status=awaiting_approval tenant_id=local': 0,
+      'status=interrupted tenant_id=local': 0,
+      'status=pending tenant_id=local': 0,
+      'status=replaying tenant_id=local': 0,
+      'status=running tenant_id=local': 0,
+      'status=waiting_external tenant_id=local': 1,
+    },
+  };
+  const { gwi_run_active_gauge: gauge, ...counted } = all;
+  await eventually('every count at the collector', () =>
+    Object.entries(counted).every(([name, wanted]) => same(sums(name), wanted)) ? true : undefined,
+  );
+  // Two instances can each have scanned, at different times: the newest count is the truth.
+  await eventually('the count of active runs', () => (same(newestGauge(), gauge) ? true : undefined));
+
+  const instances = new Set(collector.exports.map(({ resource }) => resource['service.instance.id']));
+  expect(instances.size).toBe(2);
+  expect(collector.exports[0]?.resource).toMatchObject({
+    'service.name': 'cairn',
+    'service.namespace': cloud.ready.projectId,
+    'deployment.environment.name': 'local',
+  });
+  const seconds = collector
+    .points('gwi_run_duration_seconds')
+    .reduce((sum, point) => sum + (point.sum ?? 0), 0);
+  expect(seconds).toBeGreaterThan(0);
+}, 60_000);
+
+function same(one: Record<string, number>, other: Record<string, number>): boolean {
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+}
+
+function newestGauge(): Record<string, number> {
+  const newest = collector.exports.findLast(({ metrics }) =>
+    metrics.some(({ name }) => name === 'gwi_run_active_gauge'),
+  );
+  const alone = new Collector();
+  if (newest) alone.exports.push(newest);
+  const series = ({ labels, value }: Point): [string, number] => [
+    `status=${labels.status} tenant_id=${labels.tenant_id}`,
+    value,
+  ];
+  return Object.fromEntries(alone.points('gwi_run_active_gauge').map(series));
+}
