@@ -141,6 +141,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     startedAt: time,
     completedAt: time,
     durationMs: count,
+    replay: word('under_way', 'finished'),
   },
 );
 
@@ -175,6 +176,7 @@ export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
     outputsSummary: text,
     errorTrace: text,
     agent: text,
+    outputFrom: plain({ runId: text, checkpoint: count }),
     tokensUsed,
     resumable: flag,
     idempotent: flag,

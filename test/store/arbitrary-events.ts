@@ -47,7 +47,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   step_skipped: withOptional({ ...settledMembers, reason: text }, settledOptions),
   step_reused: withOptional(
     { ...settledMembers, from: plain({ runId: text, checkpoint: count }) },
-    settledOptions,
+    { ...settledOptions, skipped: fc.constant(true as const) },
   ),
   step_failed: withOptional({ ...settledMembers, error: recordedError }, settledOptions),
   step_retry_scheduled: withOptional(
@@ -75,7 +75,10 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
     },
     { undoable: fc.array(text, { maxLength: 2 }) },
   ),
-  policy_evaluated: withOptional({ allowed: flag, policySnapshotId: text }, { reason: text, stepId: text }),
+  policy_evaluated: withOptional(
+    { allowed: flag, policySnapshotId: text },
+    { reason: text, stepId: text, forced: fc.constant(true as const) },
+  ),
   run_suspended: withOptional(
     { status: word('awaiting_approval', 'waiting_external') },
     { reason: text, until: time, announced: fc.constant(true as const) },
@@ -88,7 +91,13 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
     },
     { dueAt: time },
   ),
-  replay_started: plain({ mode, from: text }),
+  replay_started: withOptional(
+    { mode, from: text },
+    {
+      revisions: fc.dictionary(text, attempt, { maxKeys: 2, noNullPrototype: true }),
+      feedback: fc.array(plain({ steps: fc.array(text, { maxLength: 2 }), text }), { maxLength: 2 }),
+    },
+  ),
   replay_finished: plain({}),
   cancel_requested: withOptional({ stopKind }, { reason: text }),
   orphan_detected: plain({ ...holder, lastHeartbeatAt: time }),

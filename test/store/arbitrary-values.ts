@@ -81,7 +81,8 @@ export const identityOptions = {
   idempotencyKey: text,
   a2aCorrelationId: text,
   resumedFrom: text,
-  source: withOptional({ runId: text, mode }, { checkpointId: text }),
+  source: withOptional({ runId: text, mode }, { checkpointId: text, stepId: text, forcedBy: text }),
+  effectScopes: fc.array(plain({ runId: text, mode: word('replay', 'fork') }), { maxLength: 2 }),
   parent: plain({ runId: text, stepId: text }),
   versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),
 };

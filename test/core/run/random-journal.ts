@@ -110,6 +110,12 @@ function holderDrafts(state: RunState): EventDraft[][] {
       bySystem('policy_evaluated', { allowed: true, policySnapshotId: 'p1' }),
       bySystem('policy_evaluated', { allowed: false, policySnapshotId: 'p2', reason: 'no', stepId: 's1' }),
       bySystem('replay_started', { mode: 'resume', from: 'run_0' }),
+      bySystem('replay_started', {
+        mode: 'fork',
+        from: 'run_0',
+        revisions: { s1: 2, m: 3 },
+        feedback: [{ steps: ['s1'], text: 'again' }],
+      }),
     ],
     [
       bySystem('run_released', { reason: 'budget', inFlight: [] }),
@@ -142,7 +148,8 @@ function stepDrafts(state: RunState, { stepId, itemKey }: Pick<StepRef, 'stepId'
     succeeded(stepId, { ...changes, agent: 'a', tokensUsed: { input: 1, output: 2 } }),
     bySystem('step_degraded', { ...settled, reason: 'r' }, '0'),
     bySystem('step_skipped', { ...settled, reason: 'r' }, 'null'),
-    bySystem('step_reused', { ...settled, from }, '1'),
+    bySystem('step_reused', { ...settled, from }),
+    bySystem('step_reused', { ...settled, from, skipped: true }),
     failedStep(stepId, changes),
     bySystem('step_retry_scheduled', { ...execution, retryAt: T0 + 60_000, error }),
     bySystem('effect_attempted', effect),

@@ -58,11 +58,7 @@ export interface RunIdentity {
   readonly input: StoredValue;
   readonly rootRunId: string;
   readonly resumedFrom?: string;
-  readonly source?: {
-    readonly runId: string;
-    readonly checkpointId?: string;
-    readonly mode: 'resume' | 'replay' | 'fork';
-  };
+  readonly source?: SuccessorSource;
   /**
    * The replays and forks of its lineage that may have acted anew (E4, E6), itself included, the newest first. Absent for
    * a run that is none of them and was made from none.
@@ -74,6 +70,28 @@ export interface RunIdentity {
     readonly bindings?: string;
     readonly registryRef?: string;
   };
+}
+
+/** How a successor goes on from the run it was made of. */
+export const SUCCESSOR_MODES = ['resume', 'replay', 'fork'] as const;
+export type SuccessorMode = (typeof SUCCESSOR_MODES)[number];
+
+/** What a successor was made of, and from where. */
+export interface SuccessorSource {
+  readonly runId: string;
+  readonly mode: SuccessorMode;
+  /** Only what had completed by this checkpoint (its document id) is taken over. */
+  readonly checkpointId?: string;
+  /** This step and what follows it run, whatever they came to. */
+  readonly stepId?: string;
+  /** Who had the policy of the workflow passed over at its start. */
+  readonly forcedBy?: string;
+}
+
+/** A checkpoint of another run, which holds a value that is not copied. */
+export interface CheckpointRef {
+  readonly runId: string;
+  readonly checkpoint: number;
 }
 
 /** A replay or fork: how it answers actions that were recorded before it. */
@@ -147,7 +165,11 @@ export interface EventData {
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
-  step_reused: StepSettled & { readonly from: { readonly runId: string; readonly checkpoint: number } };
+  /**
+   * `from` is the checkpoint that holds the output itself, however many successors lie between. `skipped`: the step was, and
+   * what follows goes by that.
+   */
+  step_reused: StepSettled & { readonly from: CheckpointRef; readonly skipped?: true };
   step_failed: StepSettled & { readonly error: RecordedError };
   step_retry_scheduled: StepExecution & { readonly retryAt: number; readonly error: RecordedError };
   effect_attempted: StepRef & {
@@ -195,6 +217,8 @@ export interface EventData {
     readonly policySnapshotId: string;
     readonly reason?: string;
     readonly stepId?: string;
+    /** It was not asked: somebody who may do so had it passed over. */
+    readonly forced?: true;
   };
   run_suspended: {
     readonly status: 'awaiting_approval' | 'waiting_external';
@@ -210,7 +234,16 @@ export interface EventData {
     readonly inFlight: readonly StepRef[];
     readonly dueAt?: number;
   };
-  replay_started: { readonly mode: 'resume' | 'replay' | 'fork'; readonly from: string };
+  /**
+   * `from` is the run whose steps are taken over. `revisions`: of steps that run again, where it is not 1; `feedback`: what
+   * people had said to steps. Said again by a drive that goes on after the run was parked in between.
+   */
+  replay_started: {
+    readonly mode: SuccessorMode;
+    readonly from: string;
+    readonly revisions?: Readonly<Record<string, number>>;
+    readonly feedback?: readonly { readonly steps: readonly string[]; readonly text: string }[];
+  };
   replay_finished: Record<string, never>;
   cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
   orphan_detected: { readonly owner: string; readonly epoch: number; readonly lastHeartbeatAt: number };

@@ -2,7 +2,7 @@
  * The documents that lie beside an event: its checkpoint and its step record. Both are functions of the event (and
  * of the output that travels with it), so a repair can make every step record anew from the journal alone.
  */
-import type { PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
+import type { CheckpointRef, PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
 import { stepKey } from './state.ts';
@@ -28,6 +28,8 @@ export interface Checkpoint {
   readonly outputText?: string;
   /** Where the output lies, if it is. */
   readonly outputRef?: PayloadRef;
+  /** Which checkpoint of an earlier run of the lineage has the output, if it was taken over from there. */
+  readonly outputFrom?: CheckpointRef;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
   readonly agent?: string;
@@ -42,6 +44,7 @@ export interface Checkpoint {
 export interface CarriedOutput {
   readonly outputText?: string | undefined;
   readonly outputRef?: PayloadRef | undefined;
+  readonly outputFrom?: CheckpointRef | undefined;
 }
 
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
@@ -83,9 +86,9 @@ const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
 export function checkpointOf(
   event: RunEvent,
   before: RunState | undefined,
-  { outputText, outputRef }: CarriedOutput = {},
+  { outputText, outputRef, outputFrom = takenFrom(event) }: CarriedOutput = {},
 ): Checkpoint | undefined {
-  const boundary = boundaryOf(event, outputText !== undefined || outputRef !== undefined);
+  const boundary = boundaryOf(event, (outputText ?? outputRef ?? outputFrom) !== undefined);
   if (!boundary) return undefined;
   const planVersion = event.type === 'run_created' ? event.data.planVersion : before?.planVersion;
   if (planVersion === undefined) throw new Error(`event ${event.seq} has no run before it`);
@@ -97,6 +100,7 @@ export function checkpointOf(
     at: event.at,
     ...(outputText === undefined ? {} : { outputText }),
     ...(outputRef === undefined ? {} : { outputRef }),
+    ...(outputFrom === undefined ? {} : { outputFrom }),
     ...(isSettled(event) ? settledFields(event) : {}),
     ...terminalFields(event),
   };
@@ -154,6 +158,10 @@ function boundaryOf(event: { readonly type: RunEvent['type'] }, carries: boolean
   }
 }
 
+function takenFrom(event: RunEvent): CheckpointRef | undefined {
+  return event.type === 'step_reused' ? event.data.from : undefined;
+}
+
 function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoint> {
   const { stepId, itemKey, revision, attempt, inputsHash, outputHash, outputsSummary } = data;
   const { agent, tokensUsed, resumable, idempotent, startedAt, durationMs } = data;
@@ -209,10 +217,16 @@ function settledRecord(event: RunEvent<SettledType>, planVersion: number): StepR
   const outcome = OUTCOMES[event.type];
   return {
     ...executionFields(event.data, event, planVersion),
-    status: outcome === 'reused' ? 'succeeded' : outcome,
+    status: statusOf(event),
     ...(outcome === 'failed' ? {} : { outputsSummary: event.data.outputsSummary, checkpoint: event.seq }),
     ...(event.type === 'step_failed' ? traceOf(event.data.error) : {}),
   };
+}
+
+/** Of a step that was taken over, how it had ended. */
+function statusOf(event: RunEvent<SettledType>): StepStatus {
+  if (event.type !== 'step_reused') return OUTCOMES[event.type] as Exclude<StepOutcome, 'reused'>;
+  return event.data.skipped ? 'skipped' : 'succeeded';
 }
 
 function traceOf(error: { readonly code: string; readonly message: string; readonly trace?: string }): {

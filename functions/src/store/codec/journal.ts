@@ -1,5 +1,5 @@
 /** The documents under a run: events, checkpoints and step records. */
-import type { PayloadRef, RunEvent, Writer } from '../../core/run/events.ts';
+import type { CheckpointRef, PayloadRef, RunEvent, Writer } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import {
   type DocumentCodec,
@@ -56,6 +56,7 @@ export const checkpointCodec = documentCodec<Checkpoint>({
   outputHash: optional(text),
   outputText: named('output', optional(text)),
   outputRef: optional(payloadRef),
+  outputFrom: optional(map<CheckpointRef>({ runId: text, checkpoint: integer })),
   outputsSummary: optional(text),
   errorTrace: optional(text),
   agent: optional(text),

@@ -3,7 +3,7 @@
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
-import type { RecordedError, RunIdentity, Trigger } from '../../core/run/events.ts';
+import type { RecordedError, RunIdentity, SuccessorSource, Trigger } from '../../core/run/events.ts';
 import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -60,7 +60,13 @@ const fixedTable: Table<Fixed> = {
   rootRunId: text,
   resumedFrom: optional(text),
   source: optional(
-    map<NonNullable<RunIdentity['source']>>({ runId: text, checkpointId: optional(text), mode: word() }),
+    map<SuccessorSource>({
+      runId: text,
+      mode: word(),
+      checkpointId: optional(text),
+      stepId: optional(text),
+      forcedBy: optional(text),
+    }),
   ),
   effectScopes: optional(json<NonNullable<RunIdentity['effectScopes']>>()),
   parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
@@ -112,6 +118,7 @@ const changingTable: Table<Changing> = {
   sentBack: json<RunState['sentBack']>(),
   compensating: flag,
   supersededBy: optional(text),
+  replay: optional(word<NonNullable<RunState['replay']>>()),
   resumeCount: integer,
   interruptions: integer,
   startedAt: optional(time),

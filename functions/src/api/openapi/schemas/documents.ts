@@ -54,6 +54,10 @@ export const Checkpoint = z.object({
     .object({ sha256: z.string(), bytes: Count, chunks: Count })
     .optional()
     .describe('A large output: read it at /v1/runs/{id}/checkpoints/{seq}/output.'),
+  outputFrom: z
+    .object({ runId: z.string(), checkpoint: Seq })
+    .optional()
+    .describe('It was taken over from an earlier run, which has the output; it is read here like any other.'),
   outputsSummary: z.string().optional(),
   errorTrace: z.string().optional(),
   agent: z.string().optional(),

@@ -1,7 +1,7 @@
 /** A run as `views/run.ts` shows it, and what requests about one are answered with. */
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
-import { DECISIONS } from '../../../core/run/events.ts';
+import { DECISIONS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { Count, pageOf, Seq, Time, Value } from './common.ts';
 
@@ -92,10 +92,17 @@ const identity = {
   source: z
     .object({
       runId: z.string(),
+      mode: z.enum(SUCCESSOR_MODES),
       checkpointId: z.string().optional(),
-      mode: z.enum(['resume', 'replay', 'fork']),
+      stepId: z.string().optional(),
+      forcedBy: z.string().optional(),
     })
-    .optional(),
+    .optional()
+    .describe('Of a successor: which run it was made of, and from where.'),
+  effectScopes: z
+    .array(z.object({ runId: z.string(), mode: z.enum(['replay', 'fork']) }))
+    .optional()
+    .describe('The replays and forks of its lineage, the newest first.'),
   parent: z.object({ runId: z.string(), stepId: z.string() }).optional(),
   versions: z
     .object({
@@ -171,7 +178,8 @@ const end = {
       actor: z.string().optional(),
     })
     .optional(),
-  supersededBy: z.string().optional(),
+  supersededBy: z.string().optional().describe('The successor that resumed it.'),
+  replay: z.enum(['under_way', 'finished']).optional(),
   resumeCount: Count,
   interruptions: Count,
   createdAt: Time,

@@ -1,6 +1,6 @@
 /** How run events move status, lease and the terminal fields. */
 import type { RunEvent, Wait } from '../events.ts';
-import type { RunState } from '../state.ts';
+import { isImporting, type RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
 
@@ -54,7 +54,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     interruptions: 0,
   }),
   run_resumed: (state) => ({
-    status: moveTo(state, 'running'),
+    status: afterResume(state),
     // Waking from a wait is the normal course; only what was interrupted is counted.
     resumeCount: state.resumeCount + (state.status === 'interrupted' ? 1 : 0),
     dueAt: ABSENT,
@@ -67,8 +67,8 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     lease: ABSENT,
     interruptions: state.interruptions + 1,
   }),
-  replay_started: (state) => ({ status: moveTo(state, 'replaying') }),
-  replay_finished: (state) => ({ status: moveTo(state, 'running') }),
+  replay_started: replayStarted,
+  replay_finished: (state) => ({ status: moveTo(state, 'running'), replay: 'finished' }),
   policy_evaluated: (state, { data }) => ({
     policySnapshotId: data.policySnapshotId,
     policyDue: data.stepId === undefined ? false : state.policyDue,
@@ -103,6 +103,29 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_superseded: (_state, { data }) => ({ supersededBy: data.by }),
   snapshot_repaired: () => ({}),
 };
+
+/** One that was interrupted while it took steps over goes on with that; one that has done so was running already. */
+function afterResume(state: RunState): RunStatus {
+  if (state.status === 'interrupted' && isImporting(state)) return moveTo(state, 'replaying');
+  const resumesAnother = state.status === 'running' && state.resumedFrom !== undefined;
+  return resumesAnother ? 'running' : moveTo(state, 'running');
+}
+
+/** Steps that run again do so as their next revision; those that were taken over before are left as they are. */
+function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'>): Partial<RunState> {
+  const { revisions = {}, feedback = [] } = data;
+  const steps = state.steps.withMutations((map) => {
+    for (const [id, revision] of Object.entries(revisions)) {
+      if (!map.has(id)) map.set(id, { phase: 'again', seq, revision });
+    }
+  });
+  return {
+    status: moveTo(state, 'replaying'),
+    replay: 'under_way',
+    steps,
+    feedback: feedback.map((entry) => ({ ...entry, seq })),
+  };
+}
 
 function announced(wait: Wait): Wait {
   return wait.announced ? wait : { ...wait, announced: true };

@@ -75,10 +75,11 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
     const event = anyEvent as RunEvent<SettledType>;
     const { seq, data } = event;
     const key = stepKey(data);
+    const known = event.type === 'step_reused' && event.data.skipped ? 'skipped' : outcome;
     // It comes too late to mean anything; only its checkpoint lies there, and has a place in their chain.
     if (isOutdated(state, data)) return event.type === 'step_failed' ? {} : { checkpointHead: seq };
     return {
-      ...put(state, data, { phase: 'done', seq, revision: data.revision, outcome }),
+      ...put(state, data, { phase: 'done', seq, revision: data.revision, outcome: known }),
       inFlight:
         state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
       // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run; what the
