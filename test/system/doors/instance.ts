@@ -1,0 +1,131 @@
+/**
+ * An instance of the functions with all its doors, over ports each of whose calls may be its last, and the installation
+ * that outlives it: in memory, in time that only a test moves.
+ *
+ * Must not: decide who knocks, or what goes wrong.
+ */
+import { z } from 'zod';
+import { createApi } from '../../../functions/src/api/app.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { RecentStarts } from '../../../functions/src/operations/start/recent-starts.ts';
+import type { ClientStore } from '../../../functions/src/ports/access/client-store.ts';
+import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
+import type { GithubDeps } from '../../../functions/src/triggers/github/webhook.ts';
+import type { TickDeps } from '../../../functions/src/triggers/schedule/tick.ts';
+import type { SlackDeps } from '../../../functions/src/triggers/slack/deps.ts';
+import { Installation } from '../../api/installation.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { Calls, type Disturbance } from '../../sweep/calls.ts';
+import { Process, type ProcessDeps } from '../../sweep/process.ts';
+import { SLACK_SECRET } from '../../triggers/slack/door.ts';
+
+export const TENANT = 'acme';
+export const TEAM = 'T1';
+
+/** What every source starts: one step, that counts how often it ran. */
+function counted(ran: string[]): Workflow {
+  return defineWorkflow({
+    type: 'counted',
+    planVersion: 1,
+    input: z.unknown(),
+    on: {
+      github: [{ event: 'pull_request', actions: ['opened'] }],
+      slack: { command: '/deploy' },
+    },
+    steps: (step) => ({
+      done: step('do', ({ runId }) => {
+        ran.push(runId);
+        return 1;
+      }),
+    }),
+  });
+}
+
+export class Doors {
+  /** Runs whose step ran, once for each time. */
+  readonly ran: string[] = [];
+  readonly installation = new Installation([counted(this.ran)]);
+  /** Of a client that may do everything. */
+  key = '';
+  #instances = 0;
+
+  static async make(): Promise<Doors> {
+    const doors = new Doors();
+    doors.key = await doors.installation.key('boss', { tenantId: TENANT, roles: ['admin'] });
+    return doors;
+  }
+
+  get world(): Installation['world'] {
+    return this.installation.world;
+  }
+
+  /** @param disturbances what goes wrong, by the number of the call it makes */
+  open(disturbances: readonly Disturbance[] = []): Instance {
+    this.#instances += 1;
+    return new Instance(this.installation, disturbances, this.#instances);
+  }
+
+  /**
+   * What the work comes to, moving time as far as it must; undefined if the instance died over it.
+   *
+   * @throws Error if it neither ends nor dies
+   */
+  async outcomeOf<T>(instance: Instance, work: Promise<T>): Promise<T | undefined> {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    work.then(
+      (value) => (outcome = { value }),
+      (error: unknown) => (outcome = { error }),
+    );
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+      await settle();
+      if (outcome && 'error' in outcome) throw outcome.error;
+      if (outcome) return outcome.value;
+      if (!instance.process.alive) return undefined;
+      this.world.clock.fireNext();
+    }
+    throw new Error('a request that neither ends nor dies');
+  }
+}
+
+/** A request takes a few; one that is sent again and again at most some dozens. */
+const MAX_TURNS = 200;
+
+type DoorPorts = ProcessDeps & { readonly schedules: ScheduleStore; readonly clients: ClientStore };
+
+export class Instance {
+  readonly process: Process;
+  readonly calls: Calls;
+  readonly api: ReturnType<typeof createApi>;
+  readonly github: GithubDeps;
+  readonly slack: SlackDeps;
+  readonly schedules: TickDeps;
+
+  constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
+    const { world, apiDeps, clients } = installation;
+    const { deps, records, config, census, schedules } = world;
+    const base: DoorPorts = { ...deps, records, config, census, schedules, clients };
+    this.calls = new Calls(disturbances);
+    this.process = new Process({
+      base,
+      calls: this.calls,
+      seed,
+      onApplied: () => {},
+      onDisturbed: () => {},
+    });
+    // What it was given it has given back, each call counted.
+    const ports = this.process.deps as DoorPorts;
+    const start = { ...ports, recent: new RecentStarts() };
+    const { registry, environment } = apiDeps;
+    this.api = createApi({ ...apiDeps, ...ports, start });
+    this.github = { ...installation.github, start };
+    this.slack = {
+      start,
+      registry,
+      environment,
+      secrets: () => [SLACK_SECRET],
+      tenants: () => new Map([[TEAM, TENANT]]),
+    };
+    this.schedules = { ...start, environment, declaredTenant: TENANT };
+  }
+}
