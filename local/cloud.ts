@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
+import { writeAddress } from './data-dir/address.ts';
 import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
@@ -162,6 +163,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     welcome: () => welcomePage({ gateway: gateway.url, apiKey, githubSecret: secrets.github }),
   });
   stack.defer(() => gateway.stop(0));
+  if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
   const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
   const control = await startControlPort({
     port: 0,

@@ -18,6 +18,7 @@ const commands = {
   test: [jest],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
+  cairn: [[...quiet, join(root, 'cli/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
   types: [[join(root, 'node_modules/typescript/bin/tsc'), '-p', root]],

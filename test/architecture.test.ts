@@ -17,7 +17,7 @@ import {
 } from './support/architecture/rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDERS = ['functions/src', 'local', 'test', 'scripts', 'bench'];
+const FOLDERS = ['functions/src', 'local', 'cli', 'test', 'scripts', 'bench'];
 const MAX_FILES_A_FOLDER = 15;
 
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -34,7 +34,7 @@ const FILES: readonly SourceFile[] = FOLDERS.filter((folder) => existsSync(`${RO
 describe('the project', () => {
   test('is read as a whole', () => {
     expect(FILES.length).toBeGreaterThan(150);
-    for (const folder of ['functions', 'local', 'test', 'scripts']) {
+    for (const folder of ['functions', 'local', 'cli', 'test', 'scripts']) {
       expect(FILES.some(({ path }) => path.startsWith(`${folder}/`))).toBe(true);
     }
     for (const layer of ['core', 'ports', 'engine', 'store', 'api', 'platform', 'index.ts']) {
@@ -147,6 +147,21 @@ describe('each rule finds what breaks it', () => {
     const text = "import { drive } from '../../functions/src/engine/drive/drive.ts';";
     expect(layering(file('local/host/a.ts', text))).toHaveLength(1);
     expect(layering(file('local/demo/a.ts', text))).toEqual([]);
+  });
+
+  test('direction: the command line is a client of the API', () => {
+    const called = "import { PATHS } from '../../functions/src/api/openapi/paths/all.ts';";
+    expect(layering(file('cli/api/a.ts', called))).toHaveLength(1);
+    expect(
+      layering(file('cli/api/a.ts', "import type { Wait } from '../../functions/src/core/run/state.ts';")),
+    ).toHaveLength(1);
+    expect(layering(file('cli/api/a.ts', "import { z } from 'zod';"))).toHaveLength(1);
+    const allowed = called.replace('import {', 'import type {');
+    expect(
+      layering(
+        file('cli/api/a.ts', `${allowed}\nimport { parseArgs } from 'node:util';\nimport '../exit.ts';`),
+      ),
+    ).toEqual([]);
   });
 
   test('direction: every layer in the table names layers that exist', () => {

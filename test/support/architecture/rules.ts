@@ -59,6 +59,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 /** What breaks the direction of imports, in words. */
 export function layering({ path, text }: SourceFile): string[] {
   if (path.startsWith('local/') && !path.startsWith('local/demo/')) return localLayering({ path, text });
+  if (path.startsWith('cli/')) return cliLayering({ path, text });
   if (!path.startsWith('functions/src/')) return [];
   const own = layerOf(path);
   const layer = LAYERS[own];
@@ -80,6 +81,20 @@ function localLayering({ path, text }: SourceFile): string[] {
   return importsOf(text)
     .filter(({ from }) => posix.join(posix.dirname(path), from).startsWith('functions/'))
     .map(({ from }) => `${path}: the local cloud may not import ${from}`);
+}
+
+/** What the command line may know of the functions: what the API says of itself, and the events it tells. */
+const TOLD = ['functions/src/api/openapi/', 'functions/src/core/run/events.ts'];
+
+/** The command line is a client of the API: of the functions it has types, and of packages nothing to run. */
+function cliLayering({ path, text }: SourceFile): string[] {
+  return importsOf(text).flatMap(({ from, typeOnly }) => {
+    if (from.startsWith('node:')) return [];
+    const target = posix.join(posix.dirname(path), from);
+    if (from.startsWith('.') && target.startsWith('cli/')) return [];
+    const isTold = from === 'zod' || TOLD.some((told) => target.startsWith(told));
+    return isTold && typeOnly ? [] : [`${path}: the command line may not import ${from}`];
+  });
 }
 
 function layerOf(path: string): string {
@@ -114,6 +129,7 @@ export function isRoot(path: string): boolean {
     /^local\/(?:main|cloud|cloud-process|firestore\/server|host\/worker|host\/shifted-time)\.ts$/.test(
       path,
     ) ||
+    path === 'cli/main.ts' ||
     /^(?:local\/demo|scripts|bench|test)\//.test(path)
   );
 }

@@ -1,0 +1,97 @@
+/**
+ * Where the installation is and who asks: options, then the environment, then the local cloud that runs here.
+ *
+ * Must not: take a key from the command line, where every process of the machine could read it; or send one unencrypted
+ * over a network.
+ */
+import { join, resolve } from 'node:path';
+import { UsageError } from '../exit.ts';
+import type { World } from '../world.ts';
+import type { Connection } from './client.ts';
+
+export interface Wanted {
+  readonly url: string | undefined;
+  readonly 'key-file': string | undefined;
+  readonly data: string | undefined;
+}
+
+/** Where `npm start` says where it is; see local/data-dir/address.ts. */
+export const ADDRESS_FILE = 'address.json';
+const USUAL_DATA_DIR = '.cairn';
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+interface LocalCloud {
+  readonly gateway: string;
+  readonly apiKey: string;
+  readonly dir: string;
+}
+
+/** @throws UsageError naming what is missing and how to give it */
+export function connect(wanted: Wanted, world: World): Connection {
+  const url = wanted.url ?? (wanted.data === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
+  if (url === undefined) return connectLocally(wanted, world);
+  return { url: checkedUrl(url), apiKey: keyFor(url, wanted, world) };
+}
+
+function connectLocally(wanted: Wanted, world: World): Connection {
+  const cloud = localCloud(wanted, world);
+  if (typeof cloud === 'string') {
+    throw new UsageError(
+      `no address: neither --url nor CAIRN_URL is given, and no local cloud runs on ${cloud}`,
+      'Start one with npm start (with --data DIR, give the same here), or set CAIRN_URL and CAIRN_API_KEY.',
+    );
+  }
+  return { url: checkedUrl(cloud.gateway), apiKey: givenKey(wanted, world) ?? cloud.apiKey };
+}
+
+function keyFor(url: string, wanted: Wanted, world: World): string {
+  const given = givenKey(wanted, world);
+  if (given !== undefined) return given;
+  const cloud = localCloud(wanted, world);
+  if (typeof cloud !== 'string' && checkedUrl(cloud.gateway) === checkedUrl(url)) return cloud.apiKey;
+  throw new UsageError(
+    `no API key for ${url}`,
+    'Set CAIRN_API_KEY, or put the key into a file and say --key-file FILE. Keys are made by cairn clients create.',
+  );
+}
+
+function givenKey(wanted: Wanted, world: World): string | undefined {
+  const file = wanted['key-file'];
+  if (file === undefined) return nonEmpty(world.env.CAIRN_API_KEY);
+  let text: string;
+  try {
+    text = world.readFile(resolve(world.cwd, file)).trim();
+  } catch (error) {
+    throw new UsageError(`the key file cannot be read: ${(error as Error).message}`);
+  }
+  if (/^\S+$/.test(text)) return text;
+  throw new UsageError(`${file} does not hold one API key and nothing else`);
+}
+
+/** The cloud that says it runs on the data directory; the directory, if none does. */
+function localCloud({ data }: Wanted, world: World): LocalCloud | string {
+  const dir = data === undefined ? join(world.projectDir, USUAL_DATA_DIR) : resolve(world.cwd, data);
+  try {
+    const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloud>;
+    const { gateway, apiKey } = said;
+    return typeof gateway === 'string' && typeof apiKey === 'string' ? { gateway, apiKey, dir } : dir;
+  } catch {
+    return dir;
+  }
+}
+
+function checkedUrl(text: string): string {
+  if (!URL.canParse(text))
+    throw new UsageError(`'${text}' is no address`, 'An address is like https://runs.example.com');
+  const url = new URL(text);
+  const isLocal = LOOPBACK.has(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
+    throw new UsageError(`${url.origin} would get the key unencrypted`, 'Use an https address.');
+  if (url.pathname !== '/' || url.search !== '' || url.username !== '')
+    throw new UsageError(`'${text}' says more than where the site is`, `Say ${url.origin}.`);
+  return url.origin;
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text.trim();
+}

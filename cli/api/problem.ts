@@ -1,0 +1,75 @@
+/** Why a request was not done: the API refused it, or nobody answered. */
+import { EXIT, type ExitCode } from '../exit.ts';
+
+/** As far as an answer of whatever server can be read as problem details. */
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail?: string;
+  readonly field?: string;
+  readonly stepId?: string;
+  readonly help?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** An answer that is no success. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly problem: Problem;
+  /** The idempotency key of the request, if it had one. */
+  readonly key: string | undefined;
+
+  constructor(problem: Problem, key: string | undefined) {
+    super(`${problem.code}: ${problem.detail ?? problem.title}`);
+    this.problem = problem;
+    this.key = key;
+  }
+}
+
+/** No answer that says what became of the request. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+  readonly key: string | undefined;
+
+  constructor(message: string, key: string | undefined, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.key = key;
+  }
+}
+
+const TEXT_CHARS = 300;
+
+/** @param text of the body; that of a proxy is no problem document, and is shown as far as it can be */
+export function problemOf(status: number, text: string): Problem {
+  const read = objectOf(text);
+  if (typeof read?.code === 'string' && typeof read.title === 'string')
+    return { ...read, status } as unknown as Problem;
+  return {
+    status,
+    code: `HTTP_${status}`,
+    title: 'An answer that is not from the API of Cairn',
+    ...(text.trim() === '' ? {} : { detail: text.slice(0, TEXT_CHARS) }),
+    help: 'Check the address: it is that of the site, without a path.',
+  };
+}
+
+/** Whether the request may have been done all the same, so that only a repetition with its key tells. */
+export function isUncertain(error: unknown): error is Refusal | Unreachable {
+  return error instanceof Unreachable || (error instanceof Refusal && error.problem.status >= 500);
+}
+
+export function exitCodeOf({ status }: Problem): ExitCode {
+  if (status === 401 || status === 403) return EXIT.notAllowed;
+  if (status === 404) return EXIT.notFound;
+  return status === 429 || status >= 500 ? EXIT.unreachable : EXIT.failed;
+}
+
+function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What a command is: its words, arguments, options and examples as data. Help, completion, parsing and the test of the
+ * documentation are made from this one table.
+ */
+import type { Context } from '../context.ts';
+import type { ExitCode } from '../exit.ts';
+
+export interface OptionSpec {
+  /** `list`: may be given several times. */
+  readonly type: 'flag' | 'text' | 'number' | 'list';
+  readonly help: string;
+  /** What stands for the value in help; default: the name in capitals. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  /** Of a number, both included. */
+  readonly range?: readonly [number, number];
+}
+
+export interface ArgumentSpec {
+  readonly help: string;
+  readonly optional?: true;
+  readonly choices?: readonly string[];
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+/** In the order in which they are given. */
+export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>;
+
+type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
+  ? boolean
+  : S['type'] extends 'number'
+    ? number | undefined
+    : S['type'] extends 'list'
+      ? readonly string[]
+      : S extends { readonly choices: readonly (infer C)[] }
+        ? C | undefined
+        : string | undefined;
+
+export type OptionsOf<O extends OptionSpecs> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
+export type ArgumentsOf<A extends ArgumentSpecs> = {
+  readonly [Name in keyof A]: A[Name] extends { readonly optional: true } ? string | undefined : string;
+};
+
+export interface Given<A extends ArgumentSpecs, O extends OptionSpecs> {
+  readonly args: ArgumentsOf<A>;
+  readonly options: OptionsOf<O>;
+}
+
+/** Returns an exit code where it is not 0. */
+export type Run<A extends ArgumentSpecs, O extends OptionSpecs> = (
+  context: Context,
+  given: Given<A, O>,
+) => Promise<ExitCode | undefined>;
+
+export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
+  /** The words it is called by, e.g. `runs list`. */
+  readonly name: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  readonly details?: string;
+  readonly args: A;
+  readonly options: O;
+  /** It changes something, so it sends an idempotency key and takes `--key`. */
+  readonly mutates?: true;
+  /** Each a whole command line without `cairn`, and what it does. At least one. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
+  readonly run: Run<A, O>;
+}
+
+/** A command among others, when its own types do not matter any more. */
+export type Command = CommandSpec<ArgumentSpecs, OptionSpecs>;
+
+/** Checks the types of one command against each other, and gives it back as one among others. */
+export function command<const A extends ArgumentSpecs, const O extends OptionSpecs>(
+  spec: CommandSpec<A, O>,
+): Command {
+  // What `run` is given was read by the same specs, see parse.ts.
+  return spec as unknown as Command;
+}
+
+/** Options that every command takes. */
+export const GLOBAL_OPTIONS = {
+  url: {
+    type: 'text',
+    value: 'URL',
+    help: 'address of the installation (default: CAIRN_URL, or the local cloud that runs)',
+  },
+  'key-file': { type: 'text', value: 'FILE', help: 'file with the API key (default: CAIRN_API_KEY)' },
+  data: { type: 'text', value: 'DIR', help: 'data directory of the local cloud (default .cairn)' },
+  json: { type: 'flag', help: 'print what the API answered, as JSON' },
+  'no-color': { type: 'flag', help: 'no colours (so does NO_COLOR)' },
+  help: { type: 'flag', help: 'print this' },
+} as const satisfies OptionSpecs;
+
+export type GlobalOptions = OptionsOf<typeof GLOBAL_OPTIONS>;
+
+/** The option that every command takes that changes something. */
+export const KEY_OPTION = {
+  key: {
+    type: 'text',
+    value: 'KEY',
+    help: 'idempotency key (default: a new one): with the same key the same request is done once',
+  },
+} as const satisfies OptionSpecs;
+
+/** All options a command takes, its own first. */
+export function optionsOf({ options, mutates }: Command): OptionSpecs {
+  return { ...options, ...(mutates ? KEY_OPTION : {}), ...GLOBAL_OPTIONS };
+}

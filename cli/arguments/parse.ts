@@ -1,0 +1,164 @@
+/** Reads the words of a command line against the table of commands. Pure: prints and exits nothing. */
+import { parseArgs } from 'node:util';
+import { UsageError } from '../exit.ts';
+import { closest } from './closest.ts';
+import { type Command, type GlobalOptions, type OptionSpec, type OptionSpecs, optionsOf } from './command.ts';
+
+export type Parsed =
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      readonly given: GivenWords;
+      readonly global: GlobalOptions;
+    }
+  /** Of one command, of those that begin with the words, or of all. */
+  | { readonly kind: 'help'; readonly about: Command | readonly string[] };
+
+export interface GivenWords {
+  readonly args: Readonly<Record<string, string | undefined>>;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** `--key`, of a command that changes something. */
+  readonly key: string | undefined;
+}
+
+/** @throws UsageError saying which word is wrong and what could be meant */
+export function parse(words: readonly string[], commands: readonly Command[]): Parsed {
+  const loose = looselyRead(words, commands);
+  const { positionals } = loose;
+  const command = commandOf(positionals, commands);
+  if (command === undefined) {
+    const isGroup = commands.some(({ name }) => startsWith(name.split(' '), positionals));
+    if (isGroup && (loose.help || positionals.length === 0)) return { kind: 'help', about: positionals };
+    throw unknownCommand(positionals, commands);
+  }
+  if (loose.help) return { kind: 'help', about: command };
+  const { values, positionals: all } = strictlyRead(words, command);
+  return {
+    kind: 'run',
+    command,
+    given: {
+      args: argumentsOf(command, all.slice(command.name.split(' ').length)),
+      options: pick(values, command.options),
+      key: values.key as string | undefined,
+    },
+    global: values as unknown as GlobalOptions,
+  };
+}
+
+/** The command with the most words that the positionals begin with. */
+function commandOf(positionals: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands
+    .filter(({ name }) => startsWith(positionals, name.split(' ')))
+    .toSorted((a, b) => b.name.length - a.name.length)[0];
+}
+
+function startsWith(words: readonly string[], start: readonly string[]): boolean {
+  return start.every((word, at) => words[at] === word);
+}
+
+function unknownCommand(positionals: readonly string[], commands: readonly Command[]): UsageError {
+  const names = [...new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))];
+  const group = names.filter((name) => name.startsWith(`${positionals[0]} `));
+  if (group.length > 0 && positionals.length === 1)
+    return new UsageError(`'${positionals[0]}' needs another word`, `There are: ${group.join(', ')}.`);
+  const said = positionals.slice(0, 2).join(' ');
+  const near = closest(said, names) ?? closest(positionals[0] ?? '', names);
+  return new UsageError(
+    `there is no command '${said}'`,
+    near === undefined ? 'See cairn --help.' : `Did you mean '${near}'? See cairn --help.`,
+  );
+}
+
+interface Loose {
+  readonly positionals: readonly string[];
+  readonly help: boolean;
+}
+
+/** Finds the words that are no options, wherever options stand: a name has the same type in every command. */
+function looselyRead(words: readonly string[], commands: readonly Command[]): Loose {
+  const all: OptionSpecs = Object.assign({}, ...commands.map(optionsOf));
+  const { positionals, values } = parseArgs({
+    args: [...words],
+    options: forNode(all),
+    allowPositionals: true,
+    strict: false,
+  });
+  return { positionals, help: values.help === true };
+}
+
+function strictlyRead(words: readonly string[], command: Command) {
+  const options = optionsOf(command);
+  try {
+    const read = parseArgs({ args: [...words], options: forNode(options), allowPositionals: true });
+    const values = Object.fromEntries(
+      Object.entries(options).map(([name, spec]) => [name, readValue(name, spec, read.values[name])]),
+    );
+    return { values: values as Readonly<Record<string, unknown>>, positionals: read.positionals };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw optionError(error as Error, command);
+  }
+}
+
+/** What Node says of an option, in our words where a better one is near. */
+function optionError(error: Error, command: Command): UsageError {
+  const help = `See cairn ${command.name} --help.`;
+  const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];
+  if (unknown === undefined) return new UsageError(error.message.split('\n').join(' '), help);
+  const near = closest(unknown, Object.keys(optionsOf(command)));
+  return new UsageError(
+    `'${command.name}' has no option --${unknown}`,
+    near === undefined ? help : `Did you mean --${near}? ${help}`,
+  );
+}
+
+function forNode(options: OptionSpecs) {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { type }]) => [
+      name,
+      type === 'flag'
+        ? ({ type: 'boolean' } as const)
+        : ({ type: 'string', multiple: type === 'list' } as const),
+    ]),
+  );
+}
+
+function readValue(name: string, spec: OptionSpec, read: unknown): unknown {
+  if (spec.type === 'flag') return read === true;
+  if (spec.type === 'list') return (read as readonly string[] | undefined) ?? [];
+  if (read === undefined) return undefined;
+  const text = String(read);
+  if (text === '') throw new UsageError(`--${name} needs a value`);
+  if (spec.choices && !spec.choices.includes(text))
+    throw new UsageError(`--${name} must be one of ${spec.choices.join(', ')}, not '${text}'`);
+  return spec.type === 'number' ? numberOf(name, spec, text) : text;
+}
+
+function numberOf(name: string, { range = [0, Number.MAX_SAFE_INTEGER] }: OptionSpec, text: string): number {
+  const [least, most] = range;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
+}
+
+function argumentsOf(command: Command, words: readonly string[]): Record<string, string | undefined> {
+  const specs = Object.entries(command.args);
+  const usage = `See cairn ${command.name} --help.`;
+  const missing = specs.find(([, { optional }], at) => !optional && (words[at] ?? '') === '');
+  if (missing) throw new UsageError(`${missing[0].toUpperCase()} is missing: ${missing[1].help}`, usage);
+  const extra = words[specs.length];
+  if (extra !== undefined) throw new UsageError(`'${extra}' is one word too many`, usage);
+  for (const [at, [name, { choices }]] of specs.entries()) {
+    const word = words[at];
+    if (choices && word !== undefined && !choices.includes(word))
+      throw new UsageError(
+        `${name.toUpperCase()} must be one of ${choices.join(', ')}, not '${word}'`,
+        usage,
+      );
+  }
+  return Object.fromEntries(specs.map(([name], at) => [name, words[at]]));
+}
+
+function pick(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(specs).map((name) => [name, values[name]]));
+}

@@ -1,0 +1,48 @@
+/** Values that are given as text: JSON, a file, standard input. Owns their errors. */
+import { resolve } from 'node:path';
+import { UsageError } from '../exit.ts';
+import type { World } from '../world.ts';
+
+/**
+ * JSON as it stands, `@file`, or `-` for standard input.
+ *
+ * @throws UsageError naming the option
+ */
+export async function jsonValue(option: string, text: string, world: World): Promise<unknown> {
+  const source =
+    text === '-'
+      ? await world.readStdin()
+      : text.startsWith('@')
+        ? readFile(option, text.slice(1), world)
+        : text;
+  try {
+    return JSON.parse(source) as unknown;
+  } catch (error) {
+    throw new UsageError(
+      `${option} is no JSON: ${(error as Error).message}`,
+      `Give JSON, @FILE for a file, or - for standard input. A text needs its quotes: '"like this"'.`,
+    );
+  }
+}
+
+function readFile(option: string, path: string, world: World): string {
+  try {
+    return world.readFile(resolve(world.cwd, path));
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`);
+  }
+}
+
+/** A time, or how long ago: `2026-01-31T08:00:00Z`, `2026-01-31`, `3d`, `12h`, `30m`. @throws UsageError */
+export function timeValue(option: string, text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return new Date(now - Number(count) * (UNITS[unit ?? ''] ?? 0)).toISOString();
+  const isTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const time = Date.parse(text);
+  if (isTime && Number.isFinite(time)) return new Date(time).toISOString();
+  throw new UsageError(
+    `${option} must be a time like 2026-01-31T08:00:00Z, or how long ago like 3d or 12h, not '${text}'`,
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

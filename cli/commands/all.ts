@@ -1,0 +1,53 @@
+/** Every command there is, in the order in which help shows them. */
+import type { Command } from '../arguments/command.ts';
+import * as clients from './clients.ts';
+import { completionOf } from './completion.ts';
+import { doctor } from './doctor/doctor.ts';
+import { sendEvent } from './events.ts';
+import { readIdempotency } from './idempotency.ts';
+import { cancelRun, signalRun } from './runs/change.ts';
+import * as decisions from './runs/decide.ts';
+import { listRuns } from './runs/list.ts';
+import * as shown from './runs/show.ts';
+import { startRun } from './runs/start.ts';
+import { watchRun } from './runs/watch.ts';
+import { listWorkflows, pause, unpause } from './runtime.ts';
+import * as schedules from './schedules.ts';
+
+export const COMMANDS: readonly Command[] = [
+  listRuns,
+  shown.showRun,
+  watchRun,
+  startRun,
+  cancelRun,
+  decisions.approve,
+  decisions.waive,
+  decisions.sendBack,
+  decisions.reject,
+  decisions.halt,
+  signalRun,
+  shown.listEvents,
+  shown.listSteps,
+  shown.listCheckpoints,
+  shown.readOutput,
+  sendEvent,
+  schedules.listSchedules,
+  schedules.showSchedule,
+  schedules.createSchedule,
+  schedules.changeSchedule,
+  schedules.pauseSchedule,
+  schedules.resumeSchedule,
+  schedules.triggerSchedule,
+  schedules.backfillSchedule,
+  schedules.deleteSchedule,
+  clients.listClients,
+  clients.createClient,
+  clients.rotateClient,
+  clients.revokeClient,
+  listWorkflows,
+  pause,
+  unpause,
+  readIdempotency,
+  doctor,
+  completionOf(() => COMMANDS),
+];

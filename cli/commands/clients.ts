@@ -1,0 +1,108 @@
+/** `clients …`: who has keys of the tenant. */
+import type { Answer } from '../api/routes.ts';
+import { command } from '../arguments/command.ts';
+import { UsageError } from '../exit.ts';
+import { table } from '../render/table.ts';
+import { ago } from '../render/time.ts';
+
+const ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const;
+const CLIENT = { help: 'id of the client, see clients list' } as const;
+const MOST_GRACE_S = 7 * 24 * 3_600;
+
+export const listClients = command({
+  name: 'clients list',
+  summary: 'List the API clients of the tenant',
+  args: {},
+  options: {},
+  examples: [['clients list', 'without secrets: those are shown once']],
+  async run({ api, out, notes, world }) {
+    const { items, more } = await api.get('/v1/clients');
+    out.answer({ items, ...(more ? { more } : {}) }, (shape) =>
+      table(
+        items,
+        [
+          { title: 'CLIENT', of: ({ id }) => id },
+          { title: 'NAME', of: ({ name }) => name ?? '', least: 10 },
+          {
+            title: 'ROLE',
+            of: ({ role, revoked }) => (revoked ? 'revoked' : (role ?? 'none')),
+            tone: ({ revoked }) => (revoked ? 'dim' : 'plain'),
+          },
+          { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, world.now()), align: 'right', goes: 2 },
+          { title: 'BY', of: ({ createdBy }) => createdBy ?? '', goes: 3 },
+          {
+            title: 'OLD SECRET ENDS',
+            of: ({ oldSecretsEndAt }) => ago(oldSecretsEndAt.at(-1), world.now()),
+            goes: 1,
+          },
+        ],
+        shape,
+      ),
+    );
+    if (more && !out.json) notes.print(notes.style.dim('There are more than can be listed.\n'));
+  },
+});
+
+export const createClient = command({
+  name: 'clients create',
+  summary: 'Make an API client; its key is shown once',
+  args: { name: { help: 'what it is for' }, role: { help: 'what it may', choices: ROLES } },
+  options: {},
+  mutates: true,
+  examples: [['clients create CI submitter', 'may start runs, and read']],
+  async run({ api, out, notes }, { args }) {
+    const body = { name: args.name, role: roleOf(args.role) };
+    const client = await api.change('POST', '/v1/clients', { body });
+    out.answer(client, () => `${client.id}\n${secretText(client)}`);
+    if (!out.json && client.secret !== undefined) notes.print(notes.style.dim(SHOWN_ONCE));
+  },
+});
+
+export const rotateClient = command({
+  name: 'clients rotate',
+  summary: 'Give a client a new key; the old one is good for a while',
+  args: { client: CLIENT },
+  options: {
+    grace: {
+      type: 'number',
+      value: 'SECONDS',
+      range: [0, MOST_GRACE_S],
+      help: 'how long the old key stays good (default a day; 0: not at all)',
+    },
+  },
+  mutates: true,
+  examples: [['clients rotate 4be1 --grace 0', 'the old key was seen by others']],
+  async run({ api, out, notes }, { args, options: { grace } }) {
+    const body = grace === undefined ? {} : { graceSeconds: grace };
+    const client = await api.change('POST', '/v1/clients/{id}/rotate', { params: { id: args.client }, body });
+    out.answer(client, () => secretText(client));
+    if (!out.json && client.secret !== undefined) notes.print(notes.style.dim(SHOWN_ONCE));
+  },
+});
+
+export const revokeClient = command({
+  name: 'clients revoke',
+  summary: 'Take a client every access, for good',
+  args: { client: CLIENT },
+  options: {},
+  mutates: true,
+  examples: [['clients revoke 4be1', 'works within fifteen seconds']],
+  async run({ api, out }, { args }) {
+    const client = await api.change('POST', '/v1/clients/{id}/revoke', { params: { id: args.client } });
+    out.answer(client, () => `revoked ${client.id}\n`);
+  },
+});
+
+const SHOWN_ONCE = 'Keep it: it is stored nowhere and never shown again.\n';
+
+function secretText({ secret }: Answer<'ClientWithSecret'>): string {
+  return secret === undefined
+    ? 'The key was in the answer to the first request with this idempotency key. If it is lost, rotate the client.\n'
+    : `${secret}\n`;
+}
+
+function roleOf(word: string): (typeof ROLES)[number] {
+  const role = ROLES.find((one) => one === word);
+  if (role === undefined) throw new UsageError(`there is no role ${word}`);
+  return role;
+}

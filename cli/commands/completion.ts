@@ -1,0 +1,24 @@
+/** `completion`: a script for the shell, made from the table of commands. */
+
+import { type Command, command } from '../arguments/command.ts';
+import { completionScript, SHELLS } from '../arguments/completion.ts';
+
+/** @param commands all of them, this one included */
+export function completionOf(commands: () => readonly Command[]): Command {
+  return command({
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    details: 'It completes the word cairn: make that an alias or a function first, see docs/cli.md.',
+    args: { shell: { help: 'which shell', choices: SHELLS } },
+    options: {},
+    examples: [
+      ['completion bash > ~/.local/share/bash-completion/completions/cairn', 'bash'],
+      ['completion zsh > ~/.zfunc/_cairn', 'zsh, with ~/.zfunc in fpath'],
+      ['completion fish > ~/.config/fish/completions/cairn.fish', 'fish'],
+    ],
+    async run({ out }, { args: { shell } }) {
+      out.print(completionScript(shell as (typeof SHELLS)[number], commands()));
+      return undefined;
+    },
+  });
+}

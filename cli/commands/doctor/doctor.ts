@@ -1,0 +1,39 @@
+/** `doctor`: is this installation well, as far as its API shows; and where to look for what it does not show. */
+import { command } from '../../arguments/command.ts';
+import { EXIT } from '../../exit.ts';
+import type { Tone } from '../../render/style.ts';
+import { clean } from '../../render/width.ts';
+import { examine } from './examine.ts';
+import { type Finding, NOT_SEEN } from './findings.ts';
+
+const MARKS: Readonly<Record<Finding['state'], readonly [string, Tone]>> = {
+  well: ['✓', 'good'],
+  note: ['·', 'dim'],
+  wrong: ['✗', 'bad'],
+};
+
+export const doctor = command({
+  name: 'doctor',
+  summary: 'See whether an installation is well; exit code 7 if something is wrong',
+  details:
+    'Asks the API: reachability, clock, key, kill switch, pauses, plan versions still in use, schedules, stuck runs.\nIndexes, TTL, queues and secrets cannot be seen through it; it says how to look.',
+  args: {},
+  options: {},
+  examples: [
+    ['doctor', 'after a deployment, or when something seems stuck'],
+    ['doctor --json', 'for monitoring'],
+  ],
+  async run({ api, out, world }) {
+    const findings = await examine(api, world);
+    out.answer({ findings, notSeen: NOT_SEEN }, ({ style }) => {
+      const lines = findings.map(({ state, what, help }) => {
+        const [mark, tone] = MARKS[state];
+        return `${style.paint(tone, mark)} ${clean(what)}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
+      });
+      const hidden = NOT_SEEN.map(({ what, look }) => `  ${what}: ${style.dim(look)}\n`);
+      return `${lines.join('')}\n${style.bold('Not to be seen through the API')}\n\n${hidden.join('')}`;
+    });
+    if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;
+    return findings.some(({ state }) => state === 'wrong') ? EXIT.found : EXIT.ok;
+  },
+});

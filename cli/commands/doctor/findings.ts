@@ -1,0 +1,201 @@
+/** What `doctor` says of what it was told. Pure: each finding is a function of answers. */
+import type { Exchange } from '../../api/client.ts';
+import type { Answer } from '../../api/routes.ts';
+import { ago, duration } from '../../render/time.ts';
+
+export interface Finding {
+  /** Stable, for programs. */
+  readonly code: string;
+  /** `note`: worth knowing, and meant to be so. */
+  readonly state: 'well' | 'note' | 'wrong';
+  readonly what: string;
+  readonly help?: string;
+}
+
+/** Tokens and Slack's signatures bear five minutes; a tenth of that is a clock that nobody sets. */
+const MOST_SKEW_MS = 30_000;
+/** The scan touches what is overdue each minute, at most 200 runs; a paused or held run is looked at every five. */
+const OVERDUE_MS = 15 * 60_000;
+
+/** What only the project's owner can see. */
+export const NOT_SEEN = [
+  {
+    what: 'indexes and exemptions',
+    look: 'gcloud firestore indexes composite list; firebase deploy --only firestore',
+  },
+  { what: 'TTL of idempotency records', look: 'gcloud firestore fields ttls list' },
+  { what: 'task queue', look: 'gcloud tasks queues describe drive --location REGION' },
+  { what: 'secrets', look: 'firebase functions:secrets:access GITHUB_WEBHOOK_SECRET' },
+  { what: 'scheduled functions', look: 'gcloud scheduler jobs list --location REGION' },
+] as const;
+
+const well = (code: string, what: string): Finding => ({ code, state: 'well', what });
+const note = (code: string, what: string, help?: string): Finding => ({
+  code,
+  state: 'note',
+  what,
+  ...(help ? { help } : {}),
+});
+const wrong = (code: string, what: string, help: string): Finding => ({ code, state: 'wrong', what, help });
+
+export function health(url: string, { status, text, tookMs }: Exchange): Finding {
+  const { version, store } = readHealth(text);
+  if (version === undefined)
+    return wrong(
+      'NOT_CAIRN',
+      `${url} answers ${status}, but not as Cairn does`,
+      'Check the address: that of the site, without a path.',
+    );
+  if (store !== 'ok')
+    return wrong(
+      'STORE_UNREACHABLE',
+      `version ${version} answers, but does not reach its store`,
+      'Look at the state of Firestore, and whether the functions may use it (docs/deploy.md).',
+    );
+  return well('REACHABLE', `${url} answers in ${duration(tookMs)}: version ${version}, store reached`);
+}
+
+function readHealth(text: string): Partial<Answer<'Health'>> {
+  try {
+    return JSON.parse(text) as Partial<Answer<'Health'>>;
+  } catch {
+    return {};
+  }
+}
+
+/** By the `Date` of an answer, which has whole seconds. */
+export function clock({ headers, at, tookMs }: Exchange): Finding {
+  const said = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(said))
+    return note('CLOCK_UNKNOWN', 'its clock cannot be compared: the answer has no Date');
+  const skew = Math.max(0, Math.abs(said + 500 - at) - 500 - tookMs / 2);
+  if (skew <= MOST_SKEW_MS) return well('CLOCK', 'its clock and this one agree');
+  return wrong(
+    'CLOCK_SKEW',
+    `its clock and this one are ${duration(skew)} apart`,
+    'Set the clock of this machine: signed requests and sign-in tokens will be refused.',
+  );
+}
+
+export function workflows(
+  { killSwitch, items, countedVersions }: Answer<'WorkflowList'>,
+  now: number,
+): Finding[] {
+  const paused = items.flatMap(({ type, paused: pause }) =>
+    pause
+      ? [
+          note(
+            'PAUSED',
+            `${type} is paused for ${ago(pause.since, now).replace(' ago', '')}${pause.reason ? `: ${pause.reason}` : ''}`,
+            `cairn unpause ${type}`,
+          ),
+        ]
+      : [],
+  );
+  const gone = items.flatMap(({ type, versions }) =>
+    versions
+      .filter(({ deployed, liveRuns }) => !deployed && liveRuns > 0)
+      .map(({ planVersion, liveRuns }) =>
+        wrong(
+          'PLAN_VERSION_UNAVAILABLE',
+          `${liveRuns} live runs are on ${type} v${planVersion}, which is not deployed`,
+          'Deploy that version again beside the newest: see docs/operations.md.',
+        ),
+      ),
+  );
+  const old = items.flatMap(({ type, newest, versions }) =>
+    versions
+      .filter(({ deployed, liveRuns, planVersion }) => deployed && liveRuns > 0 && planVersion !== newest)
+      .map(({ planVersion, liveRuns }) =>
+        note(
+          'OLD_VERSION_IN_USE',
+          `${liveRuns} live runs of this tenant are on ${type} v${planVersion}: keep it deployed`,
+        ),
+      ),
+  );
+  return [
+    killSwitch
+      ? wrong('KILL_SWITCH', 'everything is stopped', 'cairn unpause --everything')
+      : well(
+          'RUNNING',
+          `${items.filter(({ newest }) => newest !== null).length} workflows are deployed, nothing is stopped`,
+        ),
+    ...paused,
+    ...gone,
+    ...old,
+    ...(countedVersions === undefined
+      ? []
+      : [note('COUNT_CUT', `only ${countedVersions} versions with live runs were counted`)]),
+  ];
+}
+
+export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: number): Finding[] {
+  const failing = items.filter(({ state, last }) => state === 'active' && last?.error);
+  const late = items.filter(
+    ({ state, nextAt }) =>
+      state === 'active' && nextAt !== undefined && now - Date.parse(nextAt) > OVERDUE_MS,
+  );
+  return [
+    ...failing.map(({ id, last }) =>
+      wrong(
+        'SCHEDULE_REFUSED',
+        `schedule ${id}: ${last?.error?.code}: ${last?.error?.message}`,
+        `cairn schedules show ${id}`,
+      ),
+    ),
+    ...late.map(({ id, nextAt }) =>
+      wrong(
+        'SCHEDULE_LATE',
+        `schedule ${id} was due ${ago(nextAt, now)}`,
+        'The function fireSchedules does not run: look at Cloud Scheduler.',
+      ),
+    ),
+    ...(failing.length + late.length === 0
+      ? [well('SCHEDULES', `${items.length} schedules, none late, none refused`)]
+      : []),
+  ];
+}
+
+/** @param runs live ones: a sample, as far as lists go */
+export function liveRuns(runs: readonly Answer<'RunSummary'>[], now: number): Finding[] {
+  const overdue = runs.filter(({ wakeAt }) => wakeAt !== undefined && now - Date.parse(wakeAt) > OVERDUE_MS);
+  const waiting = runs.filter(({ status }) => status === 'awaiting_approval').length;
+  const parked = runs.filter((run) => run.parked !== undefined);
+  return [
+    ...overdue.map(({ id, wakeAt }) =>
+      wrong(
+        'RUN_OVERDUE',
+        `${id} should have been looked at ${ago(wakeAt, now)}`,
+        'The function recoverRuns does not run, or cannot handle this run: look at Cloud Scheduler and at the log.',
+      ),
+    ),
+    ...parked.map(({ id, parked: why }) =>
+      note('RUN_PARKED', `${id} is parked: ${why}`, `cairn runs show ${id}`),
+    ),
+    ...(waiting === 0
+      ? []
+      : [
+          note(
+            'WAITING_FOR_PEOPLE',
+            `${waiting} runs wait for a person`,
+            'cairn runs list --status awaiting_approval',
+          ),
+        ]),
+    ...(overdue.length === 0
+      ? [well('RUNS', `${runs.length} live runs were looked at, none is overdue`)]
+      : []),
+  ];
+}
+
+/** What a key without the role sees of the rest. */
+export function refused(what: string, why: string): Finding {
+  return wrong('REFUSED', `${what}: ${why}`, 'Check the key and its role: docs/access.md.');
+}
+
+export function unreachable(why: string): Finding {
+  return wrong(
+    'UNREACHABLE',
+    why,
+    'Check the address, the network, and whether the functions are deployed (locally: npm start).',
+  );
+}

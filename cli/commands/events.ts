@@ -1,0 +1,36 @@
+/** `events send`. */
+import { command } from '../arguments/command.ts';
+import { jsonValue } from '../arguments/values.ts';
+import { moment } from '../render/time.ts';
+
+export const sendEvent = command({
+  name: 'events send',
+  summary: 'Tell every run that waits for it that something has happened, or keep it for the first that will',
+  args: {
+    event: { help: 'name of the event' },
+    for: { help: 'which one of that name: what runs call its key' },
+  },
+  options: { data: { type: 'text', value: 'JSON', help: 'what it carries: JSON, @FILE, or -' } },
+  mutates: true,
+  examples: [
+    [`events send ci-finished 4f2a91c --data '{"ok":true}'`, 'wakes the deployments of that commit'],
+  ],
+  async run({ api, out, world }, { args, options: { data } }) {
+    const body = {
+      event: args.event,
+      key: args.for,
+      ...(data === undefined ? {} : { data: await jsonValue('--data', data, world) }),
+    };
+    const sent = await api.change('POST', '/v1/events', { body });
+    out.answer(sent, ({ style }) => {
+      const refused = sent.refused.map(({ runId, code, reason }) =>
+        style.paint('bad', `${runId} ${code}: ${reason}\n`),
+      );
+      const told = sent.delivered.map((runId) => `${style.paint('good', 'delivered')} ${runId}\n`);
+      const kept = sent.kept
+        ? [`kept${sent.keptUntil === undefined ? '' : ` until ${moment(sent.keptUntil)}`}\n`]
+        : [];
+      return [...told, ...refused, ...kept].join('');
+    });
+  },
+});

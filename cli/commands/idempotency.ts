@@ -1,0 +1,30 @@
+/** `idempotency`: what became of one's own request. */
+import { command } from '../arguments/command.ts';
+import { moment } from '../render/time.ts';
+import { clean } from '../render/width.ts';
+
+export const readIdempotency = command({
+  name: 'idempotency',
+  summary: "Tell what became of one's own request with this idempotency key",
+  args: { key: { help: 'as it was sent' } },
+  options: {},
+  examples: [['idempotency cli-5f0c…', 'after a request whose answer was lost']],
+  async run({ api, out }, { args }) {
+    const record = await api.get('/v1/idempotency/{key}', { params: { key: args.key } });
+    out.answer(record, ({ style }) => {
+      const rows: (readonly [string, string | undefined])[] = [
+        ['status', record.status],
+        ['run', record.runId],
+        ['answer', record.response && `${record.response.status} ${JSON.stringify(record.response.body)}`],
+        ['error', record.error],
+        ['attempts', String(record.attempts)],
+        ['created', moment(record.createdAt)],
+        ['expires', moment(record.expiresAt)],
+      ];
+      return rows
+        .filter((row): row is readonly [string, string] => row[1] !== undefined)
+        .map(([name, text]) => `${style.dim(name.padEnd(9))} ${clean(text)}\n`)
+        .join('');
+    });
+  },
+});

@@ -1,0 +1,127 @@
+/** The five answers to what a run asks: `approve`, `waive`, `send-back`, `reject`, `halt`. */
+import type { Answer } from '../../api/routes.ts';
+import { command } from '../../arguments/command.ts';
+import type { Context } from '../../context.ts';
+import { Declined, UsageError } from '../../exit.ts';
+import { clean } from '../../render/width.ts';
+import { RUN, runIdOf } from './named.ts';
+
+const STEP = { help: 'the step that asks (default: the one, if only one does)', optional: true } as const;
+const WAIT = {
+  wait: {
+    type: 'text',
+    value: 'ID',
+    help: 'which question of the step, e.g. sign-off.2 (default: the open one)',
+  },
+} as const;
+const NOTE = { note: { type: 'text', value: 'TEXT', help: 'why' } } as const;
+
+type Body = Omit<Answer<'DecisionBody'>, 'waitId'>;
+
+interface Decision {
+  readonly run: string;
+  readonly step: string | undefined;
+  readonly wait: string | undefined;
+  readonly body: Body;
+}
+
+export const approve = command({
+  name: 'runs approve',
+  summary: 'Approve what a run asks',
+  args: { run: RUN, step: STEP },
+  options: { ...NOTE, ...WAIT },
+  mutates: true,
+  examples: [
+    ['runs approve last', 'the one open question of the newest run'],
+    ['runs approve last sign-off --note "looked at it with Bo"', 'of a named step'],
+  ],
+  run: (context, { args, options: { note, wait } }) =>
+    decide(context, { ...args, wait, body: { decision: 'approve', note } }),
+});
+
+export const waive = command({
+  name: 'runs waive',
+  summary: 'Approve in spite of something; the note says of what, and is kept',
+  args: { run: RUN, step: STEP },
+  options: { ...NOTE, ...WAIT },
+  mutates: true,
+  examples: [['runs waive last sign-off --note "no tests, but the fix is urgent"', 'let it pass this time']],
+  run: (context, { args, options: { note, wait } }) =>
+    decide(context, { ...args, wait, body: { decision: 'approve_with_waiver', note } }),
+});
+
+export const sendBack = command({
+  name: 'runs send-back',
+  summary: 'Have steps done again, with feedback that their bodies see',
+  args: { run: RUN, step: STEP },
+  options: {
+    feedback: { type: 'text', value: 'TEXT', help: 'what should be different' },
+    again: {
+      type: 'list',
+      value: 'STEP',
+      help: 'a step to do again, with all that follows it; may be repeated (default: those the approval needs)',
+    },
+    ...WAIT,
+  },
+  mutates: true,
+  examples: [
+    [
+      'runs send-back last --feedback "the summary leaves out the migration" --again summary',
+      'one step and what follows',
+    ],
+  ],
+  run: (context, { args, options: { feedback, again, wait } }) =>
+    decide(context, {
+      ...args,
+      wait,
+      body: { decision: 'retry_with_feedback', feedback, steps: again.length === 0 ? undefined : [...again] },
+    }),
+});
+
+export const reject = command({
+  name: 'runs reject',
+  summary: 'Reject what a run asks: the step fails',
+  args: { run: RUN, step: STEP },
+  options: { ...NOTE, ...WAIT },
+  mutates: true,
+  examples: [['runs reject last --note "not on a Friday"', 'the newest run']],
+  run: (context, { args, options: { note, wait } }) =>
+    decide(context, { ...args, wait, body: { decision: 'reject', note } }),
+});
+
+export const halt = command({
+  name: 'runs halt',
+  summary: 'End the run at its question: it is cancelled as halted',
+  args: { run: RUN, step: STEP },
+  options: { ...NOTE, ...WAIT },
+  mutates: true,
+  examples: [['runs halt last sign-off --note "superseded by #18"', 'nothing more is done']],
+  run: (context, { args, options: { note, wait } }) =>
+    decide(context, { ...args, wait, body: { decision: 'halt', note } }),
+});
+
+async function decide(context: Context, { run, step, wait, body }: Decision): Promise<undefined> {
+  const { api, out } = context;
+  const id = await runIdOf(context, run);
+  const stepId = step ?? (await theOneThatAsks(context, id));
+  const decided = await api.change('POST', '/v1/runs/{id}/approvals/{stepId}', {
+    params: { id, stepId },
+    body: { ...body, ...(wait === undefined ? {} : { waitId: wait }) },
+  });
+  out.answer(decided, ({ style }) => {
+    const by = decided.decidedBy === undefined ? '' : ` by ${clean(decided.decidedBy)}`;
+    return `${style.paint('good', decided.decision)} ${decided.waitId}${by}\n`;
+  });
+}
+
+async function theOneThatAsks({ api }: Context, id: string): Promise<string> {
+  const { waits } = await api.get('/v1/runs/{id}', { params: { id } });
+  const asking = waits
+    .filter(({ kind }) => kind === 'approval')
+    .map(({ execution: { stepId, itemKey } }) => (itemKey === undefined ? stepId : `${stepId}[${itemKey}]`));
+  const [step] = asking;
+  if (step !== undefined && asking.length === 1) return step;
+  throw asking.length === 0
+    ? new Declined('the run asks nothing', `See what it waits for: cairn runs show ${id}`)
+    : new UsageError(`several steps ask: ${asking.join(', ')}`, 'Name the one you mean after the run.');
+}

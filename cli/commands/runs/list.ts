@@ -1,0 +1,40 @@
+/** `runs list`. */
+import { command } from '../../arguments/command.ts';
+import { runTable } from '../../views/runs.ts';
+
+const USUAL = 20;
+/** Ten requests. Who wants more goes through the API, page by page. */
+const MOST = 1_000;
+
+export const listRuns = command({
+  name: 'runs list',
+  summary: 'List runs, newest first',
+  details: 'Filters can not be combined with each other.',
+  args: {},
+  options: {
+    status: { type: 'text', help: 'only of this status, e.g. failed or awaiting_approval' },
+    type: { type: 'text', help: 'only of this workflow' },
+    repo: { type: 'text', help: 'only about this repository' },
+    thread: { type: 'text', help: 'only of this thread; of a schedule that is its id' },
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST],
+      help: `how many (default ${USUAL}, at most ${MOST})`,
+    },
+  },
+  examples: [
+    ['runs list', 'the newest twenty'],
+    ['runs list --status awaiting_approval', 'what waits for a person'],
+    ['runs list --type deploy --json', 'for a script'],
+  ],
+  async run({ api, out, notes, world }, { options }) {
+    const { status, type, repo, thread, limit = USUAL } = options;
+    const query = { status, type, repoId: repo, threadId: thread };
+    const found = await api.list('/v1/runs', { query, limit });
+    out.answer(found, (shape) => runTable(found.items, world.now(), shape));
+    if (out.json) return;
+    if (found.items.length === 0) notes.print('No runs.\n');
+    if (found.more) notes.print(notes.style.dim(`There are more: --limit ${Math.min(MOST, limit * 5)}\n`));
+  },
+});

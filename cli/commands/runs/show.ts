@@ -1,0 +1,143 @@
+/** `runs show`, and what lies under a run: events, steps, checkpoints, outputs. */
+
+import { newestEvents } from '../../api/journal.ts';
+import { command } from '../../arguments/command.ts';
+import type { Shape } from '../../context.ts';
+import { runHead, section, stepTable, waitList } from '../../views/run-page.ts';
+import { timelineLine } from '../../views/timeline/timeline.ts';
+import { RUN, runIdOf } from './named.ts';
+
+/** Of a page for people. A run can have far more; `runs events` and `--events` show them. */
+const USUAL_EVENTS = 200;
+const MOST_EVENTS = 10_000;
+/** Of a map of a thousand items nobody reads each. */
+const STEPS = 100;
+const MOST_LISTED = 10_000;
+const USUAL_LISTED = 100;
+
+export const showRun = command({
+  name: 'runs show',
+  summary: 'Show a run: its steps, what it waits for, and what happened',
+  args: { run: RUN },
+  options: {
+    events: {
+      type: 'number',
+      value: 'N',
+      range: [0, MOST_EVENTS],
+      help: `newest events to show (default ${USUAL_EVENTS})`,
+    },
+  },
+  examples: [
+    ['runs show last', 'the newest run'],
+    ['runs show run_mzx2qk7d5yhi3nvbwe4tgauoly --events 1000', 'with more of its journal'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out, world } = context;
+    const id = await runIdOf(context, args.run);
+    const params = { id };
+    const run = await api.get('/v1/runs/{id}', { params });
+    const [steps, events] = await Promise.all([
+      api.list('/v1/runs/{id}/steps', { params, limit: STEPS }),
+      newestEvents(api, run, { count: options.events ?? USUAL_EVENTS, world }),
+    ]);
+    const all = { run, steps: steps.items, events };
+    const page = (shape: Shape) =>
+      [
+        runHead(run, world.now(), shape),
+        section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
+        section('Waits for', waitList(run, world.now(), shape), shape),
+        section(
+          events.length < run.head
+            ? `What happened (the newest ${events.length} of ${run.head} events)`
+            : 'What happened',
+          events.map((event) => timelineLine(event, run.createdAt, shape)).join(''),
+          shape,
+        ),
+      ].join('');
+    out.answer(all, page);
+  },
+});
+
+export const listEvents = command({
+  name: 'runs events',
+  summary: 'Print the journal of a run, oldest first',
+  args: { run: RUN },
+  options: {
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `the newest so many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [['runs events last --limit 1000 --json', 'every event as it is stored']],
+  async run(context, { args, options }) {
+    const { api, out, world } = context;
+    const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
+    const events = await newestEvents(api, run, { count: options.limit ?? USUAL_LISTED, world });
+    out.answer(events, (shape) => events.map((event) => timelineLine(event, run.createdAt, shape)).join(''));
+  },
+});
+
+export const listSteps = command({
+  name: 'runs steps',
+  summary: 'List the steps of a run',
+  args: { run: RUN },
+  options: {
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `how many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [['runs steps last --json', 'for a script']],
+  async run(context, { args, options }) {
+    const { api, out, notes } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const { items, more } = await api.list('/v1/runs/{id}/steps', {
+      params,
+      limit: options.limit ?? USUAL_LISTED,
+    });
+    out.answer(items, (shape) => stepTable(items, shape));
+    if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+  },
+});
+
+export const listCheckpoints = command({
+  name: 'runs checkpoints',
+  summary: 'Print the checkpoints of a run with their outputs as JSON, oldest first',
+  args: { run: RUN },
+  options: {
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `how many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [['runs checkpoints last', 'what was written down, and where']],
+  async run(context, { args, options }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const { items } = await api.list('/v1/runs/{id}/checkpoints', {
+      params,
+      limit: options.limit ?? USUAL_LISTED,
+    });
+    out.print(`${JSON.stringify(items, null, 2)}\n`);
+  },
+});
+
+export const readOutput = command({
+  name: 'runs output',
+  summary: 'Print what a step returned, or the input or result of the run, as JSON, however large',
+  args: { run: RUN, checkpoint: { help: 'number of the checkpoint, see runs show' } },
+  options: {},
+  examples: [['runs output last 7 > output.json', 'into a file']],
+  async run(context, { args }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run), seq: args.checkpoint };
+    const output = await api.get('/v1/runs/{id}/checkpoints/{seq}/output', { params });
+    out.print(`${JSON.stringify(output, null, 2)}\n`);
+  },
+});

@@ -1,0 +1,40 @@
+/** `runs start`. */
+import { command } from '../../arguments/command.ts';
+import { jsonValue } from '../../arguments/values.ts';
+import { watch } from './watch.ts';
+
+export const startRun = command({
+  name: 'runs start',
+  summary: 'Start a run of the newest version of a workflow',
+  args: { type: { help: 'the workflow, see cairn workflows' } },
+  options: {
+    input: {
+      type: 'text',
+      value: 'JSON',
+      help: 'its input: JSON, @FILE, or - for standard input (default {})',
+    },
+    thread: { type: 'text', value: 'ID', help: 'thread that the run belongs to' },
+    watch: { type: 'flag', help: 'follow it until it ends, as runs watch does' },
+  },
+  mutates: true,
+  examples: [
+    ['runs start deploy --input @deploy.json', 'with input from a file'],
+    [`runs start greet --input '{"name":"Ada"}' --watch`, 'and see how it ends'],
+    [`runs start greet --input '{"name":"Ada"}' --key monday`, 'once, however often it is called'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out, notes, world } = context;
+    const input = options.input === undefined ? {} : await jsonValue('--input', options.input, world);
+    const body = {
+      type: args.type,
+      input,
+      ...(options.thread === undefined ? {} : { threadId: options.thread }),
+    };
+    const started = await api.change('POST', '/v1/runs', { body });
+    if (options.watch) {
+      if (!out.json) notes.print(`${started.runId}\n`);
+      return watch(context, started.runId, 0);
+    }
+    out.answer(started, () => `${started.runId}\n`);
+  },
+});

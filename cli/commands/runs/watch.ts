@@ -1,0 +1,72 @@
+/** `runs watch`: the events of a run as they happen, until it has ended. */
+import { type Event, follow } from '../../api/follow.ts';
+import { command } from '../../arguments/command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit.ts';
+import { statusTone } from '../../render/style.ts';
+import { clean } from '../../render/width.ts';
+import { waitList } from '../../views/run-page.ts';
+import { timelineLine } from '../../views/timeline/timeline.ts';
+import { RUN, runIdOf } from './named.ts';
+
+const LAST_SEQ = 9_999_999_999;
+
+export const watchRun = command({
+  name: 'runs watch',
+  summary: 'Follow a run live; ends with it, with exit code 0 completed, 1 failed, 6 cancelled',
+  details: 'A cut connection is taken up again where it was cut. With --json: one line for each event.',
+  args: { run: RUN },
+  options: {
+    after: {
+      type: 'number',
+      value: 'SEQ',
+      range: [0, LAST_SEQ],
+      help: 'only events after this one (default 0: all)',
+    },
+  },
+  examples: [
+    ['runs watch last', 'from its first event'],
+    ['runs watch last --json | jq .type', 'one event a line, for a script'],
+  ],
+  async run(context, { args, options }) {
+    return watch(context, await runIdOf(context, args.run), options.after ?? 0);
+  },
+});
+
+const ENDS: Readonly<Record<string, ExitCode>> = {
+  completed: EXIT.ok,
+  failed: EXIT.failed,
+  cancelled: EXIT.cancelled,
+};
+
+/** Prints every event after `after`. @returns the exit code that says how the run ended */
+export async function watch(context: Context, runId: string, after: number): Promise<ExitCode> {
+  const { api, out, notes, world } = context;
+  const { createdAt } = await api.get('/v1/runs/{id}', { params: { id: runId } });
+  for await (const followed of follow(api, { runId, after, world })) {
+    switch (followed.kind) {
+      case 'event':
+        out.print(eventLine(context, followed.event, createdAt));
+        if (followed.event.type === 'run_suspended') await tellWaits(context, runId);
+        break;
+      case 'again':
+        if (!out.json) notes.print(notes.style.dim(`      (cut: ${clean(followed.why)}; coming back)\n`));
+        break;
+      case 'end':
+        if (!out.json) notes.print(`${notes.style.paint(statusTone(followed.status), followed.status)}\n`);
+        return ENDS[followed.status] ?? EXIT.failed;
+    }
+  }
+  return EXIT.interrupted;
+}
+
+function eventLine({ out }: Context, event: Event, createdAt: string): string {
+  return out.json ? `${JSON.stringify(event)}\n` : timelineLine(event, createdAt, out);
+}
+
+/** What is open now, with the command that answers it: nobody should have to look that up. */
+async function tellWaits({ api, out, notes, world }: Context, runId: string): Promise<void> {
+  if (out.json || !world.stderr.isTty) return;
+  const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
+  notes.print(waitList(run, world.now(), notes));
+}

@@ -1,0 +1,122 @@
+/** What is deployed and whether it may run: `workflows`, `pause`, `unpause`. */
+import type { Answer } from '../api/routes.ts';
+import { command } from '../arguments/command.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../exit.ts';
+import { table } from '../render/table.ts';
+import { moment } from '../render/time.ts';
+import { clean } from '../render/width.ts';
+
+type Workflow = Answer<'WorkflowList'>['items'][number];
+
+export const listWorkflows = command({
+  name: 'workflows',
+  summary: 'List workflows, their versions, and how many live runs of the tenant are on each',
+  args: {},
+  options: {},
+  examples: [['workflows', 'a version with live runs must stay deployed']],
+  async run({ api, out, notes }) {
+    const list = await api.get('/v1/workflows');
+    const rows = list.items.flatMap((workflow) =>
+      workflow.versions.map((version) => ({ workflow, version })),
+    );
+    out.answer(list, (shape) =>
+      table(
+        rows,
+        [
+          { title: 'WORKFLOW', of: ({ workflow }) => workflow.type, least: 12 },
+          { title: 'VERSION', of: ({ version }) => `v${version.planVersion}`, align: 'right' },
+          {
+            title: 'DEPLOYED',
+            of: ({ version }) => (version.deployed ? 'yes' : 'no'),
+            tone: ({ version }) => (version.deployed ? 'good' : 'bad'),
+          },
+          { title: 'LIVE RUNS', of: ({ version }) => String(version.liveRuns), align: 'right' },
+          {
+            title: 'STEPS',
+            of: ({ version }) => String(version.steps?.length ?? ''),
+            align: 'right',
+            goes: 2,
+          },
+          {
+            title: 'PAUSED',
+            of: ({ workflow }) => pausedText(workflow),
+            tone: () => 'warn',
+            goes: 1,
+            least: 10,
+          },
+        ],
+        shape,
+      ),
+    );
+    if (list.killSwitch && !out.json)
+      notes.print(notes.style.paint('bad', 'Everything is stopped: cairn unpause --everything\n'));
+  },
+});
+
+function pausedText({ paused }: Workflow): string {
+  return paused === null ? '' : [`since ${moment(paused.since)}`, paused.reason].filter(Boolean).join(': ');
+}
+
+const TYPE = { help: 'the workflow', optional: true } as const;
+const EVERYTHING = {
+  everything: { type: 'flag', help: 'all workflows, of every tenant (the kill switch)' },
+} as const;
+
+export const pause = command({
+  name: 'pause',
+  summary: 'Pause a workflow, for every tenant; nothing is lost',
+  details: 'Starts, answers and events are accepted as ever and wait. What is under way ends or hands over.',
+  args: { type: TYPE },
+  options: { ...EVERYTHING, reason: { type: 'text', value: 'TEXT', help: 'why' } },
+  mutates: true,
+  examples: [
+    ['pause review-pull-request --reason "labels are wrong"', 'one workflow'],
+    ['pause --everything', 'the kill switch'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out } = context;
+    const type = targetOf(args.type, options.everything);
+    if (type === undefined) return setKillSwitch(context, true);
+    const body = options.reason === undefined ? {} : { reason: options.reason };
+    const answer = await api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
+    out.answer(
+      answer,
+      () => `${type} is paused since ${moment(answer.paused.since)} by ${clean(answer.paused.by)}\n`,
+    );
+  },
+});
+
+export const unpause = command({
+  name: 'unpause',
+  summary: 'Let a paused workflow go on',
+  args: { type: TYPE },
+  options: EVERYTHING,
+  mutates: true,
+  examples: [
+    ['unpause review-pull-request', 'held runs are enqueued at once'],
+    ['unpause --everything', 'what was paused by itself stays so'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out } = context;
+    const type = targetOf(args.type, options.everything);
+    if (type === undefined) return setKillSwitch(context, false);
+    const answer = await api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
+    out.answer(answer, () => `${type} goes on, ${answer.woken} runs were woken\n`);
+  },
+});
+
+/** Undefined: everything. Never by leaving something out. */
+function targetOf(type: string | undefined, everything: boolean): string | undefined {
+  if ((type === undefined) === everything) return type;
+  throw type === undefined
+    ? new UsageError('name a workflow, or say --everything')
+    : new UsageError('a workflow or --everything, not both');
+}
+
+async function setKillSwitch({ api, out }: Context, killSwitch: boolean): Promise<undefined> {
+  const answer = await api.change('PUT', '/v1/runtime', { body: { killSwitch } });
+  out.answer(answer, () =>
+    answer.killSwitch ? 'everything is stopped\n' : `everything goes on, ${answer.woken} runs were woken\n`,
+  );
+}

@@ -1,0 +1,195 @@
+/** `schedules …`: runs again and again. */
+import type { Answer } from '../api/routes.ts';
+import { command } from '../arguments/command.ts';
+import { jsonValue, timeValue } from '../arguments/values.ts';
+import { scheduleLines, scheduleTable } from '../views/schedules.ts';
+
+const SCHEDULE = { help: 'id of the schedule, see schedules list' } as const;
+const CATCH_UPS = ['skip', 'latest', 'all'] as const;
+const MOST_LISTED = 1_000;
+const USUAL_LISTED = 50;
+
+/** What of a schedule can be said when it is made and when it is changed. */
+const TIMING = {
+  timezone: { type: 'text', value: 'ZONE', help: 'IANA name, e.g. Europe/Berlin (default UTC)' },
+  input: { type: 'text', value: 'JSON', help: 'of every run: JSON, @FILE, or -' },
+  'catch-up': {
+    type: 'text',
+    value: 'POLICY',
+    choices: CATCH_UPS,
+    help: 'what becomes of slots nobody fired',
+  },
+  name: { type: 'text', help: 'for people' },
+} as const;
+
+export const listSchedules = command({
+  name: 'schedules list',
+  summary: 'List schedules, newest first',
+  args: {},
+  options: {
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `how many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [['schedules list', 'with the next time of each and how the last one went']],
+  async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
+    const { items, more } = await api.list('/v1/schedules', { limit });
+    out.answer({ items, more }, (shape) => scheduleTable(items, world.now(), shape));
+    if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+  },
+});
+
+export const showSchedule = command({
+  name: 'schedules show',
+  summary: 'Show a schedule and its next slots',
+  args: { schedule: SCHEDULE },
+  options: {},
+  examples: [['schedules show daily-report.core', 'does the line mean what was meant?']],
+  async run({ api, out, world }, { args }) {
+    const schedule = await api.get('/v1/schedules/{id}', { params: { id: args.schedule } });
+    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+  },
+});
+
+export const createSchedule = command({
+  name: 'schedules create',
+  summary: 'Start a run of a workflow at the times a cron line names',
+  args: { type: { help: 'the workflow' }, cron: { help: 'five fields, in quotes' } },
+  options: TIMING,
+  mutates: true,
+  examples: [['schedules create nightly-cleanup "30 3 * * *" --timezone Europe/Berlin', 'every night']],
+  async run({ api, out, world }, { args, options }) {
+    const body = { type: args.type, cron: args.cron, ...(await bodyOf(options, world)) };
+    const schedule = await api.change('POST', '/v1/schedules', { body });
+    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+  },
+});
+
+export const changeSchedule = command({
+  name: 'schedules change',
+  summary: 'Change a schedule; what is left out stays',
+  args: { schedule: SCHEDULE },
+  options: { cron: { type: 'text', value: 'LINE', help: 'five fields, in quotes' }, ...TIMING },
+  mutates: true,
+  examples: [['schedules change 7c1f --cron "0 6 * * *"', 'at six from now on']],
+  async run({ api, out, world }, { args, options }) {
+    const body = {
+      ...(options.cron === undefined ? {} : { cron: options.cron }),
+      ...(await bodyOf(options, world)),
+    };
+    const schedule = await api.change('PATCH', '/v1/schedules/{id}', { params: { id: args.schedule }, body });
+    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+  },
+});
+
+export const pauseSchedule = command({
+  name: 'schedules pause',
+  summary: 'Have a schedule fire no more until it is resumed',
+  args: { schedule: SCHEDULE },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'why' } },
+  mutates: true,
+  examples: [['schedules pause 7c1f --reason holidays', 'what falls into a pause is not made up for']],
+  async run({ api, out }, { args, options: { reason } }) {
+    const body = reason === undefined ? {} : { reason };
+    const schedule = await api.change('POST', '/v1/schedules/{id}/pause', {
+      params: { id: args.schedule },
+      body,
+    });
+    out.answer(schedule, () => `paused ${schedule.id}\n`);
+  },
+});
+
+export const resumeSchedule = command({
+  name: 'schedules resume',
+  summary: 'Let a paused schedule go on',
+  args: { schedule: SCHEDULE },
+  options: {},
+  mutates: true,
+  examples: [['schedules resume 7c1f', 'from its next slot']],
+  async run({ api, out, world }, { args }) {
+    const schedule = await api.change('POST', '/v1/schedules/{id}/resume', { params: { id: args.schedule } });
+    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+  },
+});
+
+export const triggerSchedule = command({
+  name: 'schedules trigger',
+  summary: 'Start one run of a schedule now',
+  args: { schedule: SCHEDULE },
+  options: {},
+  mutates: true,
+  examples: [['schedules trigger 7c1f', 'for no slot; also of a paused one']],
+  async run({ api, out }, { args }) {
+    const made = await api.change('POST', '/v1/schedules/{id}/trigger', { params: { id: args.schedule } });
+    out.answer(made, () => `${made.runId}\n`);
+  },
+});
+
+export const backfillSchedule = command({
+  name: 'schedules backfill',
+  summary: 'Start the runs of slots that lie in the past and have none',
+  args: { schedule: SCHEDULE },
+  options: {
+    from: { type: 'text', value: 'TIME', help: 'the first slot: a time, or how long ago like 3d' },
+    to: { type: 'text', value: 'TIME', help: 'the last slot (default: now)' },
+    'dry-run': { type: 'flag', help: 'only count them' },
+  },
+  mutates: true,
+  examples: [
+    ['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'how many would there be?'],
+  ],
+  async run({ api, out, world }, { args, options }) {
+    const now = world.now();
+    const body = {
+      from: timeValue('--from', options.from ?? '', now),
+      to: options.to === undefined ? new Date(now).toISOString() : timeValue('--to', options.to, now),
+      dryRun: options['dry-run'],
+    };
+    const done = await api.change('POST', '/v1/schedules/{id}/backfill', {
+      params: { id: args.schedule },
+      body,
+    });
+    const { slots, started, existing } = done;
+    out.answer(done, () =>
+      done.dryRun
+        ? `${slots} slots, ${existing} of them with a run; none was started\n`
+        : `${slots} slots: ${started} runs started, ${existing} had one\n`,
+    );
+  },
+});
+
+export const deleteSchedule = command({
+  name: 'schedules delete',
+  summary: 'Delete a schedule; its runs stay',
+  args: { schedule: SCHEDULE },
+  options: {},
+  mutates: true,
+  examples: [['schedules delete 7c1f', 'not one that a workflow declares']],
+  async run({ api, out }, { args }) {
+    const gone = await api.change('DELETE', '/v1/schedules/{id}', { params: { id: args.schedule } });
+    out.answer(gone, () => `deleted ${gone.id}\n`);
+  },
+});
+
+interface TimingOptions {
+  readonly timezone: string | undefined;
+  readonly input: string | undefined;
+  readonly 'catch-up': (typeof CATCH_UPS)[number] | undefined;
+  readonly name: string | undefined;
+}
+
+type Input = Answer<'NewScheduleBody'>['input'];
+
+async function bodyOf(options: TimingOptions, world: Parameters<typeof jsonValue>[2]) {
+  const { timezone, input, name } = options;
+  const catchUp = options['catch-up'];
+  return {
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(input === undefined ? {} : { input: (await jsonValue('--input', input, world)) as Input }),
+    ...(catchUp === undefined ? {} : { catchUp }),
+    ...(name === undefined ? {} : { name }),
+  };
+}

@@ -1,0 +1,52 @@
+/** What a command has at hand: the API, where to print, and what was asked of all commands. */
+import type { Api } from './api/client.ts';
+import { PLAIN, type Style, styleFor } from './render/style.ts';
+import type { World } from './world.ts';
+
+export interface Context {
+  readonly world: World;
+  /** Made when it is first asked for: help needs no address. */
+  readonly api: Api;
+  readonly out: Output;
+  /** Beside what was asked for: to standard error, so that pipes get only the answer. */
+  readonly notes: Output;
+}
+
+/** One of the two ways out. */
+export class Output {
+  readonly style: Style;
+  /** What was asked for is printed as JSON. */
+  readonly json: boolean;
+  readonly columns: number | undefined;
+  readonly #world: World;
+  readonly #to: 'stdout' | 'stderr';
+
+  constructor(
+    world: World,
+    to: 'stdout' | 'stderr',
+    wish: { readonly json: boolean; readonly plain: boolean },
+  ) {
+    this.#world = world;
+    this.#to = to;
+    this.json = wish.json;
+    this.style = wish.json ? PLAIN : styleFor(world[to], world, wish.plain);
+    this.columns = world[to].isTty ? world[to].columns : undefined;
+  }
+
+  /** What the API answered: as JSON if that was asked for, else as `text` says it. */
+  answer(answer: unknown, text: (shape: Shape) => string): void {
+    if (this.json) this.print(`${JSON.stringify(answer, null, 2)}\n`);
+    else this.print(text({ style: this.style, columns: this.columns }));
+  }
+
+  /** Nothing is added; an empty text prints nothing. */
+  print(text: string): void {
+    if (text !== '') this.#world[this.#to].write(text);
+  }
+}
+
+/** How wide and how coloured. */
+export interface Shape {
+  readonly style: Style;
+  readonly columns: number | undefined;
+}

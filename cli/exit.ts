@@ -1,0 +1,47 @@
+/** What the command line ends with. Scripts branch on these: codes are only ever added. docs/cli.md lists them. */
+
+export const EXIT = {
+  /** Done; of a run that was watched: `completed`. */
+  ok: 0,
+  /** Refused, or a run that was watched ended as `failed`. */
+  failed: 1,
+  /** The words make no sense, or no address or key is known. Nothing was sent. */
+  usage: 2,
+  /** There is no such run, step, schedule, client or record. */
+  notFound: 3,
+  /** Nobody answered, or only that it cannot be done at the moment. A change may or may not have been made. */
+  unreachable: 4,
+  /** The key is wrong, or its role does not allow this. */
+  notAllowed: 5,
+  /** A run that was watched ended as `cancelled`. */
+  cancelled: 6,
+  /** `doctor`, `check` or `repair` worked, and found something wrong. */
+  found: 7,
+  /** Ctrl-C, as shells have it. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Not done, without having asked: the message says why. */
+export class Declined extends Error {
+  override readonly name: string = 'Declined';
+  readonly exitCode: ExitCode;
+  /** What to do instead. */
+  readonly help: string | undefined;
+
+  constructor(message: string, help?: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.help = help;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The words make no sense; the message says which and why. */
+export class UsageError extends Declined {
+  override readonly name = 'UsageError';
+
+  constructor(message: string, help?: string) {
+    super(message, help, EXIT.usage);
+  }
+}

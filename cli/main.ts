@@ -1,0 +1,51 @@
+/** `npm run cairn -- …`: hands this process's words, environment and terminal to the program. Composition root only. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Terminal, World } from './world.ts';
+
+enableCompileCache();
+const { run } = await import('./program.ts');
+
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
+process.once('SIGTERM', () => interrupted.abort());
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+const world: World = {
+  env: process.env,
+  // npm runs scripts in the project's folder, and says here where it was called.
+  cwd: process.env.INIT_CWD ?? process.cwd(),
+  projectDir: fileURLToPath(new URL('..', import.meta.url)),
+  stdout: terminalOf(process.stdout),
+  stderr: terminalOf(process.stderr),
+  interrupted: interrupted.signal,
+  fetch: (url, init) => fetch(url, init),
+  readFile: (path) => readFileSync(path, 'utf8'),
+  async readStdin() {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  },
+  now: Date.now,
+  token: () => randomBytes(16).toString('hex'),
+  sleep: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
+};
+
+process.exitCode = await run(process.argv.slice(2), world);
+
+function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  return {
+    write: (text) => void stream.write(text),
+    isTty: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** One call of the command line, from its words to its exit code. Owns the order: read, connect, run, tell what failed. */
+import { Api } from './api/client.ts';
+import { connect } from './api/connection.ts';
+import type { Command } from './arguments/command.ts';
+import { helpOf, helpOfGroup } from './arguments/help.ts';
+import { type Parsed, parse } from './arguments/parse.ts';
+import { COMMANDS } from './commands/all.ts';
+import { type Context, Output } from './context.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { failureOf } from './render/problem.ts';
+import { styleFor } from './render/style.ts';
+import type { World } from './world.ts';
+
+/** @throws only what is a mistake of this program */
+export async function run(
+  words: readonly string[],
+  world: World,
+  commands: readonly Command[] = COMMANDS,
+): Promise<ExitCode> {
+  // Known before the words are read, so that also a wrong word is told as it was asked for.
+  const wish = { json: words.includes('--json'), plain: words.includes('--no-color') };
+  try {
+    const parsed = parse(words, commands);
+    if (parsed.kind === 'help') return printHelp(parsed, world, commands);
+    return (await parsed.command.run(contextFor(parsed, world), parsed.given as never)) ?? EXIT.ok;
+  } catch (error) {
+    if (world.interrupted.aborted) return EXIT.interrupted;
+    const { exitCode, text, json } = failureOf(error, styleFor(world.stderr, world, wish.plain || wish.json));
+    world.stderr.write(wish.json ? `${JSON.stringify(json)}\n` : text);
+    return exitCode;
+  }
+}
+
+function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): Context {
+  const wish = { json: global.json, plain: global['no-color'] };
+  let api: Api | undefined;
+  return {
+    world,
+    get api() {
+      api ??= new Api(connect(global, world), world, given.key);
+      return api;
+    },
+    out: new Output(world, 'stdout', wish),
+    notes: new Output(world, 'stderr', wish),
+  };
+}
+
+function printHelp(
+  { about }: Parsed & { readonly kind: 'help' },
+  world: World,
+  commands: readonly Command[],
+): ExitCode {
+  const style = styleFor(world.stdout, world);
+  world.stdout.write('run' in about ? helpOf(about, style) : helpOfGroup(about, commands, style));
+  return EXIT.ok;
+}

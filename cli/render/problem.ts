@@ -1,0 +1,73 @@
+/** What went wrong, for a person: what, where, and what to do next. Pure. */
+import { exitCodeOf, isUncertain, Refusal, Unreachable } from '../api/problem.ts';
+import { Declined, EXIT, type ExitCode } from '../exit.ts';
+import type { Style } from './style.ts';
+import { clean } from './width.ts';
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly text: string;
+  /** For programs, with `--json`. */
+  readonly json: unknown;
+}
+
+/** @throws what it is given, if that is no failure that is expected */
+export function failureOf(error: unknown, style: Style): Failure {
+  if (error instanceof Declined) return declined(error, style);
+  if (error instanceof Refusal) return refusal(error, style);
+  if (error instanceof Unreachable) return unreachable(error, style);
+  throw error;
+}
+
+function declined({ message, help, exitCode }: Declined, style: Style): Failure {
+  const code = exitCode === EXIT.usage ? 'USAGE' : 'DECLINED';
+  return {
+    exitCode,
+    text: lines([`${style.paint('bad', 'cairn:')} ${clean(message)}`, help]),
+    json: { error: { code, detail: message, ...(help === undefined ? {} : { help }) }, exitCode },
+  };
+}
+
+function refusal(error: Refusal, style: Style): Failure {
+  const { problem, key } = error;
+  const { code, title, detail, field, stepId, help, details, status } = problem;
+  const exitCode = exitCodeOf(problem);
+  const facts = Object.entries(details ?? {}).map(
+    ([name, value]) => `  ${name}: ${clean(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  );
+  return {
+    exitCode,
+    text: lines([
+      `${style.paint('bad', code)} ${clean(detail ?? title)} ${style.dim(`(${status})`)}`,
+      field === undefined ? undefined : `  field: ${clean(field)}`,
+      stepId === undefined ? undefined : `  step: ${clean(stepId)}`,
+      ...facts,
+      help === undefined ? undefined : clean(help),
+      repetition(error, style),
+    ]),
+    json: { error: problem, exitCode, ...(key === undefined ? {} : { key }) },
+  };
+}
+
+function unreachable(error: Unreachable, style: Style): Failure {
+  const { message, key } = error;
+  return {
+    exitCode: EXIT.unreachable,
+    text: lines([`${style.paint('bad', 'cairn:')} ${clean(message)}`, repetition(error, style)]),
+    json: {
+      error: { code: 'UNREACHABLE', detail: message },
+      exitCode: EXIT.unreachable,
+      ...(key === undefined ? {} : { key }),
+    },
+  };
+}
+
+/** After a change whose outcome is not known: how to find out without doing it twice. */
+function repetition(error: Refusal | Unreachable, style: Style): string | undefined {
+  if (error.key === undefined || !isUncertain(error)) return undefined;
+  return `It may have been done. To repeat it without doing it twice, add ${style.bold(`--key ${error.key}`)}`;
+}
+
+function lines(parts: readonly (string | undefined)[]): string {
+  return `${parts.filter((part) => part !== undefined).join('\n')}\n`;
+}

@@ -1,0 +1,78 @@
+/** Tables that fit the terminal: columns that can give way are cut, and if that is not enough the least important go. Pure. */
+import type { Style, Tone } from './style.ts';
+import { cells, clean, cutTo, pad } from './width.ts';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => string;
+  readonly tone?: (row: Row) => Tone;
+  readonly align?: 'right';
+  /** May be cut down to so many cells. */
+  readonly least?: number;
+  /** The higher the sooner it goes where there is no room; 0 (the default) never does. */
+  readonly goes?: number;
+}
+
+const GAP = 2;
+
+export interface TableShape {
+  readonly style: Style;
+  /** Undefined: as wide as it needs; nothing is cut. */
+  readonly columns: number | undefined;
+}
+
+/** With a line of titles; an empty text if there are no rows. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: TableShape): string {
+  if (rows.length === 0) return '';
+  const { style } = shape;
+  // A column in which nothing stands says nothing.
+  const used = columns.filter(({ of }) => rows.some((row) => of(row) !== ''));
+  const texts = rows.map((row) => new Map(used.map((column) => [column, clean(column.of(row))])));
+  const wanted = new Map(
+    used.map((column) => [
+      column,
+      Math.max(cells(column.title), ...texts.map((row) => cells(row.get(column) ?? ''))),
+    ]),
+  );
+  const widths = fitted(used, wanted, shape.columns);
+  const line = (cell: (column: Column<Row>, width: number) => string) =>
+    [...widths]
+      .map(([column, width]) => cell(column, width))
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  const head = line((column, width) => style.dim(pad(cutTo(column.title, width), width, column.align)));
+  const body = rows.map((row, at) =>
+    line((column, width) => {
+      const text = cutTo(texts[at]?.get(column) ?? '', width);
+      return pad(style.paint(column.tone?.(row) ?? 'plain', text), width, column.align);
+    }),
+  );
+  return `${[head, ...body].join('\n')}\n`;
+}
+
+function fitted<Row>(
+  columns: readonly Column<Row>[],
+  wanted: ReadonlyMap<Column<Row>, number>,
+  room: number | undefined,
+): Map<Column<Row>, number> {
+  const widths = new Map(columns.map((column) => [column, wanted.get(column) ?? 0]));
+  if (room === undefined) return widths;
+  const over = () =>
+    [...widths.values()].reduce((sum, width) => sum + width, 0) + GAP * (widths.size - 1) - room;
+  for (;;) {
+    for (const [column, width] of [...widths].toSorted(([, a], [, b]) => b - a)) {
+      const excess = over();
+      if (excess <= 0) return widths;
+      if (column.least !== undefined)
+        widths.set(column, Math.max(Math.min(column.least, width), width - excess));
+    }
+    if (over() <= 0) return widths;
+    const [first] = [...widths.keys()]
+      .filter(({ goes = 0 }) => goes > 0)
+      .toSorted((a, b) => (b.goes ?? 0) - (a.goes ?? 0));
+    if (!first) return widths;
+    widths.delete(first);
+    // What was cut for its sake may be whole again.
+    for (const column of widths.keys()) widths.set(column, wanted.get(column) ?? 0);
+  }
+}

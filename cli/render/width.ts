@@ -1,0 +1,58 @@
+/** How many cells of a terminal a text takes, and texts made fit to be shown in one. Pure. */
+import { stripVTControlCharacters } from 'node:util';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** East Asian wide and full-width letters, and pictures. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
+
+/** Cells that the text takes, colours aside. */
+export function cells(text: string): number {
+  let count = 0;
+  for (const { segment } of segmenter.segment(stripVTControlCharacters(text)))
+    count += WIDE.test(segment) ? 2 : 1;
+  return count;
+}
+
+/** Cut to so many cells, with a mark where it was cut. Not for coloured text. */
+export function cutTo(text: string, most: number): string {
+  if (cells(text) <= most) return text;
+  let kept = '';
+  let count = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    count += WIDE.test(segment) ? 2 : 1;
+    if (count > most - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** Filled up with blanks to so many cells; also coloured text. */
+export function pad(text: string, to: number, align: 'left' | 'right' = 'left'): string {
+  const blanks = ' '.repeat(Math.max(0, to - cells(text)));
+  return align === 'left' ? text + blanks : blanks + text;
+}
+
+/**
+ * One line that can do nothing to a terminal. What runs say of themselves comes from anywhere: an escape sequence in it
+ * could clear the screen, or write over what stands above.
+ */
+export function clean(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�')
+    .trim();
+}
+
+/** Broken into lines of at most so many cells, at blanks where there are any. */
+export function wrap(text: string, most: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && cells(line) + 1 + cells(word) > most) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,173 @@
+/** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import { statusTone } from '../render/style.ts';
+import { table } from '../render/table.ts';
+import { ago, duration, moment } from '../render/time.ts';
+import { clean, cutTo } from '../render/width.ts';
+import { isOver, statusText } from './runs.ts';
+
+export type RunView = Answer<'Run'>;
+type Step = Answer<'Step'>;
+type Wait = RunView['waits'][number];
+
+const VALUE_CHARS = 400;
+
+/** @param now epoch ms */
+export function runHead(run: RunView, now: number, { style, columns }: Shape): string {
+  const status = style.paint(statusTone(run.status), statusText(run));
+  const took = run.durationMs === undefined ? '' : ` in ${duration(run.durationMs)}`;
+  const rows = factsOf(run, now).map(
+    ([name, value]) =>
+      `  ${style.dim(name.padEnd(10))}  ${cutTo(clean(value), columns === undefined ? VALUE_CHARS : Math.max(20, columns - 14))}`,
+  );
+  return `${style.bold(`${run.type} v${run.planVersion}`)} ${status}${took}  ${style.dim(run.id)}\n${rows.join('\n')}\n`;
+}
+
+function factsOf(run: RunView, now: number): (readonly [string, string])[] {
+  const { trigger, source, parent, lease, error, cancellation } = run;
+  const about = [run.prUrl ?? run.prId, run.prId === undefined ? run.repoId : undefined];
+  const facts: (readonly [string, string | undefined])[] = [
+    [
+      'created',
+      `${moment(run.createdAt)} (${ago(run.createdAt, now)}) by ${[trigger.source, trigger.userId].filter(Boolean).join(' ')}`,
+    ],
+    ['ended', run.completedAt && `${moment(run.completedAt)} (${ago(run.completedAt, now)})`],
+    ['about', about.find((text) => text !== undefined)],
+    ['thread', run.threadId === run.id ? undefined : run.threadId],
+    ['tenant', run.tenantId],
+    ['input', valueText(run.input, run.inputRef)],
+    ['result', valueText(run.result, run.resultRef)],
+    [
+      'error',
+      error &&
+        `${error.code}: ${error.message}${error.stepId === undefined ? '' : ` (step ${error.stepId})`}`,
+    ],
+    [
+      'cancel',
+      cancellation &&
+        [cancellation.stopKind, cancellation.actor && `by ${cancellation.actor}`, cancellation.reason]
+          .filter(Boolean)
+          .join(' · '),
+    ],
+    ['parked', run.parked],
+    [
+      'driven by',
+      lease && !isOver(run.status)
+        ? `drive ${lease.epoch}, until ${moment(lease.expiresAt)} unless it beats`
+        : undefined,
+    ],
+    ['next look', !isOver(run.status) && run.wakeAt !== undefined ? ago(run.wakeAt, now) : undefined],
+    ['came back', run.resumeCount > 0 ? `${run.resumeCount} times` : undefined],
+    [
+      'made from',
+      source &&
+        `${source.runId} (${source.mode}${source.checkpointId === undefined ? '' : `, checkpoint ${source.checkpointId}`})`,
+    ],
+    ['goes on as', run.supersededBy],
+    ['parent', parent && `${parent.runId} (step ${parent.stepId})`],
+    ['trace', run.traceId],
+  ];
+  return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '');
+}
+
+function valueText(
+  value: unknown,
+  ref: { readonly bytes: number; readonly checkpoint: number } | undefined,
+): string | undefined {
+  if (ref) return `${ref.bytes} bytes, see cairn runs output … ${ref.checkpoint}`;
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+export function stepTable(steps: readonly Step[], shape: Shape): string {
+  const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt));
+  return table(
+    rows,
+    [
+      { title: 'STEP', of: ({ id }) => id, least: 12 },
+      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 3 },
+      {
+        title: 'STATUS',
+        of: ({ status, compensated }) => (compensated ? `${status}, undone` : status),
+        tone: ({ status }) => statusTone(status),
+      },
+      {
+        title: 'TRIES',
+        of: ({ attempts }) => (attempts > 1 ? String(attempts) : ''),
+        align: 'right',
+        goes: 1,
+      },
+      { title: 'REV', of: ({ revision }) => (revision > 1 ? String(revision) : ''), align: 'right', goes: 2 },
+      { title: 'TOOK', of: stepTook, align: 'right', goes: 2 },
+      {
+        title: 'CHECKPOINT',
+        of: ({ checkpoint }) => (checkpoint === undefined ? '' : String(checkpoint)),
+        align: 'right',
+        goes: 4,
+      },
+      {
+        title: 'OUTPUT',
+        of: ({ errorTrace, outputsSummary }) => errorTrace ?? outputsSummary ?? '',
+        least: 16,
+        goes: 5,
+      },
+    ],
+    shape,
+  );
+}
+
+function stepTook({ status, startedAt, updatedAt }: Step): string {
+  if (status === 'pending' || status === 'running' || status === 'waiting') return '';
+  return duration(Date.parse(updatedAt) - Date.parse(startedAt));
+}
+
+/** Each open question with the command that answers it. */
+export function waitList(run: RunView, now: number, { style }: Shape): string {
+  return run.waits
+    .map((wait) => {
+      const { execution, dueAt } = wait;
+      const step =
+        execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
+      const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)})`);
+      const answer = answerTo(run.id, step, wait);
+      const hint = answer === undefined ? '' : `\n    ${style.dim(answer)}`;
+      return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${hint}\n`;
+    })
+    .join('');
+}
+
+function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait): string {
+  if (purpose === 'doubt') return `${step}: was interrupted and may have done something; what becomes of it?`;
+  switch (kind) {
+    case 'approval':
+      return `${step}: ${typeof detail === 'string' ? detail : JSON.stringify(detail ?? 'approve?')}`;
+    case 'event':
+      return `${step}: event ${name} for ${key}`;
+    case 'timer':
+      return `${step}: sleeps`;
+    case 'child':
+      return `${step}: child ${child?.runId}`;
+  }
+}
+
+function answerTo(runId: string, step: string, { kind, name, key, child }: Wait): string | undefined {
+  switch (kind) {
+    case 'approval':
+      return `cairn runs approve ${runId} ${quoted(step)}   (or reject, halt, send-back)`;
+    case 'event':
+      return `cairn events send ${quoted(name ?? '')} ${quoted(key ?? '')} --data JSON`;
+    case 'child':
+      return child && `cairn runs show ${child.runId}`;
+    default:
+      return undefined;
+  }
+}
+
+/** For a shell, if it needs that. */
+export function quoted(word: string): string {
+  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${clean(word).replaceAll("'", `'\\''`)}'`;
+}
+
+export function section(title: string, body: string, { style }: Shape): string {
+  return body === '' ? '' : `\n${style.bold(title)}\n\n${body}`;
+}

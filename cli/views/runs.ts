@@ -1,0 +1,53 @@
+/** Runs in a list. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import { statusTone } from '../render/style.ts';
+import { type Column, table } from '../render/table.ts';
+import { ago, duration } from '../render/time.ts';
+
+export type RunSummary = Answer<'RunSummary'>;
+
+/** @param now epoch ms */
+export function runTable(runs: readonly RunSummary[], now: number, shape: Shape): string {
+  const columns: readonly Column<RunSummary>[] = [
+    { title: 'RUN', of: ({ id }) => id },
+    { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12, goes: 4 },
+    { title: 'STATUS', of: statusText, tone: ({ status }) => statusTone(status) },
+    { title: 'STEPS', of: stepsText, align: 'right', goes: 2 },
+    { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, now), align: 'right', goes: 3 },
+    { title: 'TOOK', of: tookText, align: 'right', goes: 1 },
+    { title: 'ABOUT', of: aboutText, least: 12, goes: 5 },
+  ];
+  return table(runs, columns, shape);
+}
+
+/** `halted` is how people call a run that a person stopped at a question. */
+export function statusText({ status, stopKind, compensating, cancellation }: RunSummary): string {
+  if (status === 'cancelled' && stopKind === 'halt') return 'cancelled (halt)';
+  if (compensating && !isOver(status)) return `${status} (undoing)`;
+  return cancellation && !isOver(status) ? `${status} (cancelling)` : status;
+}
+
+export function isOver(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** Done of those that have begun; what is still to come only the workflow knows. */
+function stepsText({ steps }: RunSummary): string {
+  const { begun, running, retrying, waiting } = steps;
+  if (begun === 0) return '';
+  return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
+}
+
+export function tookText({ durationMs }: RunSummary): string {
+  return durationMs === undefined ? '' : duration(durationMs);
+}
+
+/** What it failed over, waits for, or is about. */
+function aboutText({ error, parked, waits, prId, repoId, threadId, id }: RunSummary): string {
+  if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
+  if (parked !== undefined) return parked;
+  const [wait] = waits;
+  if (wait) return `${wait.execution.stepId} (${wait.kind})`;
+  return prId ?? repoId ?? (threadId === id ? '' : threadId);
+}

@@ -1,0 +1,57 @@
+/** One line of a timeline: what happened, and how it is to be taken. */
+import type { Tone } from '../../render/style.ts';
+import { duration, moment } from '../../render/time.ts';
+
+export interface Line {
+  readonly mark: string;
+  readonly tone: Tone;
+  readonly text: string;
+  /** Less important; dimmed. */
+  readonly more?: string | undefined;
+}
+
+export const line = (mark: string, tone: Tone, text: string, more?: string): Line => ({
+  mark,
+  tone,
+  text,
+  more,
+});
+
+/** Key of a step, with its attempt and revision where they are not the first. */
+export function stepName({
+  stepId,
+  itemKey,
+  revision = 1,
+  attempt = 1,
+}: {
+  readonly stepId: string;
+  readonly itemKey?: string;
+  readonly revision?: number;
+  readonly attempt?: number;
+}): string {
+  const key = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const which = [
+    ...(revision > 1 ? [`revision ${revision}`] : []),
+    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+  ];
+  return which.length === 0 ? key : `${key} (${which.join(', ')})`;
+}
+
+export function errorText({ code, message }: { readonly code: string; readonly message: string }): string {
+  return `${code}: ${message.split('\n')[0] ?? ''}`;
+}
+
+/** What was said or returned, short. */
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** How long after the event something is due, and when that is. */
+export function dueText(dueAt: string | undefined, from: string): string {
+  if (dueAt === undefined) return '';
+  return `until ${moment(dueAt)} (${duration(Date.parse(dueAt) - Date.parse(from))})`;
+}
+
+export const parts = (...texts: readonly (string | undefined | false)[]): string =>
+  texts.filter((text) => text !== undefined && text !== false && text !== '').join(' · ');

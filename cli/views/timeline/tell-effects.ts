@@ -1,0 +1,36 @@
+/** What events of the side-effect ledger say, in words. Pure. */
+import type { Tone } from '../../render/style.ts';
+import { line, parts, stepName } from './line.ts';
+import type { SeenData } from './seen.ts';
+
+type Outcome = SeenData<'effect_settled'>['outcome'];
+
+const MARKS: Readonly<Record<Outcome, string>> = {
+  recorded: '←',
+  reused: '=',
+  failed: '✗',
+  in_doubt: '?',
+  blocked: '‖',
+};
+const TONES: Readonly<Record<Outcome, Tone>> = {
+  recorded: 'good',
+  reused: 'good',
+  failed: 'bad',
+  in_doubt: 'bad',
+  blocked: 'warn',
+};
+
+export const EFFECT_LINES = {
+  effect_attempted: (data: SeenData<'effect_attempted'>) =>
+    line('→', 'plain', `${stepName(data)} calls ${data.capabilityId}`, data.effectId),
+  effect_settled: ({ outcome, by, originEffectId, ...data }: SeenData<'effect_settled'>) =>
+    line(
+      MARKS[outcome],
+      TONES[outcome],
+      `${stepName(data)}: ${data.capabilityId} ${outcome.replace('_', ' ')}`,
+      parts(
+        by && `known from ${by === 'person' ? 'a person' : 'a look at the receiver'}`,
+        originEffectId ?? data.effectId,
+      ),
+    ),
+};

@@ -1,0 +1,89 @@
+/** What events of steps, effects and waits say, in words. Pure. */
+import { duration } from '../../render/time.ts';
+import { dueText, errorText, type Line, line, parts, stepName, valueText } from './line.ts';
+import type { SeenData } from './seen.ts';
+
+export const STEP_LINES = {
+  step_started: (data: SeenData<'step_started'>) => line('▸', 'busy', `${stepName(data)} began`),
+  step_succeeded: (data: SeenData<'step_succeeded'>) =>
+    line('✓', 'good', stepName(data), parts(duration(data.durationMs), data.outputsSummary)),
+  step_degraded: (data: SeenData<'step_degraded'>) =>
+    line('~', 'warn', `${stepName(data)} degraded: ${data.reason}`, duration(data.durationMs)),
+  step_skipped: (data: SeenData<'step_skipped'>) =>
+    line('·', 'dim', `${stepName(data)} skipped`, data.reason),
+  step_reused: (data: SeenData<'step_reused'>) =>
+    line(
+      '=',
+      'good',
+      `${stepName(data)} taken from ${data.from.runId}`,
+      `checkpoint ${data.from.checkpoint}`,
+    ),
+  step_failed: (data: SeenData<'step_failed'>) =>
+    line('✗', 'bad', `${stepName(data)} failed: ${errorText(data.error)}`, duration(data.durationMs)),
+  step_retry_scheduled: (data: SeenData<'step_retry_scheduled'>, at: string) =>
+    line(
+      '↻',
+      'warn',
+      `${stepName(data)} failed: ${errorText(data.error)}`,
+      `again in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`,
+    ),
+  step_compensated: (data: SeenData<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
+  compensation_started: (data: SeenData<'compensation_started'>) =>
+    line('↩', 'warn', `undoing ${data.steps.join(', ')}`, data.error && errorText(data.error)),
+  compensation_failed: (data: SeenData<'compensation_failed'>) =>
+    line('✗', 'bad', `${stepName(data)} could not be undone: ${errorText(data.error)}`),
+};
+
+export const WAIT_LINES = {
+  wait_opened: ({ wait }: SeenData<'wait_opened'>, at: string) => openedLine(wait, at),
+  wait_resolved: ({ waitId, decision, payload, signalId }: SeenData<'wait_resolved'>) =>
+    decision === undefined
+      ? line('←', 'good', `${waitId} answered`, signalId)
+      : line(
+          decision === 'reject' || decision === 'halt' ? '✗' : '✓',
+          toneOf(decision),
+          `${waitId}: ${decision}`,
+          saidText(payload),
+        ),
+  wait_expired: ({ waitId }: SeenData<'wait_expired'>) =>
+    line('⌛', 'bad', `${waitId}: nobody answered in time`),
+  signal_received: ({ name, key, payload }: SeenData<'signal_received'>) =>
+    line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
+  feedback_given: ({ again, feedback }: SeenData<'feedback_given'>) =>
+    line('↻', 'warn', `sent back: ${again.join(', ')}`, feedback),
+};
+
+type Wait = SeenData<'wait_opened'>['wait'];
+
+function openedLine(wait: Wait, at: string): Line {
+  const step = stepName({ ...wait.execution, attempt: 1 });
+  const due = dueText(wait.dueAt, at);
+  if (wait.purpose === 'doubt')
+    return line(
+      '?',
+      'bad',
+      `${step} was interrupted and may have done something: a person must say what becomes of it`,
+      due,
+    );
+  switch (wait.kind) {
+    case 'approval':
+      return line('?', 'warn', `${step} asks: ${valueText(wait.detail)}`, due);
+    case 'event':
+      return line('…', 'warn', `${step} waits for event ${wait.name ?? ''} for ${wait.key ?? ''}`, due);
+    case 'timer':
+      return line('…', 'dim', `${step} sleeps`, due);
+    case 'child':
+      return line('…', 'dim', `${step} waits for child ${wait.child?.runId ?? ''}`, due);
+  }
+}
+
+function toneOf(decision: string): 'good' | 'warn' | 'bad' {
+  if (decision === 'reject' || decision === 'halt') return 'bad';
+  return decision === 'approve' ? 'good' : 'warn';
+}
+
+/** The note or the feedback; not the whole of what was sent. */
+function saidText(payload: unknown): string {
+  const { note, feedback } = (payload ?? {}) as { readonly note?: string; readonly feedback?: string };
+  return parts(note, feedback);
+}

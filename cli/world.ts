@@ -1,0 +1,31 @@
+/** All that the command line needs of the machine it runs on, so that a test can be that machine. */
+
+export interface Terminal {
+  write(text: string): void;
+  /** Somebody looks at it. */
+  readonly isTty: boolean;
+  /** Undefined: as wide as it likes. */
+  readonly columns: number | undefined;
+}
+
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the person stands: paths they give begin here. */
+  readonly cwd: string;
+  /** Of the project: the local cloud keeps its state here. */
+  readonly projectDir: string;
+  readonly stdout: Terminal;
+  readonly stderr: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** @throws the error of the file system */
+  readFile(path: string): string;
+  readStdin(): Promise<string>;
+  /** Epoch ms. */
+  now(): number;
+  /** 128 random bits, as letters and digits. */
+  token(): string;
+  /** Ends early, without an error, when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
