@@ -1,6 +1,6 @@
 /**
- * The hash chain of a journal: gives drafts their place (`seal`) and finds the first event that does not fit
- * (`verifyChain`). The hash covers the stored form, so what is checked is what was written.
+ * The hash chain of a journal: gives drafts their place (`seal`) and finds what does not fit (`misfit`, `verifyChain`).
+ * The hash covers the stored form, so what is checked is what was written.
  */
 
 import { eventHash, genesisHash } from '../encoding/hash.ts';
@@ -46,6 +46,26 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
   return { ...unsealed, hash: hashOf(unsealed) } as RunEvent;
 }
 
+/** `gap`: an event is missing. `fork`: it follows another event than the one before. `content`: it is not what was sealed. */
+export interface Misfit {
+  readonly kind: 'gap' | 'fork' | 'content';
+  readonly problem: string;
+}
+
+/** Why the event cannot stand after this head of the chain; undefined: it may. Total over whatever was decoded. */
+export function misfit(
+  { head, headHash }: Omit<ChainHead, 'updatedAt'>,
+  event: RunEvent,
+): Misfit | undefined {
+  if (event.seq !== head + 1) return { kind: 'gap', problem: `gap: expected event ${head + 1}` };
+  if (event.prevHash !== headHash)
+    return { kind: 'fork', problem: 'prevHash is not the hash of the event before' };
+  const { hash, ...rest } = event;
+  if (!isObject(event.data) || hashOf(rest) !== hash)
+    return { kind: 'content', problem: 'the content does not match its hash' };
+  return undefined;
+}
+
 /** The first event out of place, with the reason; undefined for a sound journal. */
 export function verifyChain(
   runId: string,
@@ -53,15 +73,16 @@ export function verifyChain(
 ): { seq: number; problem: string } | undefined {
   let { head, headHash } = emptyChain(runId);
   for (const event of events) {
-    if (event.seq !== head + 1) return { seq: event.seq, problem: `gap: expected event ${head + 1}` };
-    if (event.prevHash !== headHash)
-      return { seq: event.seq, problem: 'prevHash is not the hash of the event before' };
-    const { hash, ...rest } = event;
-    if (hashOf(rest) !== hash) return { seq: event.seq, problem: 'the content does not match its hash' };
+    const found = misfit({ head, headHash }, event);
+    if (found) return { seq: event.seq, problem: found.problem };
     head = event.seq;
-    headHash = hash;
+    headHash = event.hash;
   }
   return undefined;
+}
+
+function isObject(data: unknown): boolean {
+  return typeof data === 'object' && data !== null;
 }
 
 /**

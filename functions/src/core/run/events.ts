@@ -153,7 +153,9 @@ export interface Wait {
 export const DECISIONS = ['approve', 'approve_with_waiver', 'retry_with_feedback', 'reject', 'halt'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-export type StopKind = 'user' | 'system' | 'policy' | 'halt';
+export const STOP_KINDS = ['user', 'system', 'policy', 'halt'] as const;
+
+export type StopKind = (typeof STOP_KINDS)[number];
 
 /** Data by event type. The names are those of DESIGN section 3. */
 export interface EventData {
@@ -251,11 +253,21 @@ export interface EventData {
   compensation_started: { readonly steps: readonly string[]; readonly error?: RecordedError };
   step_compensated: StepRef;
   compensation_failed: StepRef & { readonly error: RecordedError };
-  run_completed: { readonly result: StoredValue };
+  /** `resultHash`: SHA-256 of a result that is not here in full. */
+  run_completed: { readonly result: StoredValue; readonly resultHash?: string };
   run_failed: { readonly error: RecordedError };
   run_cancelled: { readonly stopKind: StopKind; readonly reason?: string };
   run_superseded: { readonly by: string };
-  snapshot_repaired: { readonly beforeHash: string; readonly afterHash: string };
+  /**
+   * Hashes of what was repaired, as it was and as it is. `problems`: codes of what was found; `documents`: which were written,
+   * as far as there is room.
+   */
+  snapshot_repaired: {
+    readonly beforeHash: string;
+    readonly afterHash: string;
+    readonly problems?: readonly string[];
+    readonly documents?: readonly string[];
+  };
 }
 
 export type EventType = keyof EventData;

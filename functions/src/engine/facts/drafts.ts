@@ -1,6 +1,12 @@
 /** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
-import type { EventDraft, RecordedError, StepExecution, StepSettled } from '../../core/run/events.ts';
+import type {
+  EventDraft,
+  RecordedError,
+  StepExecution,
+  StepRef,
+  StepSettled,
+} from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { storedValue } from '../../core/run/values.ts';
@@ -17,6 +23,11 @@ export interface Ending {
   readonly execution: StepExecution;
   /** Epoch ms. */
   readonly now: number;
+}
+
+/** Which execution it is, without what is known of it. */
+export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
+  return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
 }
 
 export function started(execution: StepExecution): EventDraft {
@@ -101,10 +112,12 @@ export function retryScheduled(execution: StepExecution, retryAt: number, error:
 }
 
 export function completed(state: RunState, result: Output): EventDraft {
+  const value = storedValue(result.text, state.head + 1);
   return {
     type: 'run_completed',
     initiator: 'system',
-    data: { result: storedValue(result.text, state.head + 1) },
+    // What lies elsewhere is vouched for by the journal, as the outputs of steps are.
+    data: 'text' in value ? { result: value } : { result: value, resultHash: result.hash },
     ...carried(result),
   };
 }

@@ -1,0 +1,149 @@
+/** What is wrong with the documents beside the journal: checkpoints with their outputs, and step records. Pure. */
+import { seqId } from '../encoding/ids.ts';
+import { encodeKey } from '../encoding/keys.ts';
+import type { StepRecord } from '../run/records.ts';
+import type { ExpectedCheckpoint } from './expected.ts';
+import type { CheckpointFact, Found, RunFacts } from './facts.ts';
+import { messageOf } from './journal-reading.ts';
+import { type Evidence, healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { differing } from './same.ts';
+
+export interface Judging {
+  readonly facts: RunFacts;
+  /** Head of the journal, and the time of its newest event. */
+  readonly head: number;
+  readonly lastAt: number;
+  /** Something else says that the journal ends where it ends: what is later than that was never part of the run. */
+  readonly vouched: boolean;
+}
+
+export function checkpointProblems(judging: Judging): Problem[] {
+  const { facts, head, vouched } = judging;
+  const problems: Problem[] = [];
+  const seen = new Set<number>();
+  for (const found of facts.checkpoints) {
+    const seq = Number(found.id);
+    const expected = facts.journal.checkpoints.get(seq);
+    const subject = `checkpoints/${found.id}`;
+    if (expected && found.id === seqId(seq)) {
+      seen.add(seq);
+      problems.push(...unlikeSafely(found, expected, { facts, subject }));
+    } else if (!vouched && !(seq <= head)) problems.push(unhealable('JOURNAL_TAIL_CUT', subject, { head }));
+    else problems.push(healable('CHECKPOINT_ORPHANED', subject));
+  }
+  for (const [seq, expected] of facts.journal.checkpoints) {
+    if (seen.has(seq)) continue;
+    const code = 'CHECKPOINT_MISSING';
+    problems.push(lost(code, expected, { facts, subject: `checkpoints/${seqId(seq)}`, evidence: {} }));
+  }
+  for (const { seq, ref, reason } of facts.payloads) {
+    if (reason === undefined) continue;
+    problems.push(unhealable('PAYLOAD_DAMAGED', `checkpoints/${seqId(seq)}`, { sha256: ref.sha256, reason }));
+  }
+  return problems;
+}
+
+interface Where {
+  readonly facts: RunFacts;
+  readonly subject: string;
+}
+
+/** A document that was decoded may still hold anything where a value has parts. */
+function unlikeSafely(found: Found<CheckpointFact>, expected: ExpectedCheckpoint, where: Where): Problem[] {
+  try {
+    return unlike(found, expected, where);
+  } catch (error) {
+    const evidence = { reason: messageOf(error) };
+    return [lost('CHECKPOINT_UNREADABLE', expected, { ...where, evidence })];
+  }
+}
+
+function unlike(found: Found<CheckpointFact>, expected: ExpectedCheckpoint, where: Where): Problem[] {
+  const { subject } = where;
+  if (found.kind === 'newer') {
+    return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })];
+  }
+  if (found.kind === 'unreadable') {
+    return [lost('CHECKPOINT_UNREADABLE', expected, { ...where, evidence: { reason: found.reason } })];
+  }
+  const { outputRef, ...checkpoint } = found.value.checkpoint;
+  const members = differing(checkpoint, expected.checkpoint);
+  if (!carriesRight(found.value, expected)) {
+    const evidence = { ...(members.length > 0 ? { members } : {}) };
+    return [lost('CHECKPOINT_OUTPUT_WRONG', expected, { ...where, evidence })];
+  }
+  return members.length > 0 ? [healable('CHECKPOINT_DIFFERENT', subject, { members })] : [];
+}
+
+/** Whether the output is the one that was recorded, as far as the journal tells. */
+export function carriesRight(
+  { checkpoint, outputSha }: CheckpointFact,
+  { output }: ExpectedCheckpoint,
+): boolean {
+  const there = [outputSha, checkpoint.outputRef?.sha256].filter((sha) => sha !== undefined);
+  if (!output) return there.length === 0;
+  return there.length === 1 && (output.sha === undefined || there[0] === output.sha);
+}
+
+/** Something of a checkpoint is gone: it can be made again if it has no output, or if the same output is elsewhere. */
+function lost(
+  code: ProblemCode,
+  { output }: ExpectedCheckpoint,
+  { facts, subject, evidence }: Where & { readonly evidence: Evidence },
+): Problem {
+  const known = !output || output.text !== undefined || twinOf(facts, output.sha) !== undefined;
+  return (known ? healable : unhealable)(code, subject, evidence);
+}
+
+/** Another checkpoint of the run that holds an output with this hash. */
+export function twinOf(facts: RunFacts, sha: string | undefined): CheckpointFact | undefined {
+  if (sha === undefined) return undefined;
+  const damaged = new Set(
+    facts.payloads.flatMap((one) => (one.reason === undefined ? [] : [one.ref.sha256])),
+  );
+  for (const found of facts.checkpoints) {
+    if (found.kind !== 'sound') continue;
+    const { outputSha, checkpoint } = found.value;
+    if (found.id !== seqId(checkpoint.seq)) continue;
+    if (outputSha === sha || (checkpoint.outputRef?.sha256 === sha && !damaged.has(sha))) return found.value;
+  }
+  return undefined;
+}
+
+export function stepProblems(judging: Judging): Problem[] {
+  const { facts } = judging;
+  const problems: Problem[] = [];
+  const expected = new Map([...facts.journal.steps].map(([key, record]) => [encodeKey(key), record]));
+  const seen = new Set<string>();
+  for (const found of facts.steps) {
+    const record = expected.get(found.id);
+    seen.add(found.id);
+    const problem = stepProblem(found, record, judging);
+    if (problem) problems.push(problem);
+  }
+  for (const id of expected.keys()) if (!seen.has(id)) problems.push(healable('STEP_MISSING', `steps/${id}`));
+  return problems;
+}
+
+function stepProblem(
+  found: Found<StepRecord>,
+  expected: StepRecord | undefined,
+  { head, lastAt, vouched }: Judging,
+): Problem | undefined {
+  const subject = `steps/${found.id}`;
+  if (found.kind === 'newer') {
+    return unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion });
+  }
+  if (found.kind === 'unreadable') {
+    const code = expected ? 'STEP_UNREADABLE' : 'STEP_ORPHANED';
+    return healable(code, subject, { reason: found.reason });
+  }
+  const members = expected ? differing(found.value, expected) : [];
+  if (expected && members.length === 0) return undefined;
+  // An event that is lost may have written it: then it is not the record that is wrong, but the journal.
+  const { updatedAtMs, checkpoint = 0 } = found.value;
+  if (!vouched && !(updatedAtMs < lastAt && checkpoint <= head)) {
+    return unhealable('JOURNAL_TAIL_CUT', subject, { head });
+  }
+  return expected ? healable('STEP_DIFFERENT', subject, { members }) : healable('STEP_ORPHANED', subject);
+}

@@ -1,0 +1,68 @@
+/**
+ * What `check` judges: the documents of one run as they were found at one moment, damaged or not. Adapters decode what
+ * can be decoded and say of the rest why it cannot; nothing here throws, and nothing here can be written.
+ */
+import type { IdempotencyRecord } from '../decisions/idempotency.ts';
+import type { PayloadRef, RunEvent } from '../run/events.ts';
+import type { Checkpoint, StepRecord } from '../run/records.ts';
+import type { RunState, SoftState } from '../run/state.ts';
+import type { JournalFacts } from './journal-reading.ts';
+
+/** A document, by the id it is stored under. `version` is the store's own: a later write asks for it. */
+export type Found<T> = { readonly id: string; readonly version: string } & Content<T>;
+
+type Content<T> =
+  | { readonly kind: 'sound'; readonly value: T }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  /** Written by a newer version of this software: nothing of the run may be touched. */
+  | { readonly kind: 'newer'; readonly schemaVersion: number };
+
+export type FoundEvent = Found<RunEvent>;
+
+/** The run document. What can be read of it though the rest cannot stands beside the rest. */
+export type FoundSnapshot = Found<RunState> & {
+  /** Undefined if it cannot be read. */
+  readonly soft: SoftState | undefined;
+  /** Epoch ms; undefined: never, or not to be read as a time. */
+  readonly wakeAt: number | undefined;
+  readonly tenantId: string | undefined;
+};
+
+/** A checkpoint without its output, of which only the fingerprint is kept: all outputs of a run may be gigabytes. */
+export interface CheckpointFact {
+  readonly checkpoint: Omit<Checkpoint, 'outputText'>;
+  /** SHA-256 of the output it carries; undefined if it carries none. */
+  readonly outputSha?: string;
+}
+
+/** A large value to which a checkpoint points. `reason`: why it cannot be read as it was written. */
+export interface PayloadFact {
+  readonly seq: number;
+  readonly ref: PayloadRef;
+  readonly reason?: string;
+}
+
+/** A rendezvous at which the run has set up a wait, as far as it concerns the run. */
+export interface RendezvousFact {
+  readonly event: string;
+  readonly key: string;
+  /** Waits of the run that are listed, or to which an event was given that is on its way. */
+  readonly listed: readonly string[];
+  /** Why it cannot be read. */
+  readonly reason?: string;
+}
+
+export interface RunFacts {
+  readonly runId: string;
+  /** The store's time of the reading, epoch ms. */
+  readonly readAt: number;
+  readonly journal: JournalFacts;
+  /** Undefined: there is none. */
+  readonly snapshot: FoundSnapshot | undefined;
+  readonly checkpoints: readonly Found<CheckpointFact>[];
+  readonly steps: readonly Found<StepRecord>[];
+  readonly payloads: readonly PayloadFact[];
+  readonly rendezvous: readonly RendezvousFact[];
+  /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
+  readonly record: Found<IdempotencyRecord> | undefined;
+}

@@ -1,0 +1,158 @@
+/**
+ * Reads a journal from its beginning, one document after the other, and keeps what the check of the run needs of it: the
+ * first thing wrong with it, the state it folds to, and what it implies of the documents beside it. What it keeps does
+ * not grow with the events but with the steps, so that the longest run can be checked.
+ *
+ * Must not: throw, whatever it is given.
+ */
+import { seqId } from '../encoding/ids.ts';
+import { emptyChain, type Misfit, misfit } from '../run/chain.ts';
+import type { EventType, RunEvent, RunIdentity } from '../run/events.ts';
+import { mustWriteSnapshot } from '../run/lag.ts';
+import { type StepRecord, stepRecordOf } from '../run/records.ts';
+import { initialState, reduce } from '../run/reduce/index.ts';
+import { isOver, type RunState } from '../run/state.ts';
+import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
+import type { FoundEvent } from './facts.ts';
+import { type Problem, type ProblemCode, unhealable } from './problems.ts';
+
+/** May follow the end of a run (J6). */
+const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
+
+const CODES: { readonly [K in Misfit['kind']]: ProblemCode } = {
+  gap: 'JOURNAL_FORK',
+  fork: 'JOURNAL_FORK',
+  content: 'JOURNAL_HASH_BREAK',
+};
+
+export interface JournalFacts {
+  /** Documents that were there, readable or not. */
+  readonly documents: number;
+  /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
+  readonly broken: Problem | undefined;
+  /** What it folds to. */
+  readonly state: RunState | undefined;
+  /** Of the first event, if that one is sound. */
+  readonly identity: RunIdentity | undefined;
+  /** The state after the event that the snapshot says it was made from; undefined if this journal has no such event. */
+  readonly atSnapshot: RunState | undefined;
+  /** Whether the snapshot may be behind by what has happened since (J4). */
+  readonly mayLag: boolean;
+  readonly checkpoints: ReadonlyMap<number, ExpectedCheckpoint>;
+  /** By key. */
+  readonly steps: ReadonlyMap<string, StepRecord>;
+  /** Somebody decided to halt the run, by this event. */
+  readonly haltedAt: number | undefined;
+}
+
+export interface ReadingOf {
+  readonly runId: string;
+  /** `headHash` of the snapshot, as it was found. */
+  readonly snapshotHash: string | undefined;
+}
+
+export class JournalReading {
+  readonly #of: ReadingOf;
+  readonly #checkpoints = new Map<number, ExpectedCheckpoint>();
+  readonly #steps = new Map<string, StepRecord>();
+  #documents = 0;
+  #broken: Problem | undefined;
+  #state: RunState | undefined;
+  #identity: RunIdentity | undefined;
+  #atSnapshot: RunState | undefined;
+  #mayLag = true;
+  #haltedAt: number | undefined;
+
+  constructor(of: ReadingOf) {
+    this.#of = of;
+  }
+
+  /** The next document in the order of their ids. */
+  take(found: FoundEvent): void {
+    this.#documents += 1;
+    if (this.#broken) return;
+    const subject = `events/${found.id}`;
+    try {
+      this.#broken = this.#problemWith(found, subject);
+    } catch (error) {
+      this.#broken = unhealable('JOURNAL_IMPOSSIBLE', subject, { reason: messageOf(error) });
+    }
+  }
+
+  /** What was read, once the last document was taken. */
+  end(): JournalFacts {
+    return {
+      documents: this.#documents,
+      broken: this.#broken,
+      state: this.#broken ? undefined : this.#state,
+      identity: this.#identity,
+      atSnapshot: this.#atSnapshot,
+      mayLag: this.#mayLag,
+      checkpoints: this.#checkpoints,
+      steps: this.#steps,
+      haltedAt: this.#haltedAt,
+    };
+  }
+
+  #problemWith(found: FoundEvent, subject: string): Problem | undefined {
+    const { head, headHash } = this.#state ?? emptyChain(this.#of.runId);
+    if (found.id > seqId(head + 1)) {
+      return unhealable('JOURNAL_GAP', `events/${seqId(head + 1)}`, { missing: head + 1, next: found.id });
+    }
+    if (found.kind === 'newer') {
+      return unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion });
+    }
+    if (found.kind === 'unreadable') {
+      return unhealable('JOURNAL_UNREADABLE', subject, { reason: found.reason });
+    }
+    const wrong = misfitOf({ head, headHash }, found.value);
+    if (wrong) return unhealable(CODES[wrong.kind], subject, { seq: head + 1, reason: wrong.problem });
+    return this.#fold(found.value, subject);
+  }
+
+  #fold(event: RunEvent, subject: string): Problem | undefined {
+    const before = this.#state;
+    if (before && isOver(before) && !AFTER_THE_END.has(event.type)) {
+      return unhealable('JOURNAL_IMPOSSIBLE', subject, {
+        reason: `'${event.type}' after the end of the run`,
+      });
+    }
+    const after = this.#stateAfter(before, event);
+    const checkpoint = expectedCheckpoint(event, before);
+    if (checkpoint) this.#checkpoints.set(event.seq, checkpoint);
+    const step = stepRecordOf(event, after.planVersion);
+    if (step) this.#steps.set(step.id, step);
+    if (event.type === 'wait_resolved' && event.data.decision === 'halt') this.#haltedAt = event.seq;
+    if (this.#atSnapshot && before && mustWriteSnapshot(before, after)) this.#mayLag = false;
+    if (event.hash === this.#of.snapshotHash) this.#atSnapshot = after;
+    this.#state = after;
+    return undefined;
+  }
+
+  #stateAfter(before: RunState | undefined, event: RunEvent): RunState {
+    if (before) return reduce(before, event);
+    if (event.type !== 'run_created') throw new Error(`the journal begins with '${event.type}'`);
+    this.#identity = event.data;
+    return initialState(this.#of.runId, event);
+  }
+}
+
+/** Reads a whole journal that is at hand. */
+export function readJournal(of: ReadingOf, events: Iterable<FoundEvent>): JournalFacts {
+  const reading = new JournalReading(of);
+  for (const found of events) reading.take(found);
+  return reading.end();
+}
+
+/** What cannot even be hashed is not what was sealed. */
+function misfitOf(chain: Parameters<typeof misfit>[0], event: RunEvent): Misfit | undefined {
+  try {
+    return misfit(chain, event);
+  } catch (error) {
+    return { kind: 'content', problem: messageOf(error) };
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,27 @@
+/** Whether two values that were stored are the same, and in which members they differ. Total over whatever was decoded. */
+import { isMap } from 'immutable';
+import { canonicalJson, type Json } from '../encoding/json.ts';
+
+/** Names of the members in which they differ, in order. A member that is undefined is absent. */
+export function differing(a: object, b: object): string[] {
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...names].filter((name) => !isSame(left[name], right[name])).sort();
+}
+
+export function isSame(a: unknown, b: unknown): boolean {
+  return a === b || textOf(a) === textOf(b);
+}
+
+/** A text that is the same for equal values and different for others. */
+export function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  return canonicalJson((isMap(value) ? plain(value) : value) as Json);
+}
+
+function plain(map: Iterable<[unknown, unknown]>): unknown[] {
+  return [...map]
+    .map(([key, value]) => [String(key), value])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+}

@@ -1,0 +1,122 @@
+/** What is wrong with the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
+import type { Wait } from '../run/events.ts';
+import type { RunState } from '../run/state.ts';
+import { isRunStatus, isTerminal } from '../run/status.ts';
+import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
+import type { FoundSnapshot, RunFacts } from './facts.ts';
+import { messageOf } from './journal-reading.ts';
+import { healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { differing } from './same.ts';
+
+const SUBJECT = 'run';
+
+/**
+ * How far the stored `wakeAt` may be put off: a run that operators hold is looked at within five minutes, and who moves
+ * it forward and then looks needs no longer than that either (J10).
+ */
+const PUT_OFF_MS = 5 * 60_000;
+
+/** Members that say when, how and why a run has ended. */
+const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[] } = {
+  completed: ['completedAt', 'durationMs', 'result'],
+  failed: ['completedAt', 'durationMs', 'error'],
+  cancelled: ['completedAt', 'durationMs', 'stopKind'],
+};
+
+/** Of a run whose journal is sound and folds to `state`. */
+export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
+  const { snapshot } = facts;
+  if (!snapshot) return [healable('SNAPSHOT_MISSING', SUBJECT)];
+  if (snapshot.kind === 'newer') {
+    return [unhealable('NEWER_SCHEMA', SUBJECT, { schemaVersion: snapshot.schemaVersion })];
+  }
+  if (snapshot.kind === 'unreadable') {
+    return [healable('SNAPSHOT_UNREADABLE', SUBJECT, { reason: snapshot.reason })];
+  }
+  const { atSnapshot } = facts.journal;
+  if (!atSnapshot) return [unknownOrigin(snapshot.value, state)];
+  return [
+    ...differencesSafely(snapshot.value, atSnapshot),
+    ...lag(facts, atSnapshot, state),
+    ...lateWake(facts, snapshot, state),
+  ];
+}
+
+/** It was made from an event that this journal does not have. */
+function unknownOrigin(found: RunState, state: RunState): Problem {
+  const evidence = { snapshotHead: found.head, journalHead: state.head };
+  const code = found.head > state.head ? 'SNAPSHOT_AHEAD' : 'SNAPSHOT_OF_ANOTHER_JOURNAL';
+  return unhealable(code, SUBJECT, evidence);
+}
+
+function lag({ journal }: RunFacts, atSnapshot: RunState, state: RunState): Problem[] {
+  if (atSnapshot.head === state.head || journal.mayLag) return [];
+  const evidence = { snapshotHead: atSnapshot.head, journalHead: state.head };
+  return [healable('SNAPSHOT_BEHIND', SUBJECT, evidence)];
+}
+
+/** A document that was decoded may still hold anything where a value has parts. */
+function differencesSafely(found: RunState, expected: RunState): Problem[] {
+  try {
+    return differences(found, expected);
+  } catch (error) {
+    return [healable('SNAPSHOT_UNREADABLE', SUBJECT, { reason: messageOf(error) })];
+  }
+}
+
+/** Each member that differs is told once: by the problem that says most about it. */
+function differences(found: RunState, expected: RunState): Problem[] {
+  const problems: Problem[] = [];
+  const left = new Set(differing(found, expected));
+  const tell = (code: ProblemCode, members: readonly string[], evidence: Problem['evidence'] = {}) => {
+    const told = members.filter((member) => left.delete(member));
+    if (told.length > 0) problems.push(healable(code, SUBJECT, { members: told, ...evidence }));
+  };
+  if (expected.stopKind === 'halt' && found.status !== 'cancelled')
+    tell('HALT_NOT_APPLIED', ['status', 'stopKind']);
+  if (isRunStatus(found.status) && isTerminal(found.status)) {
+    const missing = (TERMINAL_MEMBERS[found.status] ?? []).filter((member) => found[member] === undefined);
+    tell('TERMINAL_FIELDS_MISSING', missing);
+  }
+  if (left.has('waits')) {
+    for (const [code, waits] of waitsAmiss(found, expected)) {
+      if (waits.length > 0) tell(code, ['waits'], { waits });
+    }
+  }
+  tell('SNAPSHOT_DIFFERENT', [...left]);
+  return problems;
+}
+
+function waitsAmiss(found: RunState, expected: RunState): [ProblemCode, string[]][] {
+  const there = idsOf(found.waits);
+  const wanted = idsOf(expected.waits);
+  const extra = there.filter((id) => !wanted.includes(id));
+  const settled = found.status === 'completed' || found.status === 'cancelled';
+  return [
+    [settled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', extra],
+    ['EVENT_WITHOUT_WAIT', wanted.filter((id) => !there.includes(id))],
+  ];
+}
+
+/** What was decoded as waits may be anything. */
+function idsOf(waits: readonly Wait[]): string[] {
+  if (!Array.isArray(waits)) return [];
+  return waits.flatMap((wait: Partial<Wait> | null) => (typeof wait?.id === 'string' ? [wait.id] : []));
+}
+
+/** Too early is harmless, and so is what has been put off for as long as it may be. */
+function lateWake(facts: RunFacts, found: FoundSnapshot, state: RunState): Problem[] {
+  const implied = wakeAt(state, found.soft);
+  if (implied === undefined) return [];
+  const latest = Math.max(implied, facts.readAt + mayBePutOff(state));
+  if (found.wakeAt !== undefined && found.wakeAt <= latest) return [];
+  const evidence = { implied, ...(found.wakeAt === undefined ? {} : { stored: found.wakeAt }) };
+  return [healable('WAKE_LATE', SUBJECT, evidence)];
+}
+
+/** The scan looks at a run that rests, and then puts off the next look by what is usual for such a run. */
+function mayBePutOff(state: RunState): number {
+  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return PUT_OFF_MS;
+  if (isParked(state)) return PARKED_MS;
+  return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
+}

@@ -1,0 +1,63 @@
+/** What is wrong around the run: at the rendezvous of its waits, and with the record under which it was started. Pure. */
+import { COMPLETED_TTL_MS } from '../decisions/idempotency.ts';
+import { isOver, type RunState } from '../run/state.ts';
+import type { RendezvousFact, RunFacts } from './facts.ts';
+import { healable, type Problem, unhealable } from './problems.ts';
+
+export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: RunState): Problem[] {
+  return rendezvous.flatMap((place) => {
+    const subject = `rendezvous/${place.event}/${place.key}`;
+    if (place.reason !== undefined) {
+      return [unhealable('RENDEZVOUS_UNREADABLE', subject, { reason: place.reason })];
+    }
+    return [
+      ...notListed(place, state).map((waitId) => healable('WAIT_NOT_LISTED', subject, { waitId })),
+      ...listedInVain(place, state, snapshot?.soft?.obligationsMet === true).map((waitId) =>
+        healable('LISTED_WITHOUT_WAIT', subject, { waitId }),
+      ),
+    ];
+  });
+}
+
+/** Open waits of which the outside has been told, so that they must be known there. */
+function notListed({ event, key, listed }: RendezvousFact, state: RunState): string[] {
+  // Who holds the run tells the outside itself. Of one that rests, whoever answers appends first and strikes off after.
+  if (state.lease || isOver(state)) return [];
+  return state.waits
+    .filter(
+      (wait) => wait.kind === 'event' && wait.announced && wait.name === event && (wait.key ?? '') === key,
+    )
+    .map(({ id }) => id)
+    .filter((id) => !listed.includes(id));
+}
+
+/** A run that has ended and has told everybody so waits nowhere. Before that, who closes a wait strikes it off after. */
+function listedInVain({ listed }: RendezvousFact, state: RunState, allTold: boolean): readonly string[] {
+  return isOver(state) && allTold ? listed : [];
+}
+
+/** A start's record is made in its own commit, and stands for a day (DESIGN 2.10). */
+export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): Problem[] {
+  const { idempotencyKey, createdAt } = state;
+  if (idempotencyKey === undefined) return [];
+  const standsUntil = createdAt + COMPLETED_TTL_MS;
+  const subject = 'idempotency';
+  if (!record) {
+    if (readAt >= standsUntil) return [];
+    return [unhealable('IDEMPOTENCY_RECORD_MISSING', subject, { until: standsUntil })];
+  }
+  if (record.kind === 'newer') {
+    return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: record.schemaVersion })];
+  }
+  if (record.kind === 'unreadable') {
+    return readAt >= standsUntil
+      ? []
+      : [unhealable('IDEMPOTENCY_RECORD_UNREADABLE', subject, { reason: record.reason })];
+  }
+  const { runId: pointsTo, createdAt: madeAt, tenantId } = record.value;
+  // What took its place after it had expired is about another request.
+  if ((pointsTo === runId && tenantId === state.tenantId) || madeAt >= standsUntil) return [];
+  return [
+    unhealable('IDEMPOTENCY_RECORD_ELSEWHERE', subject, pointsTo === undefined ? {} : { runId: pointsTo }),
+  ];
+}
