@@ -26,6 +26,7 @@ import type {
   SnapshotTouch,
   SoftUpdate,
   StartCommit,
+  Supersedes,
   TouchResult,
 } from '../ports/run-store.ts';
 import type { Memo } from '../ports/value-store.ts';
@@ -45,7 +46,7 @@ export class MemoryRunStore implements RunStore {
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
-    const { state, events, checkpoints, records } = commit;
+    const { state, events, checkpoints, records, supersedes } = commit;
     for (const { record } of records) encodeKey(record.key);
     if (this.#db.runs.has(state.id)) return { kind: 'exists' };
     if (records.some(({ record, replaces }) => this.#db.records.get(record.key)?.version !== replaces)) {
@@ -54,6 +55,7 @@ export class MemoryRunStore implements RunStore {
     const version = this.#db.nextVersion();
     this.#db.runs.set(state.id, {
       snapshot: freeze(state),
+    if (supersedes && !this.#supersede(supersedes)) return { kind: 'exists' };
       soft: {},
       wakeAt: wakeAt(state),
       version,
@@ -66,9 +68,21 @@ export class MemoryRunStore implements RunStore {
     return { kind: 'committed', snapshotVersion: version };
   }
 
+    if (supersedes) this.#tell(supersedes.snapshot.id, [supersedes.event]);
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const run = this.#db.runs.get(runId);
     if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
+  /** False, and nothing done, if another has written that run. */
+  #supersede({ event, snapshot, seen }: Supersedes): boolean {
+    const run = this.#db.runs.get(snapshot.id);
+    if (run?.version !== seen || run.events.length !== event.seq - 1) return false;
+    run.events.push(freeze(event));
+    run.snapshot = freeze(snapshot);
+    run.wakeAt = wakeAt(snapshot, run.soft);
+    run.version = this.#db.nextVersion();
+    return true;
+  }
+
     const snapshot = readable(run.snapshot, `run ${runId}`);
     // Without a lease the snapshot never lags (J4).
     const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];

@@ -21,7 +21,7 @@ const MAX_STORE_WRITES = 320;
 const MAX_STORE_BYTES = 6 * 1024 * 1024;
 
 /** @throws Error if the first commit of a run cannot be right, whatever is stored */
-export function assertSoundStart({ state, events, checkpoints, records }: StartCommit): void {
+export function assertSoundStart({ state, events, checkpoints, records, supersedes }: StartCommit): void {
   assertRow(state.id, events);
   if (events[0]?.seq !== 1) throw new Error(`run ${state.id}: a start begins with event 1`);
   if (state.head !== events.length)
@@ -29,7 +29,11 @@ export function assertSoundStart({ state, events, checkpoints, records }: StartC
   if (new Set(records.map(({ record }) => record.key)).size !== records.length) {
     throw new Error(`run ${state.id}: two idempotency records of a start have one key`);
   }
-  assertLoad(state.id, { events, checkpoints, steps: [], others: 1 + records.length });
+  if (supersedes && supersedes.snapshot.head !== supersedes.event.seq) {
+    throw new Error(`run ${state.id}: what it supersedes has another head than the event that says so`);
+  }
+  const others = 1 + records.length + (supersedes ? 2 : 0);
+  assertLoad(state.id, { events, checkpoints, steps: [], effects: [], others });
 }
 
 /** The bytes that were counted. @throws Error if a move of a run cannot be right, whatever is stored */

@@ -37,6 +37,17 @@ export interface StartCommit {
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
 }
+  readonly supersedes?: Supersedes;
+}
+
+/** The end of another run that the start puts an end to for good: appended to its journal in the same commit, or neither is. */
+export interface Supersedes {
+  readonly event: RunEvent<'run_superseded'>;
+  /** The state of that run after the event. */
+  readonly snapshot: RunState;
+  /** Of that run, as it was read: what is not folded stays as it is. */
+  readonly soft: SoftState;
+  readonly seen: Version;
 
 /** One move of a run (DESIGN section 4). Events and checkpoints are created, step records are set. */
 export interface JournalCommit {
@@ -108,7 +119,10 @@ export interface PageRequest {
 }
 
 export interface RunStore extends PayloadStore, MemoStore {
-  /** Creates run, first event and idempotency records, each under must-not-exist. */
+  /**
+   * Creates run, first event and idempotency records, each under must-not-exist. `exists` also where another has written the
+   * run that was to be superseded.
+   */
   start(commit: StartCommit): Promise<CommitResult>;
   /** With `ofTenant`, a run of another tenant is none, and takes no longer than one that is not there. */
   load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined>;

@@ -24,11 +24,18 @@ import type {
   SnapshotTouch,
   StartCommit,
   TouchResult,
+  Supersedes,
 } from '../ports/run-store.ts';
 import type { Memo } from '../ports/value-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
-import { decodeSnapshot, decodeSoft, encodeNewSnapshot, encodeSnapshotUpdate } from './codec/snapshot.ts';
+import {
+  decodeSnapshot,
+  decodeSoft,
+  encodeNewSnapshot,
+  encodeOutsideUpdate,
+  encodeSnapshotUpdate,
+} from './codec/snapshot.ts';
 import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
@@ -65,7 +72,7 @@ export class FirestoreRunStore implements RunStore {
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
-    const { state, events, checkpoints, records } = commit;
+    const { state, events, checkpoints, records, supersedes } = commit;
     const run = this.#paths.run(state.id);
     const batch = this.#newBatch();
     batch.create(run, encodeNewSnapshot(state));
@@ -78,16 +85,23 @@ export class FirestoreRunStore implements RunStore {
       if (replaces === undefined) createRecord(batch, document, record);
       else replaceRecord(batch, { document, record, seen: replaces });
     }
-    const replacing = records.some(({ replaces }) => replaces !== undefined);
+    if (supersedes) this.#supersede(batch, supersedes);
+    const overwrites = supersedes !== undefined || records.some(({ replaces }) => replaces !== undefined);
     return outcomeOf(() => batch.commit(), {
       what: `start of run ${state.id}`,
       snapshotAt: 0,
-      isRefusal: (error) => isTaken(error) || (replacing && isStale(error)),
+      isRefusal: (error) => isTaken(error) || (overwrites && isStale(error)),
     });
   }
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     const bytes = assertSoundCommit(commit);
+  #supersede(batch: StoreBatch, { event, snapshot, soft, seen }: Supersedes): void {
+    const run = this.#paths.run(snapshot.id);
+    batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    batch.update(run, encodeOutsideUpdate(snapshot, soft), lastUpdateTime(seen));
+  }
+
     const { runId, events, checkpoints, steps, snapshot, soft } = commit;
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {

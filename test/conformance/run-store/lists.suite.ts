@@ -95,6 +95,39 @@ export function listClaims(current: () => Stores): void {
     });
   });
 
+  test('the list of runs takes several statuses, and how runs were stopped', async () => {
+    const cancel = async (runId: string, at: number, stopKind: 'user' | 'halt') => {
+      const state = await start(runId, at, { repoId: 'acme/app' });
+      const end = { type: 'run_cancelled', data: { stopKind }, initiator: 'user' } as const;
+      await runs.commit(move(state, [end], { at, snapshot: true }).commit);
+    };
+    await start('run_pending', T0 + 4);
+    await cancel('run_halted', T0 + 3, 'halt');
+    await cancel('run_stopped', T0 + 2, 'user');
+    const claimed = await start('run_running', T0 + 1);
+    await runs.commit(move(claimed, claim(claimed, T0 + 300_000), { snapshot: true }).commit);
+    await start('run_foreign', T0 + 1, { tenantId: 'other' });
+
+    const list = (filter: Omit<RunFilter, 'tenantId'>) =>
+      all((page) => runs.listRuns({ tenantId: 'acme', ...filter }, page), 1).then((found) =>
+        found.map(({ id }) => id),
+      );
+    expect(await list({ status: ['running', 'pending'] })).toEqual(['run_pending', 'run_running']);
+    expect(await list({ status: ['pending', 'cancelled'], repoId: 'acme/app' })).toEqual([
+      'run_halted',
+      'run_stopped',
+    ]);
+    expect(await list({ status: 'cancelled', stopKind: ['halt'] })).toEqual(['run_halted']);
+    expect(await list({ status: 'cancelled', stopKind: ['user', 'system', 'policy'] })).toEqual([
+      'run_stopped',
+    ]);
+    expect(await list({ status: 'cancelled', stopKind: ['halt', 'user'], repoId: 'acme/app' })).toEqual([
+      'run_halted',
+      'run_stopped',
+    ]);
+    expect(await list({ status: ['failed', 'completed'] })).toEqual([]);
+  });
+
   describe('the lists under a run', () => {
     test('events and checkpoints come in their own order, steps by id, each complete over its pages', async () => {
       const ids = ['b', 'a', 'c[x y]', 'c[/]', 'd'];

@@ -6,6 +6,7 @@ import { dueClaims } from './due.suite.ts';
 import { listClaims } from './lists.suite.ts';
 import { loadClaims } from './load.suite.ts';
 import { startClaims } from './start.suite.ts';
+import { supersedeClaims } from './supersede.suite.ts';
 import { touchClaims } from './touch.suite.ts';
 
 export function runStoreConformance(name: string, harness: Harness): void {
@@ -15,7 +16,15 @@ export function runStoreConformance(name: string, harness: Harness): void {
       stores = await harness.make();
     });
     afterAll(() => harness.close());
-    const parts = [startClaims, commitClaims, loadClaims, touchClaims, dueClaims, listClaims];
+    const parts = [
+      startClaims,
+      supersedeClaims,
+      commitClaims,
+      loadClaims,
+      touchClaims,
+      dueClaims,
+      listClaims,
+    ];
     for (const claims of parts) claims(() => stores);
   });
 }

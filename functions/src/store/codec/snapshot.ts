@@ -191,6 +191,11 @@ export function decodeSnapshot(document: Members, what: string): RunState {
   refuseNewer(document, what);
   return { ...fixed.decode(document, what), ...changing.decode(document, what) };
 }
+/** After an event of others, by who knows what is not folded: that stays, and counts for `wakeAt`. */
+export function encodeOutsideUpdate(snapshot: RunState, known: SoftState): Members {
+  return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
+}
+
 
 export function decodeSoft(document: Members, what: string): SoftState {
   return soft.decode((document.soft ?? {}) as Members, what);
