@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ERROR_CODES, type ErrorCode } from '../../../functions/src/core/errors.ts';
+import { changed } from '../../support/image.ts';
 import { document } from '../openapi/checked.ts';
 import { type Drawn, ROUTES, requests } from './requests.ts';
-import { changed, OTHERS_SECRET, Stage, TENANT } from './stage.ts';
+import { OTHERS_SECRET, Stage, TENANT } from './stage.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 2_000);

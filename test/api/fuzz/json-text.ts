@@ -27,7 +27,7 @@ export type Hints = Readonly<Record<string, readonly unknown[]>>;
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /** Each is JSON text or nearly. */
-const ODD: readonly string[] = [
+export const ODD: readonly string[] = [
   'null',
   'true',
   '0',

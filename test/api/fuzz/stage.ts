@@ -10,6 +10,7 @@ import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts
 import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
+import { type Image, imageOf } from '../../support/image.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 
@@ -104,37 +105,9 @@ export class Stage {
     return fresh.filter(({ level }) => level === 'error');
   }
 
-  /** The document or task at each place, for comparing: what was not written is the same object. */
-  image(): Map<string, unknown> {
-    const { db, queue } = this.installation.world;
-    const image = new Map<string, unknown>();
-    for (const [id, { snapshot, soft, wakeAt, version, ...lists }] of db.runs) {
-      for (const [name, value] of Object.entries({ snapshot, soft, wakeAt, version }))
-        image.set(`runs/${id}/${name}`, value);
-      for (const [name, list] of Object.entries(lists))
-        for (const [key, value] of list.entries()) image.set(`runs/${id}/${name}/${key}`, value);
-    }
-    const { records, clients, rendezvous, schedules, payloads } = db;
-    for (const [name, map] of Object.entries({ records, clients, rendezvous, schedules, payloads }))
-      for (const [key, value] of map) image.set(`${name}/${key}`, value);
-    for (const [of, memos] of db.memos)
-      for (const [name, text] of memos) image.set(`memos/${of}/${name}`, text);
-    image.set('config', db.runtimeConfig);
-    for (const { id } of queue.pending) image.set(`tasks/${id}`, true);
-    return image;
+  image(): Image {
+    return imageOf(this.installation.world);
   }
-}
-
-/** The places at which two images differ. */
-export function changed(
-  before: ReadonlyMap<string, unknown>,
-  after: ReadonlyMap<string, unknown>,
-): readonly string[] {
-  const places: string[] = [];
-  for (const [place, value] of after)
-    if (before.get(place) !== value || !before.has(place)) places.push(place);
-  for (const place of before.keys()) if (!after.has(place)) places.push(place);
-  return places;
 }
 
 interface Known {
