@@ -138,10 +138,10 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     lastHandoff: fc.array(wait, { maxLength: 2 }),
     cancellation: withOptional({ stopKind, requestedAt: time }, { reason: text, actor: text }),
     supersededBy: text,
+    replay: word('under_way', 'finished'),
     startedAt: time,
     completedAt: time,
     durationMs: count,
-    replay: word('under_way', 'finished'),
   },
 );
 
@@ -173,10 +173,10 @@ export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
     outputHash: text,
     outputText: fc.json(),
     outputRef: payloadRef,
+    outputFrom: plain({ runId: text, checkpoint: count }),
     outputsSummary: text,
     errorTrace: text,
     agent: text,
-    outputFrom: plain({ runId: text, checkpoint: count }),
     tokensUsed,
     resumable: flag,
     idempotent: flag,

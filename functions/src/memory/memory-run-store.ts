@@ -52,10 +52,10 @@ export class MemoryRunStore implements RunStore {
     if (records.some(({ record, replaces }) => this.#db.records.get(record.key)?.version !== replaces)) {
       return { kind: 'exists' };
     }
+    if (supersedes && !this.#supersede(supersedes)) return { kind: 'exists' };
     const version = this.#db.nextVersion();
     this.#db.runs.set(state.id, {
       snapshot: freeze(state),
-    if (supersedes && !this.#supersede(supersedes)) return { kind: 'exists' };
       soft: {},
       wakeAt: wakeAt(state),
       version,
@@ -65,13 +65,10 @@ export class MemoryRunStore implements RunStore {
     });
     for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
     this.#tell(state.id, events);
+    if (supersedes) this.#tell(supersedes.snapshot.id, [supersedes.event]);
     return { kind: 'committed', snapshotVersion: version };
   }
 
-    if (supersedes) this.#tell(supersedes.snapshot.id, [supersedes.event]);
-  async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
-    const run = this.#db.runs.get(runId);
-    if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
   /** False, and nothing done, if another has written that run. */
   #supersede({ event, snapshot, seen }: Supersedes): boolean {
     const run = this.#db.runs.get(snapshot.id);
@@ -83,6 +80,9 @@ export class MemoryRunStore implements RunStore {
     return true;
   }
 
+  async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
+    const run = this.#db.runs.get(runId);
+    if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
     const snapshot = readable(run.snapshot, `run ${runId}`);
     // Without a lease the snapshot never lags (J4).
     const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];

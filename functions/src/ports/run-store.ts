@@ -36,7 +36,6 @@ export interface StartCommit {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
-}
   readonly supersedes?: Supersedes;
 }
 
@@ -48,6 +47,7 @@ export interface Supersedes {
   /** Of that run, as it was read: what is not folded stays as it is. */
   readonly soft: SoftState;
   readonly seen: Version;
+}
 
 /** One move of a run (DESIGN section 4). Events and checkpoints are created, step records are set. */
 export interface JournalCommit {

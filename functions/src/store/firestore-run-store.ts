@@ -23,8 +23,8 @@ import type {
   RunStore,
   SnapshotTouch,
   StartCommit,
-  TouchResult,
   Supersedes,
+  TouchResult,
 } from '../ports/run-store.ts';
 import type { Memo } from '../ports/value-store.ts';
 import { call, isStale, isTaken } from './call.ts';
@@ -94,14 +94,14 @@ export class FirestoreRunStore implements RunStore {
     });
   }
 
-  async commit(commit: JournalCommit): Promise<CommitResult> {
-    const bytes = assertSoundCommit(commit);
   #supersede(batch: StoreBatch, { event, snapshot, soft, seen }: Supersedes): void {
     const run = this.#paths.run(snapshot.id);
     batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
     batch.update(run, encodeOutsideUpdate(snapshot, soft), lastUpdateTime(seen));
   }
 
+  async commit(commit: JournalCommit): Promise<CommitResult> {
+    const bytes = assertSoundCommit(commit);
     const { runId, events, checkpoints, steps, snapshot, soft } = commit;
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {

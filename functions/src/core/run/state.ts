@@ -163,9 +163,9 @@ export interface RunState extends RunIdentity {
   /** Compensation has begun: nothing else will run any more. */
   readonly compensating: boolean;
   readonly supersededBy?: string;
-  readonly resumeCount: number;
   /** Of a successor: whether it still takes steps over from its source, or has. Absent before it begins to. */
   readonly replay?: 'under_way' | 'finished';
+  readonly resumeCount: number;
   /** Interruptions since the newest checkpoint; five of them end the run (section 9). */
   readonly interruptions: number;
   readonly createdAt: number;
@@ -224,6 +224,11 @@ export function hasObligations(state: RunState): boolean {
   return state.parent !== undefined || state.ties.length > 0;
 }
 
+/** A successor that has yet to take over what its source had completed, or the rest of it. */
+export function isImporting({ source, replay }: RunState): boolean {
+  return source !== undefined && replay !== 'finished';
+}
+
 export function isSuccess(outcome: string): outcome is SuccessOutcome {
   return (SUCCESS_OUTCOMES as readonly string[]).includes(outcome);
 }
@@ -234,11 +239,6 @@ export function stepsInFlight(state: RunState): string[] {
   for (const [key, step] of state.steps) if (step.phase === 'running') open.push(key);
   return open;
 }
-/** A successor that has yet to take over what its source had completed, or the rest of it. */
-export function isImporting({ source, replay }: RunState): boolean {
-  return source !== undefined && replay !== 'finished';
-}
-
 
 export function isOver(state: RunState): boolean {
   return isTerminal(state.status);

@@ -186,16 +186,29 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
   return update;
 }
 
-/** @throws NewerSchemaError, UndecodableDocument */
-export function decodeSnapshot(document: Members, what: string): RunState {
-  refuseNewer(document, what);
-  return { ...fixed.decode(document, what), ...changing.decode(document, what) };
-}
 /** After an event of others, by who knows what is not folded: that stays, and counts for `wakeAt`. */
 export function encodeOutsideUpdate(snapshot: RunState, known: SoftState): Members {
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
 
+/**
+ * Every member as the state says, whatever stands there; what is not folded stays, or is written anew where it was
+ * damaged.
+ */
+export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoftDamaged: boolean): Members {
+  const members = { ...fixed.encode(state), ...changing.encode(state) };
+  const update: Members = {};
+  for (const name of [...fixed.names, ...changing.names]) update[name] = members[name] ?? FieldValue.delete();
+  update.wakeAt = timeOrDelete(wakeAt(state, known));
+  if (isSoftDamaged) update.soft = soft.encode(known);
+  return update;
+}
+
+/** @throws NewerSchemaError, UndecodableDocument */
+export function decodeSnapshot(document: Members, what: string): RunState {
+  refuseNewer(document, what);
+  return { ...fixed.decode(document, what), ...changing.decode(document, what) };
+}
 
 export function decodeSoft(document: Members, what: string): SoftState {
   return soft.decode((document.soft ?? {}) as Members, what);
