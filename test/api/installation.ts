@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../functions/src/api/deps.ts';
 import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
+import type { Binding } from '../../functions/src/engine/define/capability.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
@@ -39,8 +40,8 @@ export class Installation {
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
 
-  constructor(workflows: readonly Workflow[] = [echo]) {
-    this.world = new World({ workflows, metrics: this.metrics });
+  constructor(workflows: readonly Workflow[] = [echo], bindings: readonly Binding[] = []) {
+    this.world = new World({ workflows, bindings, metrics: this.metrics });
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
@@ -49,6 +50,8 @@ export class Installation {
       start,
       rendezvous,
       registry,
+      bindings: this.world.deps.bindings,
+      effects: this.world.effects,
       clients: this.clients,
       clientRegistry: this.clients,
       rateLimit: undefined,

@@ -110,6 +110,9 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
       maxLength: 2,
     }),
     ties: fc.array(tie, { maxLength: 2 }),
+    effects: fc.array(plain({ effectId: text, step: text, revision: count, capabilityId: text }), {
+      maxLength: 2,
+    }),
     policyDue: flag,
     compensating: flag,
     sentBack: fc.array(plain({ step: text, revision: count, seq: count }), { maxLength: 2 }),

@@ -59,8 +59,13 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
     { itemKey: text },
   ),
   effect_settled: withOptional(
-    { ...refMembers, effectId: text, outcome: word('recorded', 'reused', 'failed', 'in_doubt') },
-    { itemKey: text },
+    {
+      ...refMembers,
+      effectId: text,
+      capabilityId: text,
+      outcome: word('recorded', 'reused', 'failed', 'in_doubt', 'blocked'),
+    },
+    { itemKey: text, by: word('lookup', 'person'), originEffectId: text },
   ),
   wait_opened: plain({ wait }),
   wait_resolved: withOptional({ waitId: text }, { decision, payloadText: fc.json(), signalId: text }),

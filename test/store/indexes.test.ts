@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
+import { effectCodec } from '../../functions/src/store/codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
 import { rendezvousCodec } from '../../functions/src/store/codec/rendezvous.ts';
 import { runtimeConfigCodec } from '../../functions/src/store/codec/runtime-config.ts';
@@ -38,6 +39,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_waits: rendezvousCodec.names,
   gwi_config: runtimeConfigCodec.names,
   gwi_schedules: scheduleCodec.names,
+  gwi_effects: effectCodec.names,
 };
 
 describe('firestore.indexes.json', () => {

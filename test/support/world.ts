@@ -2,11 +2,13 @@
 
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import type { RunState } from '../../functions/src/core/run/state.ts';
+import type { Binding } from '../../functions/src/engine/define/capability.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
 import type { StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
+import type { EventBus } from '../../functions/src/ports/event-bus.ts';
 import type { Log } from '../../functions/src/ports/log.ts';
 import type { Metrics } from '../../functions/src/ports/metrics.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
@@ -19,14 +21,23 @@ export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface WorldOptions {
   readonly workflows: readonly Workflow[];
+  readonly bindings?: readonly Binding[];
   readonly settings?: Partial<EngineSettings>;
   readonly seed?: number;
   readonly metrics?: Metrics;
+  readonly bus?: EventBus;
 }
 
 export class World extends Installation {
-  constructor({ workflows, settings, seed, metrics }: WorldOptions) {
-    super({ workflows, settings: { ...LOCAL_SETTINGS, ...settings }, seed, metrics, logTo: () => SILENT });
+  constructor({ workflows, bindings, settings, seed, metrics, bus }: WorldOptions) {
+    const all = { ...LOCAL_SETTINGS, ...settings };
+    super({ workflows, bindings, settings: all, seed, metrics, bus, logTo: () => SILENT });
+  }
+
+  stateOf(runId: string): RunState {
+    const run = this.db.runs.get(runId);
+    if (!run) throw new Error(`there is no run ${runId}`);
+    return fold(runId, run.events);
   }
 
   async start(type: string, input: unknown = {}, more: Partial<StartRequest> = {}): Promise<string> {

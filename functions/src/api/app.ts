@@ -16,6 +16,7 @@ import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
+import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
@@ -96,6 +97,15 @@ export function createApi(deps: ApiDeps): Hono<Env> {
       decideFromApi(deps, c.get('caller'), {
         ...at(c),
         stepId: c.req.param('stepId') ?? '',
+        request: c.req.raw,
+      }),
+  });
+  resource('/v1/runs/{id}/effects', { GET: (c) => listEffects(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/effects/{effectId}/resolve', {
+    POST: (c) =>
+      resolveFromApi(deps, c.get('caller'), {
+        ...at(c),
+        effectId: c.req.param('effectId') ?? '',
         request: c.req.raw,
       }),
   });

@@ -1,8 +1,10 @@
 /** What the API needs of the world. Only `platform/` puts one together. */
+import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { EffectStore } from '../ports/effect-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
@@ -14,6 +16,9 @@ import type { RateLimit } from './rate-limit.ts';
 export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
+  readonly bindings: Bindings;
+  /** The side-effect ledger. */
+  readonly effects: EffectStore;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
   /** Of each caller at this instance; undefined: none. */

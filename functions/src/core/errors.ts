@@ -72,6 +72,11 @@ export const ERROR_CODES = {
     title: 'It is not known whether an outside action took place',
     help: 'Find out at the receiver, then resolve the effect: record the result, allow one repetition, or fail it.',
   },
+  EFFECT_RESOLVED: {
+    httpStatus: 409,
+    title: 'It is known already what became of the effect',
+    help: 'Read the effects of the run: they show who said what, and what is recorded.',
+  },
   APPROVAL_DECIDED: {
     httpStatus: 409,
     title: 'The approval was already decided differently',

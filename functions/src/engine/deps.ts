@@ -2,6 +2,8 @@
 import type { Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EffectStore } from '../ports/effect-store.ts';
+import type { EventBus } from '../ports/event-bus.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -9,6 +11,7 @@ import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
+import type { Bindings } from './define/bindings.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { EngineSettings } from './settings.ts';
 
@@ -31,6 +34,8 @@ export interface OtherRuns {
 }
 
 export interface EngineDeps {
+  /** Where the events of runs are published; absent: nowhere. */
+  readonly bus?: EventBus;
   readonly otherRuns: OtherRuns;
   readonly store: RunStore;
   readonly queue: TaskQueue;
@@ -41,6 +46,8 @@ export interface EngineDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly registry: WorkflowRegistry;
+  readonly effects: EffectStore;
+  readonly bindings: Bindings;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */
   readonly shutdown: AbortSignal;

@@ -3,6 +3,7 @@
  * every decision sees the state as the ones before it in the batch left it. Knows the limits of a commit, not how
  * it is sent.
  */
+import type { EffectWrite } from '../core/effects/effect.ts';
 import { canonicalTextOf } from '../core/encoding/json.ts';
 import { seal } from '../core/run/chain.ts';
 import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
@@ -16,6 +17,8 @@ import { wakeAt } from '../core/run/wake.ts';
 export const MAX_COMMIT_WRITES = 300;
 /** Below Firestore's 10 MiB a request, with room for field names and encoding. */
 export const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
+/** An event, and what can lie beside it: a checkpoint and a step record, or a row of the ledger. */
+const WRITES_PER_EVENT = 3;
 /** What an event with its checkpoint and step record takes beside its data and the output. */
 const EVENT_OVERHEAD_BYTES = 2_048;
 
@@ -37,7 +40,12 @@ export interface BatchParams {
 
 /** What became of a proposal: the events it put into the batch, or why it was refused. */
 export type ProposalResult =
-  | { readonly kind: 'appended'; readonly events: readonly RunEvent[] }
+  | {
+      readonly kind: 'appended';
+      readonly events: readonly RunEvent[];
+      /** Whether rows of the ledger go with them, which others may have written meanwhile. */
+      readonly withEffects: boolean;
+    }
   | { readonly kind: 'refused'; readonly error: unknown };
 
 export interface Batch {
@@ -46,6 +54,7 @@ export interface Batch {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
+  readonly effects: readonly EffectWrite[];
   /** Every change of status on the way; one commit may make several. */
   readonly moves: readonly { readonly from: RunStatus; readonly to: RunStatus }[];
   /** One for each proposal taken, in order; proposals beyond the limits of a commit are left for the next. */
@@ -57,6 +66,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
   const events: RunEvent[] = [];
   const checkpoints: Checkpoint[] = [];
   const steps = new Map<string, StepRecord>();
+  const effects: EffectWrite[] = [];
   const moves: Batch['moves'][number][] = [];
   const results: ProposalResult[] = [];
   let after = state;
@@ -71,10 +81,10 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
       continue;
     }
     const wanted = sizeOf(drafts);
-    const writes = events.length + checkpoints.length + steps.size;
+    const writes = events.length + checkpoints.length + steps.size + effects.length;
     if (
       results.length > 0 &&
-      (writes + 3 * drafts.length > MAX_COMMIT_WRITES || bytes + wanted > MAX_COMMIT_BYTES)
+      (writes + WRITES_PER_EVENT * drafts.length > MAX_COMMIT_WRITES || bytes + wanted > MAX_COMMIT_BYTES)
     )
       break;
     bytes += wanted;
@@ -86,14 +96,16 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
       if (checkpoint) checkpoints.push(checkpoint);
       const step = stepRecordOf(event, after.planVersion);
       if (step) steps.set(step.id, step);
+      if (draft.effect) effects.push(draft.effect);
       const { status: from } = after;
       after = reduce(after, event);
       if (after.status !== from) moves.push({ from, to: after.status });
       events.push(event);
     }
-    results.push({ kind: 'appended', events: events.slice(first) });
+    const withEffects = drafts.some(({ effect }) => effect !== undefined);
+    results.push({ kind: 'appended', events: events.slice(first), withEffects });
   }
-  return { after, events, checkpoints, steps: [...steps.values()], moves, results };
+  return { after, events, checkpoints, steps: [...steps.values()], effects, moves, results };
 }
 
 /**
@@ -114,10 +126,11 @@ function writerOf(draft: EventDraft, state: RunState, owner: string | undefined)
 
 function sizeOf(drafts: readonly EventDraft[]): number {
   let bytes = 0;
-  for (const { data, outputText } of drafts) {
+  for (const { data, outputText, effect } of drafts) {
     // The text of the data is made once: the event is hashed and stored by it.
     bytes += EVENT_OVERHEAD_BYTES + Buffer.byteLength(canonicalTextOf(data));
     if (outputText !== undefined) bytes += Buffer.byteLength(outputText);
+    if (effect !== undefined) bytes += Buffer.byteLength(JSON.stringify(effect));
   }
   return bytes;
 }

@@ -9,6 +9,7 @@ import type { RunEvent } from '../core/run/events.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { Progress, RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
+import type { EventBus } from '../ports/event-bus.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
@@ -21,6 +22,15 @@ export interface JournalDeps {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly metrics: Metrics;
+  /** Where events are published; absent: nowhere. Whoever appends only notes that they are owed: drives publish. */
+  readonly bus?: EventBus;
+}
+
+/** Told of every event that is durable, in order; may miss some, and be told of some twice. Must neither throw nor wait. */
+export interface Follower {
+  take(events: readonly RunEvent[]): void;
+  /** Events up to this seq are published. */
+  readonly publishedSeq: number;
 }
 
 export interface JournalOptions {
@@ -32,6 +42,8 @@ export interface JournalOptions {
   readonly flushMs: number;
   /** What the bodies under way say of themselves, if that is news; it goes with the next snapshot. */
   readonly progress?: () => readonly Progress[] | undefined;
+  /** Absent: events are left to the drive that follows. */
+  readonly follower?: Follower;
   /** How long to fight for an answer (unknown outcomes, foreign appends) before giving up, ms. */
   readonly patienceMs: number;
 }
@@ -41,11 +53,18 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
+/** Somebody else has written a row of the ledger that was to be written: read it, and decide again. */
+export class EffectMoved extends Error {
+  override readonly name = 'EffectMoved';
+}
+
 export interface Appended {
   /** The newest state known when the append was settled. */
   readonly state: RunState;
   /** What this append added; empty if its decision was to add nothing. */
   readonly events: readonly RunEvent[];
+  /** Of the rows of the ledger that went with it, if the store has said. */
+  readonly effectsVersion?: Version;
 }
 
 /** Tail events read at once after a conflict; more are read page by page. */
@@ -61,11 +80,16 @@ type Job =
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
 
+type CommitEnd =
+  | { readonly kind: 'durable'; readonly effectsVersion?: Version }
+  | { readonly kind: 'overtaken' | 'effect_moved' };
+
 export class RunJournal {
   readonly #deps: JournalDeps;
   readonly #options: JournalOptions;
   readonly #jobs: Job[] = [];
   #state: RunState;
+  readonly #publishedSeq: number | undefined;
   #snapshotVersion: Version | undefined;
   #snapshotHead: number;
   #lastSnapshotAt: number;
@@ -80,6 +104,8 @@ export class RunJournal {
     this.#deps = deps;
     this.#options = options;
     this.#state = loaded.state;
+    // A run that began when events were published keeps its watermark when they are not any more.
+    this.#publishedSeq = loaded.soft.publishedSeq ?? (deps.bus ? 0 : undefined);
     this.#snapshotVersion = loaded.snapshotVersion;
     this.#snapshotHead = loaded.snapshotHead;
     this.#lastSnapshotAt = this.#lastCommitAt = deps.clock.now();
@@ -88,6 +114,11 @@ export class RunJournal {
   /** The newest state this writer knows. */
   get state(): RunState {
     return this.#state;
+  }
+
+  /** Of the newest snapshot write of this writer, if the store has said. */
+  get snapshotVersion(): Version | undefined {
+    return this.#snapshotVersion;
   }
 
   /** Epoch ms of the newest snapshot write, and of the newest commit, of this writer (or its start). */
@@ -109,8 +140,8 @@ export class RunJournal {
   }
 
   /**
-   * Resolves once what `decide` wanted is durable, and known to be. Rejects with what `decide` threw, with
-   * `LeaseLost`, or with `OutcomeUnknown` when patience ended (then nobody knows, and the lease will expire).
+   * Resolves once what `decide` wanted is durable, and known to be. Rejects with what `decide` threw, with `EffectMoved`,
+   * with `LeaseLost`, or with `OutcomeUnknown` when patience ended (then nobody knows, and the lease will expire).
    */
   append(decide: Decide): Promise<Appended> {
     return this.#enqueue({ kind: 'append', decide, done: Promise.withResolvers() });
@@ -172,10 +203,11 @@ export class RunJournal {
         newEventId: () => this.#deps.random.token(),
         ...(this.#options.owner === undefined ? {} : { owner: this.#options.owner }),
       });
-      if (batch.events.length === 0 || (await this.#commit(batch, deadline))) {
-        return this.#settle(jobs, batch);
-      }
+      if (batch.events.length === 0) return this.#settle(jobs, batch);
+      const end = await this.#commit(batch, deadline);
+      if (end.kind === 'durable') return this.#settle(jobs, batch, end.effectsVersion);
       this.#assertHolding();
+      if (end.kind === 'effect_moved') return this.#refuseEffects(jobs, batch);
       if (this.#deps.clock.now() >= deadline) throw new OutcomeUnknown('append', 'the run is too busy');
       // Whoever holds the lease writes on; everybody else leaves it room, and then looks again: what was read before the
       // pause is certainly out of date by now.
@@ -186,8 +218,8 @@ export class RunJournal {
     }
   }
 
-  /** True once the batch is durable; false if it never will be, with the foreign events folded in. */
-  async #commit(batch: Batch, deadline: number): Promise<boolean> {
+  /** `overtaken`: it never will be durable, and the foreign events are folded in. */
+  async #commit(batch: Batch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
     const withSnapshot = mustWriteSnapshot(this.#state, batch.after) || (due && this.#isHolder(batch.after));
@@ -198,12 +230,17 @@ export class RunJournal {
           events: batch.events,
           checkpoints: batch.checkpoints,
           steps: batch.steps,
+          ...(batch.effects.length > 0 ? { effects: batch.effects } : {}),
           ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after) } : {}),
         }),
       deadline,
     );
-    if (result.kind === 'exists' && !(await this.#isOurs(batch))) return false;
+    if (result.kind !== 'committed') {
+      const { isOurs, foreign } = await this.#whoWrote(batch);
+      if (!isOurs) return { kind: foreign || batch.effects.length === 0 ? 'overtaken' : 'effect_moved' };
+    }
     measure(this.#deps.metrics, batch);
+    this.#options.follower?.take(batch.events);
     // Otherwise the tail that was folded to recognise our events holds them all, and what others wrote after them.
     if (result.kind === 'committed') this.#state = batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
@@ -211,14 +248,29 @@ export class RunJournal {
       this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
     // By what we wrote, not by what others wrote after it: who was taken over has not let go, and must stop.
     this.#holding = this.#isHolder(batch.after);
-    return true;
+    const effectsVersion = result.kind === 'committed' ? result.effectsVersion : undefined;
+    return { kind: 'durable', ...(effectsVersion === undefined ? {} : { effectsVersion }) };
   }
 
-  /** After ALREADY_EXISTS: our own append whose answer was lost (J8), or another's. Folds the tail either way. */
-  async #isOurs(batch: Batch): Promise<boolean> {
+  /**
+   * After a refusal: our own append whose answer was lost (J8), or another's. Folds the tail either way. If it is nobody's,
+   * what stood in the way was no event.
+   */
+  async #whoWrote(batch: Batch): Promise<{ isOurs: boolean; foreign: boolean }> {
     const first = batch.events[0];
     const tail = await this.#readTail();
-    return tail.length > 0 && tail[0]?.id === first?.id;
+    const isOurs = tail.length > 0 && tail[0]?.id === first?.id;
+    return { isOurs, foreign: !isOurs && tail.length > 0 };
+  }
+
+  /** Those whose rows others have written decide again; the rest of the batch is sent once more. */
+  #refuseEffects(jobs: readonly Extract<Job, { kind: 'append' }>[], { results }: Batch): void {
+    results.forEach((result, i) => {
+      const job = jobs[i];
+      if (!job || result.kind !== 'appended' || !result.withEffects) return;
+      this.#jobs.splice(this.#jobs.indexOf(job), 1);
+      job.done.reject(new EffectMoved(`run ${this.#state.id}: a row of the ledger was written by another`));
+    });
   }
 
   async #touchOnce(): Promise<void> {
@@ -258,6 +310,7 @@ export class RunJournal {
         if (event.writer === undefined || event.writer.owner !== this.#options.owner)
           this.#foreignEvents += 1;
       }
+      this.#options.follower?.take(page);
       tail.push(...page);
       if (page.length < TAIL_PAGE) return tail;
     }
@@ -291,20 +344,29 @@ export class RunJournal {
     return appends;
   }
 
-  #settle(jobs: readonly Extract<Job, { kind: 'append' }>[], batch: Batch): void {
+  #settle(jobs: readonly Extract<Job, { kind: 'append' }>[], batch: Batch, effectsVersion?: Version): void {
     this.#jobs.splice(0, batch.results.length);
     batch.results.forEach((result, i) => {
       const done = jobs[i]?.done;
       if (result.kind === 'refused') done?.reject(result.error);
-      else done?.resolve({ state: this.#state, events: result.events });
+      else
+        done?.resolve({
+          state: this.#state,
+          events: result.events,
+          ...(effectsVersion === undefined ? {} : { effectsVersion }),
+        });
     });
   }
 
   #soft(state: RunState): { soft?: SoftUpdate } {
-    if (!this.#isHolder(state)) return {};
+    const publishedSeq = this.#options.follower?.publishedSeq ?? this.#publishedSeq;
+    const published = publishedSeq === undefined ? {} : { publishedSeq };
+    if (!this.#isHolder(state))
+      return publishedSeq === undefined ? {} : { soft: { heartbeat: false, ...published } };
     const inFlight = this.#options.progress?.();
     const leaseExtendedTo = this.#deps.clock.now() + this.#options.leaseMs;
-    return { soft: { heartbeat: true, leaseExtendedTo, ...(inFlight === undefined ? {} : { inFlight }) } };
+    const lived = inFlight === undefined ? {} : { inFlight };
+    return { soft: { heartbeat: true, leaseExtendedTo, ...lived, ...published } };
   }
 
   #noteSnapshot(head: number, version: Version | undefined): void {

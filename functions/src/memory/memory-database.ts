@@ -13,6 +13,7 @@ import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
+import type { StoredEffect } from '../ports/effect-store.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
@@ -36,11 +37,15 @@ export interface RecordDocument {
 
 export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
+  /** What lies under runs whose own document is gone. Nobody but who checks and repairs finds it. */
+  readonly orphans = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
   /** By the id of their document. */
   readonly rendezvous = new Map<string, StoredRendezvous>();
   readonly schedules = new Map<string, StoredSchedule>();
+  /** By their ids. */
+  readonly effects = new Map<string, StoredEffect>();
   runtimeConfig: StoredRuntimeConfig | undefined;
   /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
   readonly payloads = new Map<string, readonly Uint8Array[]>();

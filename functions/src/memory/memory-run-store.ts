@@ -31,17 +31,20 @@ import type {
 } from '../ports/run-store.ts';
 import type { Memo } from '../ports/value-store.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
 import { ascending, descending, pageOf } from './paging.ts';
 
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;
   readonly #values: MemoryValues;
+  readonly #effects: MemoryEffectStore;
   readonly #told = new Set<(runId: string, events: readonly RunEvent[]) => void>();
 
   constructor(db: MemoryDatabase) {
     this.#db = db;
     this.#values = new MemoryValues(db);
+    this.#effects = new MemoryEffectStore(db);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
@@ -106,21 +109,24 @@ export class MemoryRunStore implements RunStore {
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     assertSoundCommit(commit);
-    const { runId, events, checkpoints, steps, snapshot, soft } = commit;
+    const { runId, events, checkpoints, steps, effects = [], snapshot, soft } = commit;
     const run = this.#db.runs.get(runId);
     if (!run) throw new Error(`run ${runId} does not exist`);
     const gap = (events[0]?.seq ?? 0) - run.events.length - 1;
     if (gap < 0) return { kind: 'exists' };
     if (gap > 0) throw new Error(`run ${runId}: event ${events[0]?.seq} would leave a gap in the journal`);
     if (checkpoints.some(({ seq }) => run.checkpoints.has(seq))) return { kind: 'exists' };
+    if (!this.#effects.mayWrite(effects)) return { kind: 'effect_moved' };
 
     run.events.push(...events.map(freeze));
     for (const checkpoint of checkpoints) run.checkpoints.set(checkpoint.seq, freeze(checkpoint));
     for (const step of steps) run.steps.set(step.id, freeze(step));
+    const written = effects.length > 0 ? { effectsVersion: this.#effects.write(effects) } : {};
     this.#tell(runId, events);
-    if (!snapshot) return { kind: 'committed' };
+    if (!snapshot) return { kind: 'committed', ...written };
     return {
       kind: 'committed',
+      ...written,
       snapshotVersion: this.#writeSnapshot(run, { snapshot, ...(soft ? { soft } : {}) }),
     };
   }
@@ -164,7 +170,9 @@ export class MemoryRunStore implements RunStore {
     const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
     const runs = [...this.#db.runs.values()]
       .map((run) => run.snapshot)
-      .filter((run) => wanted.every(([name, value]) => run[name as keyof RunFilter] === value));
+      .filter((run) =>
+        wanted.every(([name, value]) => [value].flat().includes(run[name as keyof RunFilter])),
+      );
     const listed = pageOf(runs, page, {
       list: 'runs',
       positionOf: (run) => [run.createdAt, run.id],
@@ -242,13 +250,15 @@ export class MemoryRunStore implements RunStore {
   }
 
   #softAfter(before: SoftState, update: SoftUpdate): SoftState {
-    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet } = update;
+    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet, publishedSeq, publishDueAt } = update;
     return Object.freeze({
       ...before,
       ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
       ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
       ...(inFlight === undefined ? {} : { inFlight }),
       ...(obligationsMet === undefined ? {} : { obligationsMet }),
+      ...(publishedSeq === undefined ? {} : { publishedSeq }),
+      ...(publishDueAt === undefined ? {} : { publishDueAt }),
     });
   }
 }

@@ -5,6 +5,7 @@
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
+import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
@@ -14,6 +15,7 @@ import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
+import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
 import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
@@ -32,7 +34,7 @@ import { systemClock } from './clock.ts';
 import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
-import { installedWorkflows } from './installed.ts';
+import { installedBindings, installedWorkflows } from './installed.ts';
 import { InstanceMetrics } from './instance-metrics.ts';
 import { platformLog } from './log.ts';
 import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } from './params.ts';
@@ -81,12 +83,17 @@ function build(settings: Settings): Root {
   };
   const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
   const rendezvous = new FirestoreRendezvousStore(db, collectionPrefix);
+  const effects = new FirestoreEffectStore(db, collectionPrefix);
+  const bindings = new Bindings(installedBindings());
+  bindings.assertBound(registry);
   const engine: EngineDeps = {
     ...start,
     otherRuns: otherRuns({ ...start, registry }),
     rendezvous,
     runtime: new CachedRuntimeConfig(config, systemClock),
     registry,
+    effects,
+    bindings,
     settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
     shutdown,
   };
@@ -115,6 +122,8 @@ function build(settings: Settings): Root {
     api: {
       start,
       registry,
+      bindings,
+      effects,
       environment,
       clients,
       clientRegistry: clients,

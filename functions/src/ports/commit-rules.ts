@@ -4,6 +4,7 @@
  *
  * Must not: check what only the stored documents can tell.
  */
+import type { EffectWrite } from '../core/effects/effect.ts';
 import { CairnError } from '../core/errors.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { MAX_MEMO_NAME_BYTES, MAX_PAYLOAD_BYTES } from '../core/run/limits.ts';
@@ -42,6 +43,7 @@ export function assertSoundCommit({
   events,
   checkpoints,
   steps,
+  effects = [],
   snapshot,
   soft,
 }: JournalCommit): number {
@@ -50,7 +52,7 @@ export function assertSoundCommit({
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
   if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
-  return assertLoad(runId, { events, checkpoints, steps, others: snapshot ? 1 : 0 });
+  return assertLoad(runId, { events, checkpoints, steps, effects, others: snapshot ? 1 : 0 });
 }
 
 /** @throws Error if the write would change nothing */
@@ -91,15 +93,16 @@ interface Load {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
+  readonly effects: readonly EffectWrite[];
   /** Writes beside these. */
   readonly others: number;
 }
 
-function assertLoad(runId: string, { events, checkpoints, steps, others }: Load): number {
-  const writes = events.length + checkpoints.length + steps.length + others;
+function assertLoad(runId: string, { events, checkpoints, steps, effects, others }: Load): number {
+  const writes = events.length + checkpoints.length + steps.length + effects.length + others;
   if (writes > MAX_STORE_WRITES)
     throw new Error(`run ${runId}: a commit of ${writes} writes; ${MAX_STORE_WRITES} are allowed`);
-  const bytes = sizeOf(events) + sizeOf(checkpoints) + sizeOf(steps);
+  const bytes = sizeOf(events) + sizeOf(checkpoints) + sizeOf(steps) + sizeOf(effects);
   if (bytes > MAX_STORE_BYTES)
     throw new Error(`run ${runId}: a commit of ${bytes} bytes; ${MAX_STORE_BYTES} are allowed`);
   return bytes;

@@ -5,7 +5,8 @@
  */
 
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
-import type { RunEvent } from '../core/run/events.ts';
+import type { EffectWrite } from '../core/effects/effect.ts';
+import type { RunEvent, StopKind } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { Progress, RunState, SoftState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
@@ -55,6 +56,8 @@ export interface JournalCommit {
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
+  /** Rows of the ledger: created under must-not-exist, or changed under the version their writer last saw. */
+  readonly effects?: readonly EffectWrite[];
   /** The state after the last of `events`; given when the snapshot is to be written with them. */
   readonly snapshot?: RunState;
   readonly soft?: SoftUpdate;
@@ -69,12 +72,23 @@ export interface SoftUpdate {
   readonly inFlight?: readonly Progress[];
   /** Said once all is done that the end of the run owed to others: nobody need look at it again. */
   readonly obligationsMet?: true;
+  /** Events up to this seq are published; absent: as it was. */
+  readonly publishedSeq?: number;
+  /** By when the bus must have been asked again; absent: as it was. */
+  readonly publishDueAt?: number;
 }
 
 export type CommitResult =
-  | { readonly kind: 'committed'; readonly snapshotVersion?: Version }
+  | {
+      readonly kind: 'committed';
+      readonly snapshotVersion?: Version;
+      /** Of the rows of the ledger that it wrote. */
+      readonly effectsVersion?: Version;
+    }
   /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
-  | { readonly kind: 'exists' };
+  | { readonly kind: 'exists' }
+  /** Somebody else has written a row of the ledger that it creates or changes; nothing was applied. */
+  | { readonly kind: 'effect_moved' };
 
 /** A snapshot write without an event (J9): flush and heartbeat of a drive, or the scan moving `wakeAt`. */
 export interface SnapshotTouch {
@@ -105,7 +119,10 @@ export interface Page<T> {
 
 export interface RunFilter {
   readonly tenantId: string;
-  readonly status?: RunStatus;
+  /** One of these, if there are any. */
+  readonly status?: RunStatus | readonly RunStatus[];
+  /** Of cancelled runs. */
+  readonly stopKind?: readonly StopKind[];
   readonly type?: string;
   readonly repoId?: string;
   readonly threadId?: string;

@@ -6,6 +6,7 @@
  * Must not: decide anything about a run, retry, or read before it writes.
  */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
 import type { PayloadRef, RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
@@ -28,6 +29,7 @@ import type {
 } from '../ports/run-store.ts';
 import type { Memo } from '../ports/value-store.ts';
 import { call, isStale, isTaken } from './call.ts';
+import { effectCodec, encodeEffectChange } from './codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import {
   decodeSnapshot,
@@ -102,7 +104,7 @@ export class FirestoreRunStore implements RunStore {
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     const bytes = assertSoundCommit(commit);
-    const { runId, events, checkpoints, steps, snapshot, soft } = commit;
+    const { runId, events, checkpoints, steps, effects = [], snapshot, soft } = commit;
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {
       if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
@@ -111,13 +113,26 @@ export class FirestoreRunStore implements RunStore {
         batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
       }
       for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
+      for (const effect of effects) this.#writeEffect(batch, effect);
     };
-    const writes = events.length + checkpoints.length + steps.length + (snapshot ? 1 : 0);
+    const others = events.length + checkpoints.length + steps.length + (snapshot ? 1 : 0);
+    const writes = others + effects.length;
     return outcomeOf(() => this.#commits.commit({ writes, bytes, fill }), {
       what: `commit of run ${runId}`,
       ...(snapshot ? { snapshotAt: 0 } : {}),
+      ...(effects.length > 0 ? { effectAt: others } : {}),
       isRefusal: isTaken,
+      isMovedEffect: (error) => effects.length > 0 && isStale(error),
     });
+  }
+
+  #writeEffect(batch: StoreBatch, effect: EffectWrite): void {
+    if (effect.kind === 'create') {
+      batch.create(this.#paths.effect(effect.record.effectId), effectCodec.encode(effect.record));
+    } else {
+      const { effectId, seen, change } = effect;
+      batch.update(this.#paths.effect(effectId), encodeEffectChange(change), lastUpdateTime(seen));
+    }
   }
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
@@ -236,20 +251,31 @@ interface Sending {
   readonly what: string;
   /** Place of the snapshot among the writes, if it is one of them. */
   readonly snapshotAt?: number;
+  /** Of the first row of the ledger, likewise. */
+  readonly effectAt?: number;
   /** Whether the error says that nothing was applied because something was there already. */
   readonly isRefusal: (error: unknown) => boolean;
+  /** Whether it says so of a row of the ledger. */
+  readonly isMovedEffect?: (error: unknown) => boolean;
 }
 
 async function outcomeOf(
   send: () => Promise<readonly WriteResult[]>,
-  { what, snapshotAt, isRefusal }: Sending,
+  { what, snapshotAt, effectAt, isRefusal, isMovedEffect }: Sending,
 ): Promise<CommitResult> {
   try {
     const written = await call(what, send);
-    const snapshot = snapshotAt === undefined ? undefined : written[snapshotAt];
-    return { kind: 'committed', ...(snapshot ? { snapshotVersion: versionOf(snapshot.writeTime) } : {}) };
+    const at = (place: number | undefined) => (place === undefined ? undefined : written[place]);
+    const snapshot = at(snapshotAt);
+    const effect = at(effectAt);
+    return {
+      kind: 'committed',
+      ...(snapshot ? { snapshotVersion: versionOf(snapshot.writeTime) } : {}),
+      ...(effect ? { effectsVersion: versionOf(effect.writeTime) } : {}),
+    };
   } catch (error) {
     if (isRefusal(error)) return { kind: 'exists' };
+    if (isMovedEffect?.(error)) return { kind: 'effect_moved' };
     throw error;
   }
 }

@@ -78,6 +78,18 @@ export class Paths {
   }
 
   /**
+   * The side-effect ledger, one namespace for a lineage of runs. Created by journal commits, changed by them and by the
+   * answers of calls; read by bodies that act, by people and by successors; deleted with the lineage.
+   */
+  effects(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}effects`);
+  }
+
+  effect(effectId: string): DocumentReference {
+    return this.effects().doc(encodeKey(effectId));
+  }
+
+  /**
    * Written by runs that wait for an event (or end) and by senders of events; read by the same; deleted by who leaves it
    * empty, and by the TTL policy where only memories of events are left.
    */

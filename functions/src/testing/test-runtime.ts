@@ -8,6 +8,7 @@ import { parseDuration } from '../core/duration.ts';
 import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { Binding } from '../engine/define/capability.ts';
 import type { Workflow } from '../engine/define/steps.ts';
 import { type EngineSettings, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
@@ -25,6 +26,8 @@ import { Installation } from './world/installation.ts';
 export interface TestRuntimeOptions {
   /** What can be started, also as a child; of each type the newest version is. */
   readonly workflows: readonly Workflow[];
+  /** How the capabilities are called that the workflows use: stand-ins of the outside, usually. */
+  readonly bindings?: readonly Binding[];
   /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;
   /** Decides ids and jitter; default 1. The same seed gives the same ones. */
@@ -49,11 +52,12 @@ export class TestRuntime {
   readonly #log: CollectedLog;
 
   constructor(options: TestRuntimeOptions) {
-    const { workflows, now, seed = 1, settings, patienceMs = DEFAULT_PATIENCE_MS } = options;
+    const { workflows, bindings, now, seed = 1, settings, patienceMs = DEFAULT_PATIENCE_MS } = options;
     this.#bodies = new ObservedBodies({ patienceMs, onCrash: () => this.crash() });
     let log: CollectedLog | undefined;
     this.#installation = new Installation({
       workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
+      bindings,
       settings: { ...PRODUCTION_SETTINGS, ...settings },
       seed,
       startAt: now === undefined ? undefined : timeOf(now),

@@ -1,4 +1,5 @@
 /** What lies under a run, as callers see it. */
+import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -25,4 +26,9 @@ export function checkpointView({ outputText, ...checkpoint }: Checkpoint): View 
     ...(readable(checkpoint) as View),
     ...(outputText === undefined ? {} : { output: fromText(outputText) }),
   };
+}
+
+/** A result that lies elsewhere is named, not shown. */
+export function effectView(record: EffectRecord): View {
+  return readable(record) as View;
 }

@@ -67,6 +67,14 @@ function isSame({ decision, payloadHash }: Decided, answer: ApprovalAnswer): boo
 
 function decidable(state: RunState, wait: Wait, now: number): Wait {
   const step = stepKey(wait.execution);
+  if (wait.purpose === 'effect') {
+    const { effectId = '' } = wait;
+    throw new CairnError('EFFECT_IN_DOUBT', `'${step}' asks what became of an effect, not for a decision`, {
+      stepId: step,
+      help: `Resolve the effect: POST /v1/runs/${state.id}/effects/${effectId}/resolve.`,
+      details: { effectId },
+    });
+  }
   // Also if no drive has noticed yet: what is written down late must not make a late answer good.
   if (wait.dueAt !== undefined && now >= wait.dueAt) throw expiredError(step, wait.id, wait.dueAt);
   if (state.cancellation || state.compensating) {

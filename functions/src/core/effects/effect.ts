@@ -82,24 +82,24 @@ export interface EffectRecord {
   readonly updatedAt: number;
 }
 
-/** What of a row can change once it stands. `null` takes a member away. */
-export type EffectChange = Partial<
-  Pick<
-    EffectRecord,
-    | 'status'
-    | 'blockedBy'
-    | 'attempt'
-    | 'epoch'
-    | 'runId'
-    | 'bindingCallId'
-    | 'responseHash'
-    | 'resultText'
-    | 'recordedResultRef'
-    | 'error'
-    | 'resolution'
-    | 'lateAnswer'
-  >
-> & { readonly updatedAt: number };
+type Changeable =
+  | 'status'
+  | 'blockedBy'
+  | 'attempt'
+  | 'epoch'
+  | 'runId'
+  | 'bindingCallId'
+  | 'responseHash'
+  | 'resultText'
+  | 'recordedResultRef'
+  | 'error'
+  | 'resolution'
+  | 'lateAnswer';
+
+/** What of a row can change once it stands. A member set to undefined is taken away. */
+export type EffectChange = { readonly [K in Changeable]?: EffectRecord[K] | undefined } & {
+  readonly updatedAt: number;
+};
 
 /** A row that goes into a commit of the journal. `seen`: the version of the row that its writer last saw. */
 export type EffectWrite =

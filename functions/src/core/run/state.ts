@@ -162,6 +162,7 @@ export interface RunState extends RunIdentity {
   readonly compensationLog: readonly CompensationEntry[];
   /** Compensation has begun: nothing else will run any more. */
   readonly compensating: boolean;
+  /** The successor that resumed this run. */
   readonly supersededBy?: string;
   /** Of a successor: whether it still takes steps over from its source, or has. Absent before it begins to. */
   readonly replay?: 'under_way' | 'finished';
@@ -181,6 +182,10 @@ export interface SoftState {
   readonly leaseExtendedTo?: number;
   /** What the end of the run owed to others (parent, children, rendezvous) is done. */
   readonly obligationsMet?: boolean;
+  /** Events up to this seq are published, those after it may be. Absent: nobody publishes the events of this run. */
+  readonly publishedSeq?: number;
+  /** The bus would not take them: by when it must have been asked again. */
+  readonly publishDueAt?: number;
   /** What the bodies under way last said of themselves. */
   readonly inFlight?: readonly Progress[];
 }
@@ -217,6 +222,11 @@ export function tookIn({ received, ties }: RunState, eventId: string): boolean {
 export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[] {
   const key = stepKey(ref);
   return effects.filter(({ step, revision }) => step === key && revision === ref.revision);
+}
+
+/** Whether events of the run may not have been published that are to be. */
+export function owesEvents({ head }: RunState, { publishedSeq }: SoftState): boolean {
+  return publishedSeq !== undefined && publishedSeq < head;
 }
 
 /** Whether the end of this run still concerns somebody else. */

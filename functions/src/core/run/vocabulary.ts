@@ -4,6 +4,7 @@
  * Must not: be needed inside: foreign words are translated once, where they come in or go out.
  */
 import { CairnError } from '../errors.ts';
+import { STOP_KINDS, type StopKind } from './events.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from './status.ts';
 
 /** Names of the vocabularies a caller may ask for. `cairn` is our own. */
@@ -17,13 +18,15 @@ export interface CanonicalStatus {
   readonly stopKind?: 'halt';
 }
 
+const HALTED = 'halted';
+
 /** Words that are not ours, and what they mean in our words. */
 const FOREIGN_WORDS: Readonly<Record<string, CanonicalStatus>> = {
   waiting_for_human: { status: 'awaiting_approval' },
   waiting_for_signal: { status: 'waiting_external' },
   canceled: { status: 'cancelled' },
   done: { status: 'completed' },
-  halted: { status: 'cancelled', stopKind: 'halt' },
+  [HALTED]: { status: 'cancelled', stopKind: 'halt' },
   awaiting_phase_handoff: { status: 'awaiting_approval' },
   awaiting_gate_decision: { status: 'awaiting_approval' },
   awaiting_human_review: { status: 'awaiting_approval' },
@@ -86,11 +89,44 @@ export function canonicalStatus(word: string): RunStatus {
   return canonicalWord(word).status;
 }
 
+/** What of a run decides by which word it is called. */
+export interface Called {
+  readonly status: RunStatus;
+  readonly stopKind?: string | null | undefined;
+}
+
 /** The word the given vocabulary has for a run. */
-export function projectStatus(
-  run: { readonly status: RunStatus; readonly stopKind?: string | null | undefined },
-  vocabulary: Vocabulary,
-): string {
-  if (vocabulary === 'orcho' && run.status === 'cancelled' && run.stopKind === 'halt') return 'halted';
+export function projectStatus(run: Called, vocabulary: Vocabulary): string {
+  if (vocabulary === 'orcho' && isHalted(run)) return HALTED;
   return PROJECTIONS[vocabulary][run.status];
+}
+
+/** Every word that a run can be called by, in whatever vocabulary; ours first. */
+export const PROJECTED_WORDS: readonly string[] = [
+  ...new Set([...RUN_STATUSES, ...VOCABULARIES.flatMap((name) => Object.values(PROJECTIONS[name])), HALTED]),
+];
+
+/** The runs that one word is said of: of any of these statuses and, if the way they were stopped decides, so stopped. */
+export interface RunsCalled {
+  readonly statuses: readonly RunStatus[];
+  readonly stopKinds?: readonly StopKind[];
+}
+
+/**
+ * The runs that the vocabulary calls by this word, which may be of several statuses of ours. A word that it does not use,
+ * but another does, is taken for what it means there.
+ *
+ * @throws CairnError INVALID_INPUT for a word of none
+ */
+export function runsCalled(word: string, vocabulary: Vocabulary): RunsCalled {
+  if (vocabulary === 'orcho' && word === 'cancelled')
+    return { statuses: ['cancelled'], stopKinds: STOP_KINDS.filter((kind) => kind !== 'halt') };
+  const statuses = RUN_STATUSES.filter((status) => PROJECTIONS[vocabulary][status] === word);
+  if (statuses.length > 0) return { statuses };
+  const { status, stopKind } = canonicalWord(word);
+  return { statuses: [status], ...(stopKind === undefined ? {} : { stopKinds: [stopKind] }) };
+}
+
+function isHalted({ status, stopKind }: Called): boolean {
+  return status === 'cancelled' && stopKind === 'halt';
 }

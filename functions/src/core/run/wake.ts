@@ -1,5 +1,5 @@
 /** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
-import { hasObligations, type RunState, type SoftState } from './state.ts';
+import { hasObligations, owesEvents, type RunState, type SoftState } from './state.ts';
 
 /** A run that is ready but not driven is looked at after this long: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
@@ -10,9 +10,17 @@ export const PARKED_MS = 10 * 60_000;
 
 /**
  * When the scan must look at this run, epoch ms; undefined for a settled one. A lease that heartbeats have
- * extended counts as extended.
+ * extended counts as extended. Who holds the lease publishes; of a run that nobody drives, what is not published is
+ * looked after soon, however long the run may rest.
  */
 export function wakeAt(state: RunState, soft: SoftState = {}): number | undefined {
+  const dueAt = dueForItself(state, soft);
+  if (state.lease || !owesEvents(state, soft)) return dueAt;
+  const publishAt = Math.max(state.updatedAt + READY_GRACE_MS, soft.publishDueAt ?? 0);
+  return Math.min(publishAt, dueAt ?? Number.POSITIVE_INFINITY);
+}
+
+function dueForItself(state: RunState, soft: SoftState): number | undefined {
   switch (state.status) {
     case 'completed':
     case 'failed':

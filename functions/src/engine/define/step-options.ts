@@ -8,6 +8,7 @@ import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
+import type { Capability } from './capability.ts';
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
@@ -88,6 +89,7 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
       policy: retryOf(name, `retry.perError[${i}]`, { ...retry, ...own }),
     })),
     timeoutMs,
+    uses: usesOf(name, given),
     body: body as steps.PlainStep['body'],
     ...(given.heartbeatTimeout === undefined
       ? {}
@@ -107,6 +109,26 @@ export function fanOut(name: StepName, options: Given): steps.FanOut {
     throw stepError(name, `'concurrency' must be a whole number from 1`);
   }
   return { over: required(name, options, 'over'), concurrency, completion: completionOf(name, completion) };
+}
+
+/** A question to a person lets the body begin anew: one that must not run twice cannot be asked in (E6). */
+function usesOf(
+  name: StepName,
+  { uses = [], idempotent = true }: types.StepOptions<unknown, types.Needs, unknown>,
+) {
+  if (!Array.isArray(uses)) throw stepError(name, `'uses' lists capabilities`);
+  const ids = new Set<string>();
+  for (const capability of uses as readonly Capability[]) {
+    if (typeof capability?.id !== 'string')
+      throw stepError(name, `'uses' lists capabilities (defineCapability)`);
+    if (ids.has(capability.id)) throw stepError(name, `'uses' names '${capability.id}' twice`);
+    ids.add(capability.id);
+    if (capability.replayPolicy === 'require_human' && !idempotent) {
+      const why = `'${capability.id}' may have to ask a person, after which the body runs anew`;
+      throw stepError(name, `${why}: the step cannot be declared 'idempotent: false'`);
+    }
+  }
+  return uses as readonly Capability[];
 }
 
 function retryOf(name: StepName, option: string, given: Partial<RetryPolicy>): RetryPolicy {

@@ -4,6 +4,7 @@ import type { Completion as FanOutCompletion } from '../../core/decisions/fan-ou
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
+import type { Capability } from './capability.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
 
@@ -36,6 +37,7 @@ interface AnyBody extends AnyStep {
   readonly heartbeatTimeoutMs?: number;
   readonly output?: ZodType<unknown>;
   readonly policy?: AnyPolicy;
+  readonly uses: readonly Capability[];
   readonly body: (context: Context) => unknown;
   readonly compensate?: (context: Context) => unknown;
 }

@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
+import type { Capability } from './capability.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
@@ -52,6 +53,17 @@ export interface StepContext<Input> {
    * crash it may be called again; then the value that was recorded first is the one everybody gets.
    */
   memo<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
+  /**
+   * Does something outside, once: an attempt that follows gets the recorded answer. The step must declare the capability
+   * in `uses`. Calls are told apart by their order; those made at the same time, or in an order that may change, need a
+   * `key` of their own. Where a person must be asked first it never returns: the body is given up, and begins anew after
+   * the answer.
+   */
+  perform<Request, Response>(
+    capability: Capability<Request, Response>,
+    request: Request,
+    options?: { readonly key?: string },
+  ): Promise<Response>;
   /** Recorded with the step's checkpoint. */
   usage(used: Usage): void;
   /** Writes a structured log line with run, step and attempt. */
@@ -136,6 +148,9 @@ interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly resumable?: boolean;
   /** Asked before each attempt. */
   readonly policy?: Policy<Input>;
+  /** What the body and its compensation may do outside. */
+  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
+  readonly uses?: readonly Capability<any, any>[];
 }
 
 export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Input, N> {

@@ -7,19 +7,22 @@
 
 import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
-import type { RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Output } from '../facts/output.ts';
+import type { AliveCalls } from '../effects/act.ts';
+import { Performer } from '../effects/performer.ts';
+import { refOf } from '../facts/drafts.ts';
+import { type Output, recorded } from '../facts/output.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
 import { BodyContext } from './bodies/body-context.ts';
 import { loadOutputs, Outputs } from './outputs.ts';
-import { refOf, seenBy, type Unit } from './step-inputs.ts';
+import { seenBy, type Unit } from './step-inputs.ts';
 
 export interface Compensating {
   readonly deps: EngineDeps;
@@ -55,10 +58,23 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
   const { unit, seen, execution } = await undoable(params, completed);
   const step = unit.step as BodyStep;
   const ref = refOf(execution);
+  const alive: AliveCalls = new Map();
   for (let attempt = 1; ; attempt += 1) {
     const abort = new AbortController();
     const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
     stop.addEventListener('abort', onStop, { once: true });
+    const performer = new Performer({
+      deps,
+      state: () => journal.state,
+      execution: { ...execution, attempt },
+      uses: step.uses,
+      undo: true,
+      mayHaveRows: true,
+      alive,
+      body: abort.signal,
+      calls: abort.signal,
+      append: (decide) => journal.append(decide),
+    });
     const body = new BodyContext({
       deps,
       runId: state.id,
@@ -70,6 +86,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       memosOf: `${completed.step} undone`,
       // An attempt before this one, or a drive before this one, may have left some.
       mayHaveMemos: true,
+      performer,
       onHeartbeat: () => {},
     });
     const { id, timeoutMs, idempotent, compensate: undoing } = step;
@@ -83,16 +100,23 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
         return null;
       },
     };
-    const result: AttemptResult = await runAttempt({
+    let result: AttemptResult = await runAttempt({
       step: attempted,
       context: body.context,
       abort,
       clock: deps.clock,
     });
     stop.removeEventListener('abort', onStop);
-    if (result.kind === 'unfinished') return 'stopped';
+    // Nobody can be asked any more: a compensation that would have to be is one that failed.
+    if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';
+    await performer.quiet();
+    const settled = performer.takePending();
+    const { cause: doubt } = performer.doubts();
+    if (doubt !== undefined && result.kind === 'succeeded') {
+      result = { kind: 'failed', cause: doubt, error: recorded(step.id, doubt) };
+    }
     if (result.kind === 'succeeded') {
-      await journal.append(() => [{ type: 'step_compensated', initiator: 'system', data: ref }]);
+      await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
       return 'done';
     }
     const { error, cause } = result;
@@ -111,15 +135,25 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       message: error.message,
       next: next.kind,
     });
-    if (next.kind === 'give_up') return giveUp(journal, ref, error);
+    if (next.kind === 'give_up') return giveUp(journal, ref, { error, settled });
+    if (settled.length > 0) await journal.append(() => settled);
     // The other compensations wait for this one, and they for nobody: short pauses only.
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
     if (stop.aborted) return 'stopped';
   }
 }
 
-async function giveUp(journal: RunJournal, ref: StepRef, error: RecordedError): Promise<'done'> {
-  await journal.append(() => [{ type: 'compensation_failed', initiator: 'system', data: { ...ref, error } }]);
+async function giveUp(
+  journal: RunJournal,
+  ref: StepRef,
+  { error, settled }: { readonly error: RecordedError; readonly settled: readonly EventDraft[] },
+): Promise<'done'> {
+  const failed = {
+    type: 'compensation_failed' as const,
+    initiator: 'system' as const,
+    data: { ...ref, error },
+  };
+  await journal.append(() => [...settled, failed]);
   return 'done';
 }
 

@@ -1,7 +1,7 @@
 /** What a step is called with: its place in the run, and the values its functions see. */
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
-import type { StepExecution, StepRef } from '../../core/run/events.ts';
+import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
@@ -69,8 +69,4 @@ export function mayEnter(step: StepDefinition, seen: Context): Entry {
   } catch (cause) {
     return { kind: 'failed', cause };
   }
-}
-
-export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
-  return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
 }

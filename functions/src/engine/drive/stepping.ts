@@ -11,7 +11,10 @@ import { ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
+import { EffectMoved } from '../../journal/run-journal.ts';
 import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
+import type { Ask } from '../effects/act.ts';
+import { askAbout, canFindOut, effectWait, questionDrafts } from '../effects/asking.ts';
 import * as drafts from '../facts/drafts.ts';
 import { type Outcome, type Output, recorded } from '../facts/output.ts';
 import { afterFailure } from './bodies/after-failure.ts';
@@ -38,6 +41,9 @@ export interface SteppingParams {
   /** Whether the drive starts nothing any more. */
   readonly isStopped: () => boolean;
 }
+
+/** A question that cannot be put now (there are too many open, or the effect has just moved) is put again after this. */
+const ASK_AGAIN_MS = 1_000;
 
 export class Stepping {
   readonly #params: SteppingParams;
@@ -240,29 +246,69 @@ export class Stepping {
     return this.#settle(unit, execution, [fact]);
   }
 
-  async #bodyEnded({ unit, execution, result, used }: Ended): Promise<void> {
+  async #bodyEnded(ended: Ended): Promise<void> {
+    const { unit, execution, result, used, settled } = ended;
     const { step } = unit;
     const scope = this.#scope;
     const ending = { step, execution, now: scope.deps.clock.now() };
     if (result.kind === 'failed') {
       const next = afterFailure(scope.deps, { runId: scope.runId, ...ending, step }, result);
-      if (next.kind === 'give_up') {
-        return this.#settle(unit, execution, [drafts.failedByPolicy(ending, result.error)]);
+      // A step of which nobody knows what it did does not fail: it finds out, or a person says.
+      if (result.doubts && (next.kind === 'give_up' || !canFindOut(scope.deps, result.doubts))) {
+        return this.#askAbout(ended, () => askAbout(scope.deps, result.doubts?.[0]), result.error);
       }
-      // It rests before it stops counting: in between nothing would seem to be left to wait for.
-      await scope.counted(async () => {
-        await scope.append([drafts.retryScheduled(execution, next.at, result.error)], execution);
-        this.#rest(keyOf(unit), next.at);
-      });
-      return this.#params.onChange();
+      if (next.kind === 'give_up') {
+        const fact = drafts.failedByPolicy(ending, result.error);
+        return this.#settle(unit, execution, [...settled, fact], drafts.outcomeOf([fact]));
+      }
+      return this.#tryAgain(ended, next.at, result.error);
     }
+    if (result.kind === 'asks') return this.#askAbout(ended, async () => result.ask, undefined);
     const record = (output: Output) => {
       const fact = drafts.done(ending, output, { ...used, degraded: result.degraded });
-      return this.#settle(unit, execution, [fact], { kind: 'done', output });
+      return this.#settle(unit, execution, [...settled, fact], { kind: 'done', output });
     };
     if (!needsPayload(result.output.text)) return record(result.output);
     await scope.counted(() => this.#storing(result.output, record));
     this.#params.onChange();
+  }
+
+  async #tryAgain({ unit, execution, settled }: Ended, at: number, error: RecordedError): Promise<void> {
+    const scope = this.#scope;
+    // It rests before it stops counting: in between nothing would seem to be left to wait for.
+    await scope.counted(async () => {
+      await scope.append([...settled, drafts.retryScheduled(execution, at, error)], execution);
+      this.#rest(keyOf(unit), at);
+    });
+    this.#params.onChange();
+  }
+
+  /** Lets the step wait for what a person says of an outside action; if that has become known meanwhile, it goes on. */
+  async #askAbout(ended: Ended, find: () => Promise<Ask | undefined>, error?: RecordedError): Promise<void> {
+    const { unit, execution, settled } = ended;
+    const scope = this.#scope;
+    const asked = await scope.counted(async () => {
+      const ask = await find();
+      const now = scope.deps.clock.now();
+      const wait = ask && effectWait(execution, ask, now);
+      if (!ask || !wait || !this.#waiting.hasRoomFor(wait)) return false;
+      try {
+        const { events } = await scope.append([...settled, ...questionDrafts(wait, ask)], execution);
+        if (events.length > 0) this.#waiting.hold(wait);
+        return true;
+      } catch (moved) {
+        if (moved instanceof EffectMoved) return false;
+        throw moved;
+      }
+    });
+    if (asked) return this.#params.onChange();
+    const unknown = {
+      code: 'EFFECT_IN_DOUBT',
+      message: 'an effect is in doubt',
+      stepId: unit.step.id,
+      retryable: true,
+    };
+    return this.#tryAgain(ended, scope.deps.clock.now() + ASK_AGAIN_MS, error ?? unknown);
   }
 
   /** Counts as under way until its record is queued: a drive that must let go waits for it as for a body. */

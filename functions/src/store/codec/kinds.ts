@@ -64,7 +64,7 @@ export function json<T>(): Kind<T> {
   return kind(
     (value) =>
       typeof value === 'object' && value !== null ? canonicalTextOf(value) : canonicalJson(value as Json),
-    (raw) => JSON.parse(isText(raw)) as T,
+    (raw) => parsed(isText(raw)) as T,
   );
 }
 
@@ -193,6 +193,15 @@ function messageOf(cause: unknown): string {
 
 function isMembers(raw: unknown): raw is Members {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Timestamp);
+}
+
+/** Without the words of the parser, which would tell what stands there. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new Error('expected JSON');
+  }
 }
 
 function isText(raw: unknown): string {

@@ -133,6 +133,8 @@ const soft = documentCodec<SoftState>({
   lastHeartbeatAt: optional(time),
   leaseExtendedTo: optional(time),
   obligationsMet: optional(flag),
+  publishedSeq: optional(integer),
+  publishDueAt: optional(time),
   inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
 });
 
@@ -178,6 +180,9 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
     if (!change.snapshot) update.wakeAt = extendedTo;
   }
   if (change.soft?.inFlight !== undefined) update['soft.inFlight'] = JSON.stringify(change.soft.inFlight);
+  const { publishedSeq, publishDueAt } = change.soft ?? {};
+  if (publishedSeq !== undefined) update['soft.publishedSeq'] = publishedSeq;
+  if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
   if (change.soft?.obligationsMet) {
     update['soft.obligationsMet'] = true;
     update.wakeAt = FieldValue.delete();
@@ -208,6 +213,26 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
 export function decodeSnapshot(document: Members, what: string): RunState {
   refuseNewer(document, what);
   return { ...fixed.decode(document, what), ...changing.decode(document, what) };
+}
+
+/** As much of the part that is not folded as can be read, and the names of its members that cannot. */
+export function salvageSoft(document: Members): {
+  readonly soft: SoftState;
+  readonly damaged: readonly string[];
+} {
+  const stored = document.soft ?? {};
+  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
+    return { soft: {}, damaged: ['soft'] };
+  let salvaged: SoftState = {};
+  const damaged: string[] = [];
+  for (const [name, member] of Object.entries(stored)) {
+    try {
+      salvaged = { ...salvaged, ...soft.decode({ [name]: member }, name) };
+    } catch {
+      damaged.push(`soft.${name}`);
+    }
+  }
+  return { soft: salvaged, damaged };
 }
 
 export function decodeSoft(document: Members, what: string): SoftState {

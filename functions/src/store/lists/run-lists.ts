@@ -46,7 +46,8 @@ export class RunLists {
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
     let runs: Query = this.#paths.runs();
     for (const [name, value] of Object.entries(filter)) {
-      if (value !== undefined) runs = runs.where(name, '==', value);
+      if (Array.isArray(value)) runs = runs.where(name, 'in', value);
+      else if (value !== undefined) runs = runs.where(name, '==', value);
     }
     return readPage(page, {
       list: 'runs',

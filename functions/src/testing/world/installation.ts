@@ -2,12 +2,16 @@
  * A whole installation in memory: what `platform/` composes of real services, composed of pretended ones. Owns no
  * behaviour: who delivers tasks, ticks the scan and moves time is the driver.
  */
+import { optional } from '../../core/optional.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
+import { Bindings } from '../../engine/define/bindings.ts';
+import type { Binding } from '../../engine/define/capability.ts';
 import { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
 import type { EngineSettings } from '../../engine/settings.ts';
 import { MemoryDatabase } from '../../memory/memory-database.ts';
+import { MemoryEffectStore } from '../../memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
 import { MemoryRendezvousStore } from '../../memory/memory-rendezvous-store.ts';
 import { MemoryRunCensus } from '../../memory/memory-run-census.ts';
@@ -16,6 +20,7 @@ import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-sto
 import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
+import type { EventBus } from '../../ports/event-bus.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
 import { seededRandomness } from './seeded-randomness.ts';
@@ -23,12 +28,16 @@ import { VirtualClock } from './virtual-clock.ts';
 
 export interface InstallationOptions {
   readonly workflows: readonly Workflow[];
+  /** How the capabilities are called that they use. */
+  readonly bindings?: readonly Binding[] | undefined;
   readonly settings: EngineSettings;
   readonly seed?: number | undefined;
   /** Epoch ms at which its time begins. */
   readonly startAt?: number | undefined;
   /** What moves and answers are told to; absent: nobody. */
   readonly metrics?: Metrics | undefined;
+  /** Where events are published; absent: nowhere. */
+  readonly bus?: EventBus | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;
 }
@@ -39,6 +48,7 @@ export class Installation {
   readonly store: MemoryRunStore;
   readonly records: MemoryIdempotencyStore;
   readonly rendezvous: MemoryRendezvousStore;
+  readonly effects: MemoryEffectStore;
   readonly config: MemoryRuntimeConfigStore;
   readonly census: MemoryRunCensus;
   readonly schedules: MemoryScheduleStore;
@@ -46,12 +56,22 @@ export class Installation {
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
 
-  constructor({ workflows, settings, seed, startAt, metrics = UNMEASURED, logTo }: InstallationOptions) {
+  constructor({
+    workflows,
+    bindings = [],
+    settings,
+    seed,
+    startAt,
+    metrics = UNMEASURED,
+    bus,
+    logTo,
+  }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
     this.db = new MemoryDatabase(this.clock);
     this.store = new MemoryRunStore(this.db);
     this.records = new MemoryIdempotencyStore(this.db);
     this.rendezvous = new MemoryRendezvousStore(this.db);
+    this.effects = new MemoryEffectStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
     this.census = new MemoryRunCensus(this.db);
     this.schedules = new MemoryScheduleStore(this.db);
@@ -65,9 +85,13 @@ export class Installation {
       log: logTo(this.clock),
       metrics,
       registry: new WorkflowRegistry(workflows),
+      effects: this.effects,
+      bindings: new Bindings(bindings),
       settings,
       shutdown: this.shutdown.signal,
+      ...optional('bus', bus),
     };
+    base.bindings.assertBound(base.registry);
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };
   }
 

@@ -72,6 +72,8 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),
   'POST /v1/runs/{id}/signals': submitter('named', { name: 'anything' }),
   'POST /v1/runs/{id}/approvals/{stepId}': operator('named', { decision: 'approve' }),
+  'GET /v1/runs/{id}/effects': viewer('named'),
+  'POST /v1/runs/{id}/effects/{effectId}/resolve': operator('named', { outcome: 're-execute' }),
   'GET /v1/runs/{id}/stream': viewer('named'),
   'GET /v1/runs/{id}/events': viewer('named'),
   'GET /v1/runs/{id}/steps': viewer('named'),

@@ -1,5 +1,6 @@
 /** How a route is described: only what cannot be told from the schemas and from what all routes have in common. */
 import type { ErrorCode } from '../../../core/errors.ts';
+import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
 import type { SchemaName } from '../schemas/named.ts';
 
@@ -28,6 +29,11 @@ export interface Operation {
 }
 
 export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
+
+/** Of what shows the status of a run. */
+export const WORDS = {
+  vocabulary: `In whose words \`status\` is answered: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}, our own.`,
+} as const;
 
 /** Of lists with pages. */
 export const PAGE = {

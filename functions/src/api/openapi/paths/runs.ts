@@ -1,5 +1,5 @@
 /** The routes of runs and of events that reach them. */
-import { PAGE, type Paths } from './describe.ts';
+import { PAGE, type Paths, WORDS } from './describe.ts';
 
 export const RUN_PATHS = {
   '/v1/runs': {
@@ -8,10 +8,11 @@ export const RUN_PATHS = {
       summary: 'Lists runs, newest first',
       role: 'viewer',
       query: {
-        status: 'Only runs of this status.',
+        status: 'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so.',
         type: 'Only runs of this workflow.',
         repoId: 'Only runs about this repository.',
         threadId: 'Only runs of this thread.',
+        ...WORDS,
         ...PAGE,
       },
       answers: { 200: { what: 'A page of runs', schema: 'RunPage' } },
@@ -32,6 +33,7 @@ export const RUN_PATHS = {
       id: 'readRun',
       summary: 'Reads a run as it is now',
       role: 'viewer',
+      query: WORDS,
       answers: { 200: { what: 'The run', schema: 'Run' } },
       refusals: ['RUN_NOT_FOUND'],
     },
@@ -74,6 +76,33 @@ export const RUN_PATHS = {
       ],
     },
   },
+  '/v1/runs/{id}/effects': {
+    GET: {
+      id: 'listEffects',
+      summary: 'Lists what a run did outside, in its order',
+      role: 'viewer',
+      query: PAGE,
+      answers: { 200: { what: 'A page of effects', schema: 'EffectPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/effects/{effectId}/resolve': {
+    POST: {
+      id: 'resolveEffect',
+      summary: 'Says what became of an outside action that is in doubt, or whether it may be repeated',
+      role: 'operator',
+      body: 'ResolveBody',
+      answers: { 200: { what: 'The answer that counts', schema: 'EffectResolved' } },
+      refusals: [
+        'RUN_NOT_FOUND',
+        'NOT_FOUND',
+        'EFFECT_RESOLVED',
+        'RUN_TERMINAL_STATE',
+        'RUN_INVALID_TRANSITION',
+        'PLAN_VERSION_UNAVAILABLE',
+      ],
+    },
+  },
   '/v1/runs/{id}/stream': {
     GET: {
       id: 'streamRun',
@@ -81,6 +110,7 @@ export const RUN_PATHS = {
       role: 'viewer',
       query: {
         after: 'Seq of the last event that is known; the header `Last-Event-ID` counts more.',
+        ...WORDS,
       },
       answers: {
         200: {
@@ -94,7 +124,7 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/events': {
     GET: {
       id: 'listEvents',
-      summary: 'Lists the journal of a run, newest first',
+      summary: 'Lists the journal of a run, oldest first',
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of events', schema: 'EventPage' } },
@@ -114,7 +144,7 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/checkpoints': {
     GET: {
       id: 'listCheckpoints',
-      summary: 'Lists the checkpoints of a run, newest first',
+      summary: 'Lists the checkpoints of a run, oldest first',
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of checkpoints', schema: 'CheckpointPage' } },

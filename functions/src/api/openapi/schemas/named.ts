@@ -3,6 +3,7 @@ import { CancelBody } from '../../routes/cancel-run.ts';
 import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/clients.ts';
 import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
+import { ResolveBody } from '../../routes/effects.ts';
 import { RuntimeBody } from '../../routes/runtime.ts';
 import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
@@ -11,6 +12,7 @@ import { StartBody } from '../../routes/start-run.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/workflows.ts';
 import { InFlight, Problem } from './common.ts';
 import * as documents from './documents.ts';
+import * as effects from './effects.ts';
 import * as installation from './installation.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
@@ -32,6 +34,7 @@ export const NAMED = {
   ApprovalDecided,
   EventDelivered,
   ...documents,
+  ...effects,
   ...scheduleAnswers,
   ...installation,
   StartBody,
@@ -39,6 +42,7 @@ export const NAMED = {
   SignalBody,
   EventBody,
   DecisionBody,
+  ResolveBody,
   RuntimeBody,
   PauseWorkflowBody,
   CreateClientBody,

@@ -1,14 +1,19 @@
 /** A run as `views/run.ts` shows it, and what requests about one are answered with. */
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
-import { DECISIONS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
+import { DECISIONS, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
+import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
 import { Count, pageOf, Seq, Time, Value } from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
   .describe(`Final: ${RUN_STATUSES.filter((status) => TRANSITIONS[status].length === 0).join(', ')}.`);
-const StopKind = z.enum(['user', 'system', 'policy', 'halt']);
+/** Of a read, which can be asked for in other words. */
+const ShownStatus = z
+  .enum(PROJECTED_WORDS as [string, ...string[]])
+  .describe('One of our own statuses, unless `vocabulary` asked for the words of another system.');
+const StopKind = z.enum(STOP_KINDS);
 const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
 const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
@@ -36,7 +41,8 @@ export const Wait = z
     }),
     openedAt: Time,
     dueAt: Time.optional(),
-    purpose: z.literal('doubt').optional(),
+    purpose: z.enum(['doubt', 'effect']).optional(),
+    effectId: z.string().optional().describe('Of the purpose `effect`: which one is asked about.'),
     name: z.string().optional(),
     key: z.string().optional(),
     child: Child.optional(),
@@ -114,7 +120,7 @@ const identity = {
 };
 
 const progress = {
-  status: Status,
+  status: ShownStatus,
   stopKind: StopKind.optional(),
   currentStep: z.string().optional(),
   policySnapshotId: z.string().optional(),

@@ -43,7 +43,9 @@ export const stepReducers: Reducers<StepEvent> = {
     return { effects: [...state.effects, { effectId, step: stepKey(data), revision, capabilityId }] };
   },
   effect_settled: (state, { data }) => {
-    if (data.outcome !== 'recorded' && data.outcome !== 'failed') return {};
+    // What a person has allowed once more is in doubt no longer: the next row is.
+    const isKnown = data.outcome === 'recorded' || data.outcome === 'failed' || data.by === 'person';
+    if (!isKnown) return {};
     return { effects: state.effects.filter(({ effectId }) => effectId !== data.effectId) };
   },
   compensation_started: (state, { data }) => ({

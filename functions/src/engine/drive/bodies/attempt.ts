@@ -2,15 +2,17 @@
 
 import { CairnError, Fatal } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
+import type { OpenEffect } from '../../../core/run/state.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/degraded.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
+import type { Ask } from '../../effects/act.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted';
-  readonly why: 'timeout' | 'cancel' | 'budget' | 'shutdown' | 'lease_lost' | 'superseded';
+  readonly why: 'timeout' | 'cancel' | 'budget' | 'shutdown' | 'lease_lost' | 'superseded' | 'asked';
   constructor(why: StepAborted['why']) {
     super(`the step was asked to stop: ${why}`);
     this.why = why;
@@ -25,7 +27,15 @@ export type AttemptResult =
       readonly degraded?: string;
     }
   /** `cause` is what was thrown: it decides about a retry. */
-  | { readonly kind: 'failed'; readonly cause: unknown; readonly error: RecordedError }
+  | {
+      readonly kind: 'failed';
+      readonly cause: unknown;
+      readonly error: RecordedError;
+      /** Outside actions of which nobody knows whether they took place: the step cannot end before somebody does. */
+      readonly doubts?: readonly OpenEffect[];
+    }
+  /** A person must say first what becomes of an outside action; the body was given up. */
+  | { readonly kind: 'asks'; readonly ask: Ask }
   /** It was asked to stop and did not end with a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
 
@@ -43,6 +53,8 @@ export interface AttemptParams {
   readonly clock: Clock;
   /** Has `beat` called at each sign of life of the body. */
   readonly onBeat?: (beat: () => void) => void;
+  /** Resolves when the body can go on no further before a person was asked. */
+  readonly asked?: Promise<Ask>;
 }
 
 /** Never rejects. A body that ignores its timeout is left behind; nothing it still does is recorded. */
@@ -66,8 +78,14 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
     beat();
     params.onBeat?.(beat);
   }
+  const asks = params.asked?.then((ask): AttemptResult => {
+    if (abort.signal.aborted) return { kind: 'unfinished' };
+    abort.abort(new StepAborted('asked'));
+    return { kind: 'asks', ask };
+  });
   try {
-    return await Promise.race([callBody(step, context, abort.signal), timeout.promise]);
+    const ends = [callBody(step, context, abort.signal), timeout.promise];
+    return await Promise.race(asks ? [...ends, asks] : ends);
   } finally {
     cancelTimer();
     cancelBeat();

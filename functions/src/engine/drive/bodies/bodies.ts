@@ -5,16 +5,19 @@
  * Must not: record anything but what must stand in the journal before a body begins.
  */
 
-import type { StepExecution, StepRef } from '../../../core/run/events.ts';
-import { feedbackFor } from '../../../core/run/state.ts';
+import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
+import { feedbackFor, type OpenEffect } from '../../../core/run/state.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
+import type { AliveCalls } from '../../effects/act.ts';
+import { Performer } from '../../effects/performer.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded, type Used } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
-import { keyOf, refOf, type Unit } from '../step-inputs.ts';
+import { keyOf, type Unit } from '../step-inputs.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
 import { BodyContext } from './body-context.ts';
@@ -26,6 +29,8 @@ export interface Ended {
   readonly execution: StepExecution;
   readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
   readonly used: Used;
+  /** What became of outside actions, to be appended with the end. */
+  readonly settled: readonly EventDraft[];
 }
 
 /** `left`: it was told to stop and did not end in time, or ended without a result. */
@@ -33,6 +38,7 @@ interface Running {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   readonly abort: AbortController;
+  readonly calls: AbortController;
   left: boolean;
 }
 
@@ -51,6 +57,7 @@ export interface BodiesParams {
 export class Bodies {
   readonly #params: BodiesParams;
   readonly #running = new Map<string, Running>();
+  readonly #alive: AliveCalls = new Map();
 
   constructor(params: BodiesParams) {
     this.#params = params;
@@ -69,22 +76,23 @@ export class Bodies {
 
   /** Executions that were given up. */
   inFlight(): StepRef[] {
-    return [...this.#running.values()].map(({ execution }) => refOf(execution));
+    return [...this.#running.values()].map(({ execution }) => drafts.refOf(execution));
   }
 
   async run(unit: BodyUnit, execution: StepExecution): Promise<void> {
     const key = keyOf(unit);
-    const running: Running = { unit, execution, abort: new AbortController(), left: false };
-    this.#running.set(key, running);
-    const body = this.#contextOf(running);
-    const result = await this.#attempt(running, body);
+    const running = this.#begin(unit, execution);
+    const performer = this.#performerOf(running);
+    const body = this.#contextOf(running, performer);
+    const result = await this.#attempt(running, body, performer);
     if (running.left) return;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
       return this.#params.onLeft();
     }
     this.#running.delete(key);
-    await this.#params.onEnd({ unit, execution, result, used: body.used });
+    const settled = performer.takePending();
+    await this.#params.onEnd({ unit, execution, result, used: body.used, settled });
   }
 
   /** Tells bodies to stop; those of steps that were sent back are given up at once, since nothing of them counts. */
@@ -103,7 +111,23 @@ export class Bodies {
     for (const running of this.#running.values()) running.left = true;
   }
 
-  async #attempt(running: Running, { context }: BodyContext): Promise<AttemptResult | undefined> {
+  #begin(unit: BodyUnit, execution: StepExecution): Running {
+    const running: Running = {
+      unit,
+      execution,
+      abort: new AbortController(),
+      calls: new AbortController(),
+      left: false,
+    };
+    this.#running.set(keyOf(unit), running);
+    return running;
+  }
+
+  async #attempt(
+    running: Running,
+    { context }: BodyContext,
+    performer: Performer,
+  ): Promise<AttemptResult | undefined> {
     const { deps } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
@@ -112,14 +136,56 @@ export class Bodies {
     if (abort.signal.aborted) return undefined;
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
     if (!step.idempotent && !(await this.#leavesTrace(execution))) return undefined;
+    // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
+    if (step.idempotent && step.uses.length > 0) this.#leavesTrace(execution).catch(() => {});
+    const endCalls = this.#giveCallsTime(running);
     const onBeat = (beat: () => void) => this.#beatTimers.set(running, beat);
-    const result = await runAttempt({ step, context, abort, clock: deps.clock, onBeat });
+    const { asked } = performer;
+    const ended = await runAttempt({ step, context, abort, clock: deps.clock, onBeat, asked });
     this.#beatTimers.delete(running);
+    const result = await this.#withDoubts(running, performer, ended);
+    endCalls();
     if (result.kind === 'succeeded') this.#params.beats.forget(keyOf(unit));
     return result;
   }
 
   readonly #beatTimers = new Map<Running, () => void>();
+
+  /** A call under way when its body is told to stop may still answer: that leaves less in doubt. */
+  #giveCallsTime({ abort, calls }: Running): () => void {
+    const { clock, settings } = this.#params.deps;
+    let cancel = () => {};
+    const onAbort = () => {
+      const { reason } = abort.signal;
+      const delayMs = reason instanceof StepAborted && reason.why === 'timeout' ? 0 : settings.graceMs;
+      cancel = clock.timer(delayMs, () => calls.abort(reason));
+    };
+    abort.signal.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      abort.signal.removeEventListener('abort', onAbort);
+      cancel();
+    };
+  }
+
+  /** An attempt has not ended while a call of it may still act, and not well if nobody knows what one did (E2). */
+  async #withDoubts(
+    { unit, calls }: Running,
+    performer: Performer,
+    ended: AttemptResult,
+  ): Promise<AttemptResult> {
+    if (ended.kind === 'unfinished' || unit.step.uses.length === 0) return ended;
+    const { clock, settings } = this.#params.deps;
+    const patience = Promise.withResolvers<void>();
+    const cancels = [
+      clock.timer(settings.graceMs, () => calls.abort(new StepAborted('timeout'))),
+      clock.timer(2 * settings.graceMs, () => patience.resolve()),
+    ];
+    await Promise.race([performer.quiet(), patience.promise]);
+    for (const cancel of cancels) cancel();
+    const { open, cause } = performer.doubts();
+    if (open.length === 0 || ended.kind === 'asks') return ended;
+    return inDoubt(unit.step.id, open, ended.kind === 'failed' ? (cause ?? ended.cause) : cause);
+  }
 
   async #leavesTrace(execution: StepExecution): Promise<boolean> {
     const { events } = await this.#params.append(() => [drafts.started(execution)]);
@@ -144,7 +210,23 @@ export class Bodies {
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 
-  #contextOf(running: Running): BodyContext {
+  #performerOf({ unit, execution, abort, calls }: Running): Performer {
+    const { deps, journal, append } = this.#params;
+    const { epoch, effectScopes, source } = journal.state;
+    return new Performer({
+      deps,
+      state: () => journal.state,
+      execution,
+      uses: unit.step.uses,
+      mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
+      alive: this.#alive,
+      body: abort.signal,
+      calls: calls.signal,
+      append,
+    });
+  }
+
+  #contextOf(running: Running, performer: Performer): BodyContext {
     const { deps, journal, beats, seenBy } = this.#params;
     const { unit, execution, abort } = running;
     const { state } = journal;
@@ -158,10 +240,19 @@ export class Bodies {
       signal: abort.signal,
       progressText: beats.lastOf(key),
       mayHaveMemos: execution.attempt > 1 || state.epoch > 1,
+      performer,
       onHeartbeat: (detailsText) => {
         this.#beatTimers.get(running)?.();
         if (detailsText !== undefined) beats.note({ step: key, detailsText, at: deps.clock.now() });
       },
     });
   }
+}
+
+function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
+  const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  const message = cut(`it is not known whether ${names} took place${why}`, TRACE_CHARS);
+  const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
+  return { kind: 'failed', cause: new Error(message, { cause }), error, doubts };
 }

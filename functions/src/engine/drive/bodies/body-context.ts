@@ -14,6 +14,7 @@ import type { LogFields } from '../../../ports/log.ts';
 import type { Context } from '../../define/steps.ts';
 import type { Usage } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
+import type { Performer } from '../../effects/performer.ts';
 import { parseFrozen, type Used } from '../../facts/output.ts';
 
 /** What a sign of life may carry: it stands in the snapshot. */
@@ -33,6 +34,7 @@ export interface BodyParams {
   readonly memosOf?: string;
   /** An earlier attempt may have left memos. */
   readonly mayHaveMemos: boolean;
+  readonly performer: Performer;
   readonly onHeartbeat: (detailsText: string | undefined) => void;
 }
 
@@ -44,7 +46,7 @@ export class BodyContext {
 
   constructor(params: BodyParams) {
     this.#params = params;
-    const { deps, runId, execution, seen, feedback, signal, progressText } = params;
+    const { deps, runId, execution, seen, feedback, signal, progressText, performer } = params;
     const { stepId, itemKey, attempt, revision } = execution;
     const item = itemKey === undefined ? {} : { itemKey };
     this.context = {
@@ -58,6 +60,7 @@ export class BodyContext {
       progress: progressText === undefined ? undefined : parseFrozen(progressText),
       heartbeat: (details?: Json) => this.#heartbeat(details),
       memo: (name: string, fn: () => unknown) => this.#memo(name, fn),
+      perform: performer.perform.bind(performer),
       usage: (used: Usage) => this.#use(used),
       log: (message: string, fields?: LogFields) =>
         deps.log.info('step_log', { ...fields, message, runId, stepId, ...item, attempt }),

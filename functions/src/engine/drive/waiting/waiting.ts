@@ -115,10 +115,19 @@ export class Waiting {
     this.#moves.advance();
   }
 
+  /** Whether the snapshot can carry one more. */
+  hasRoomFor(wait: Wait): boolean {
+    return this.#bytesWith(wait) <= MAX_OPEN_WAITS_BYTES;
+  }
+
+  #bytesWith(wait: Wait): number {
+    return this.#held.bytes + this.#openingBytes + sizeOf(wait);
+  }
+
   /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more */
   #assertRoomFor(wait: Wait): void {
-    const bytes = this.#held.bytes + this.#openingBytes + sizeOf(wait);
-    if (bytes <= MAX_OPEN_WAITS_BYTES) return;
+    if (this.hasRoomFor(wait)) return;
+    const bytes = this.#bytesWith(wait);
     const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
     throw new CairnError('PAYLOAD_TOO_LARGE', what, {
       stepId: wait.execution.stepId,

@@ -1,0 +1,63 @@
+/** How this deployment calls each capability, and whether it can call all that its workflows use. */
+import { CairnError } from '../../core/errors.ts';
+import type { Binding, Capability } from './capability.ts';
+import type { WorkflowRegistry } from './registry.ts';
+
+export class Bindings {
+  readonly #byCapability = new Map<string, Binding>();
+
+  /** @throws CairnError INVALID_INPUT if a capability is bound twice */
+  constructor(bindings: readonly Binding[]) {
+    for (const binding of bindings) {
+      const { id } = binding.capability;
+      if (this.#byCapability.has(id)) {
+        throw new CairnError('INVALID_INPUT', `capability '${id}' is bound twice`, { field: 'bindings' });
+      }
+      this.#byCapability.set(id, binding);
+    }
+  }
+
+  /** @throws CairnError INVALID_INPUT if nothing says how it is called */
+  of(capability: Capability): Binding {
+    return this.byId(capability.id);
+  }
+
+  /** @throws CairnError INVALID_INPUT likewise */
+  byId(capabilityId: string): Binding {
+    const binding = this.#byCapability.get(capabilityId);
+    if (binding) return binding;
+    throw new CairnError('INVALID_INPUT', `capability '${capabilityId}' has no binding`, {
+      field: 'bindings',
+      help: 'Add a binding (defineBinding) to those the deployment is composed with.',
+    });
+  }
+
+  /** Whether a call in doubt can be cleared up without a person: by a look, or because the receiver acts once per key. */
+  canFindOut(capabilityId: string): boolean {
+    const binding = this.#byCapability.get(capabilityId);
+    return (
+      binding !== undefined && (binding.lookup !== undefined || binding.capability.idempotency === 'required')
+    );
+  }
+
+  /** Called once, at load: a run must not find out in its middle. @throws CairnError INVALID_INPUT naming the step */
+  assertBound(registry: WorkflowRegistry): void {
+    for (const type of registry.types()) {
+      for (const workflow of registry.versions(type)) {
+        for (const step of workflow.steps.values()) {
+          for (const capability of 'uses' in step ? step.uses : [])
+            this.#assertBound(type, step.id, capability);
+        }
+      }
+    }
+  }
+
+  #assertBound(type: string, stepId: string, capability: Capability): void {
+    if (this.#byCapability.has(capability.id)) return;
+    throw new CairnError(
+      'INVALID_INPUT',
+      `step '${stepId}' of workflow '${type}' uses '${capability.id}', which has no binding`,
+      { field: 'bindings', stepId },
+    );
+  }
+}

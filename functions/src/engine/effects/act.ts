@@ -1,0 +1,318 @@
+/**
+ * Carries out one wish to act: looks what the ledger holds, and acts, takes the recorded answer, or finds out what became of
+ * an earlier call (rules E1–E6, decided in core/effects/verdict.ts). The row and the event that say an action is attempted
+ * are one commit of the journal, acknowledged before the binding is called: a drive that was taken over cannot act.
+ *
+ * Must not: ask a person itself; it says that one must be asked.
+ */
+import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
+import { CairnError, NotApplied } from '../../core/errors.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import { isOutdated } from '../../core/run/reduce/steps.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import type { Decide } from '../../journal/batch.ts';
+import { type Appended, EffectMoved } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { refOf } from '../facts/drafts.ts';
+import { recordAnswer } from './answers.ts';
+import { type Place, placeOf } from './place.ts';
+import {
+  type Answer,
+  type Asker,
+  answerOf,
+  attemptedRow,
+  blockedRow,
+  failedChange,
+  type Request,
+  recordedChange,
+  resultTextOf,
+  reusedRow,
+} from './rows.ts';
+
+/** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
+export type AliveCalls = Map<string, Promise<unknown>>;
+
+/** One `perform` of a body. */
+export interface Wish {
+  readonly deps: EngineDeps;
+  readonly asker: Asker;
+  readonly request: Request;
+  /** The author's own key, or which call of the capability it is. */
+  readonly call: string | number;
+  /** It is the compensation of the step that asks. */
+  readonly undo: boolean;
+  /** Whether an earlier attempt, drive or run may have left rows. */
+  readonly mayHaveRows: boolean;
+  readonly alive: AliveCalls;
+  /** Of the call. */
+  readonly signal: AbortSignal;
+  /** Adds nothing once the drive has let go, or the step was sent back. */
+  readonly append: (decide: Decide) => Promise<Appended>;
+}
+
+/** What a person must say before anything happens. */
+export interface Ask {
+  readonly effectId: string;
+  readonly capabilityId: string;
+  readonly why: 'doubt' | 'policy';
+  /** What the commit writes that opens the question. */
+  readonly write: EffectWrite;
+  readonly row: EffectRecord;
+}
+
+export type ActEnd =
+  /** `settled`: to be appended with what follows. */
+  | { readonly kind: 'answered'; readonly text: string; readonly settled: readonly EventDraft[] }
+  | { readonly kind: 'not_applied'; readonly cause: NotApplied; readonly settled: readonly EventDraft[] }
+  /** It is not known whether the action took place; another attempt can find out. */
+  | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
+  | { readonly kind: 'ask'; readonly ask: Ask }
+  /** Never to be done: something else stands recorded under this key. */
+  | { readonly kind: 'mismatch'; readonly cause: CairnError }
+  /** The drive has lost the run, or the run wants nothing more to be done. */
+  | { readonly kind: 'stopped' };
+
+/** How often the rows are read again because others write them at the same time. */
+const MAX_LOOKS = 8;
+
+/** @throws what the store could not do; the effect may be in doubt then */
+export async function act(wish: Wish): Promise<ActEnd> {
+  let { mayHaveRows } = wish;
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    try {
+      const end = await actOn(wish, await placeOf({ ...wish, mayHaveRows }));
+      if (end !== 'look_again') return end;
+    } catch (error) {
+      if (!(error instanceof EffectMoved)) throw error;
+    }
+    mayHaveRows = true;
+  }
+  throw new CairnError('UNAVAILABLE', 'the rows of an effect are written by others all the time');
+}
+
+async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
+  const { verdict } = place;
+  switch (verdict.kind) {
+    case 'act':
+      return attempt(wish, place.key, verdict.n);
+    case 'reuse':
+      return reuse(wish, place, verdict.origin);
+    case 'mismatch':
+      return refuse(wish, place, verdict.origin);
+    case 'ask':
+      return askFirst(wish, place, verdict.origin);
+    case 'doubt':
+      return resolveDoubt(wish, place, verdict);
+  }
+}
+
+/** The fence (E1): nothing is called unless this was appended by who holds the run. */
+async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect): Promise<ActEnd> {
+  const { asker, request, deps, undo } = wish;
+  const effectId = effectIdOf(key, n);
+  const bindingCallId = deps.random.token();
+  const { events, effectsVersion } = await wish.append((state) => {
+    if (!mayAct(state, wish)) return [];
+    const now = deps.clock.now();
+    const row = attemptedRow({ ...asker, state }, { key, n, request, bindingCallId, now });
+    const { attempt, epoch } = row;
+    const change = { status: 'attempted' as const, attempt, epoch, bindingCallId, updatedAt: now };
+    const effect: EffectWrite = again
+      ? { kind: 'change', effectId, seen: again.version, change }
+      : { kind: 'create', record: row };
+    const data = { ...refOf(asker.execution), effectId, capabilityId: asker.capability.id, attempt };
+    return [{ type: 'effect_attempted', initiator: 'system', data, effect }];
+  });
+  if (events.length === 0) return { kind: 'stopped' };
+  deps.log.debug('effect_attempted', { runId: asker.state.id, effectId, undo });
+  const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion });
+  wish.alive.set(effectId, answer);
+  try {
+    return await answer;
+  } finally {
+    wish.alive.delete(effectId);
+  }
+}
+
+/** What a run that is cancelled, failing or sent back still wanted is not done; what undoes it is. */
+function mayAct(state: RunState, { undo, asker }: Wish): boolean {
+  return undo || (state.cancellation === undefined && !isOutdated(state, asker.execution));
+}
+
+async function call(wish: Wish, key: string, written: Parameters<typeof recordAnswer>[1]): Promise<ActEnd> {
+  const { deps, asker, request, signal } = wish;
+  const { capability, binding, state } = asker;
+  const { effectId } = written;
+  let answered: Awaited<ReturnType<typeof answerOf>>;
+  try {
+    const response = await binding.call(request.value, { idempotencyKey: key, signal });
+    answered = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response));
+  } catch (cause) {
+    if (!(cause instanceof NotApplied)) {
+      return { kind: 'doubt', cause, settled: [settled(wish, effectId, 'in_doubt')] };
+    }
+    const late = await recordAnswer(deps, written, failedChange(cause.message, deps.clock.now()));
+    if (late === 'late') return { kind: 'stopped' };
+    return { kind: 'not_applied', cause, settled: [settled(wish, effectId, 'failed')] };
+  }
+  const change = recordedChange(answered.answer, deps.clock.now());
+  if ((await recordAnswer(deps, written, change)) === 'late') return { kind: 'stopped' };
+  return { kind: 'answered', text: answered.text, settled: [settled(wish, effectId, 'recorded')] };
+}
+
+/** E3: the row that answers is pointed at, once per execution. */
+async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
+  const { asker, deps, request } = wish;
+  const text = await resultTextOf(deps.store, origin);
+  const isOurs = (row: EffectRecord) =>
+    row.status === 'reused' && row.runId === asker.state.id && row.originEffectId === origin.effectId;
+  // The row was written and the event that says so was not.
+  const open = asker.state.effects.some(({ effectId }) => effectId === origin.effectId);
+  const closing = open ? [settled(wish, origin.effectId, 'recorded')] : [];
+  if (place.rows.some(isOurs)) return { kind: 'answered', text, settled: closing };
+  const n = nextRow(place);
+  const { events } = await wish.append((state) => {
+    if (!mayAct(state, wish)) return [];
+    const now = deps.clock.now();
+    const row = { key: place.key, n, request, bindingCallId: deps.random.token(), now };
+    const record = reusedRow({ ...asker, state }, row, origin);
+    const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
+    return [...closing, { ...said, effect: { kind: 'create', record } }];
+  });
+  return events.length === 0 ? { kind: 'stopped' } : { kind: 'answered', text, settled: [] };
+}
+
+/** E4. */
+async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
+  const { asker, deps, request } = wish;
+  const { capability, execution } = asker;
+  const error = `'${capability.id}' was done with another request, as ${origin.effectId} records`;
+  const n = nextRow(place);
+  const { events } = await wish.append((state) => {
+    const now = deps.clock.now();
+    const row = { key: place.key, n, request, bindingCallId: deps.random.token(), now };
+    const record = blockedRow({ ...asker, state }, row, { by: 'mismatch', error, origin });
+    const said = settled(wish, record.effectId, 'blocked', { originEffectId: origin.effectId });
+    return [{ ...said, effect: { kind: 'create', record } }];
+  });
+  if (events.length === 0) return { kind: 'stopped' };
+  const details = { effectId: origin.effectId, requestHash: request.hash, recordedHash: origin.requestHash };
+  const cause = new CairnError('EFFECT_REQUEST_MISMATCH', error, { stepId: execution.stepId, details });
+  return { kind: 'mismatch', cause };
+}
+
+/** E6: the row that asks is made by the commit that opens the question. */
+function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
+  const { asker, deps, request } = wish;
+  const { asked } = place;
+  if (asked && asked.record.resolution === undefined) return asking(asked, 'policy', deps.clock.now());
+  const now = deps.clock.now();
+  const error = `'${asker.capability.id}' was done before: a person says whether it is done once more`;
+  const { key, n } = place.own;
+  const row = { key, n, request, bindingCallId: deps.random.token(), now };
+  const record = blockedRow(asker, row, { by: 'policy', error, origin });
+  const { effectId, capabilityId } = record;
+  return {
+    kind: 'ask',
+    ask: { effectId, capabilityId, why: 'policy', write: { kind: 'create', record }, row: record },
+  };
+}
+
+type Doubt = Extract<Place['verdict'], { kind: 'doubt' }>;
+
+/** E5. */
+async function resolveDoubt(
+  wish: Wish,
+  place: Place,
+  { row, remedy }: Doubt,
+): Promise<ActEnd | 'look_again'> {
+  const { deps, asker } = wish;
+  const stored = place.stored(row);
+  const alive = wish.alive.get(row.effectId);
+  // It may still act: nothing can be found out before it has answered.
+  if (alive) {
+    await Promise.race([alive, abortOf(wish.signal)]);
+    return wish.signal.aborted ? { kind: 'doubt', cause: wish.signal.reason, settled: [] } : 'look_again';
+  }
+  if (row.runId !== asker.state.id && !(await isDead(wish, row.runId))) {
+    const message = `run ${row.runId} of the same lineage is doing this at the moment`;
+    throw new CairnError('UNAVAILABLE', message, { details: { runId: row.runId } });
+  }
+  switch (remedy) {
+    case 'ask':
+      return asking(stored, 'doubt', deps.clock.now());
+    case 'call_again':
+      return row.runId === asker.state.id
+        ? attempt(wish, place.key, row.n, stored)
+        : attempt(wish, place.key, nextRow(place));
+    case 'lookup':
+      return lookUp(wish, place.key, stored);
+  }
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+async function isDead({ deps }: Wish, runId: string): Promise<boolean> {
+  const other = await deps.store.load(runId);
+  return !other || isOver(other.state);
+}
+
+async function lookUp(
+  wish: Wish,
+  key: string,
+  { record, version }: StoredEffect,
+): Promise<ActEnd | 'look_again'> {
+  const { deps, asker, request, signal } = wish;
+  const { binding, capability, state } = asker;
+  let answer: Answer | undefined;
+  try {
+    const found = await binding.lookup?.(request.value, { idempotencyKey: key, signal });
+    if (found?.found) {
+      const { response } = found;
+      ({ answer } = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response)));
+    }
+  } catch (cause) {
+    return { kind: 'doubt', cause, settled: [] };
+  }
+  const now = deps.clock.now();
+  const outcome = answer ? ('recorded' as const) : ('failed' as const);
+  const what = answer ? recordedChange(answer, now) : failedChange('it did not take place', now);
+  const change = { ...what, resolution: { outcome, by: `lookup of ${binding.id}`, at: now } };
+  const { events } = await wish.append(() => {
+    const said = settled(wish, record.effectId, outcome, { by: 'lookup' });
+    return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
+  });
+  deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
+  return events.length === 0 ? { kind: 'stopped' } : 'look_again';
+}
+
+function asking({ record, version }: StoredEffect, why: Ask['why'], now: number): ActEnd {
+  const { effectId, capabilityId } = record;
+  const change = { status: 'blocked' as const, blockedBy: why, updatedAt: now };
+  const write: EffectWrite = { kind: 'change', effectId, seen: version, change };
+  return { kind: 'ask', ask: { effectId, capabilityId, why, write, row: record } };
+}
+
+function nextRow({ rows }: Place): number {
+  return (rows[0]?.n ?? 0) + 1;
+}
+
+type Outcome = Extract<EventDraft, { type: 'effect_settled' }>['data']['outcome'];
+
+function settled(
+  { asker }: Wish,
+  effectId: string,
+  outcome: Outcome,
+  more: { readonly by?: 'lookup'; readonly originEffectId?: string } = {},
+): Extract<EventDraft, { type: 'effect_settled' }> {
+  const { execution, capability } = asker;
+  const data = { ...refOf(execution), effectId, capabilityId: capability.id, outcome, ...more };
+  return { type: 'effect_settled', initiator: 'system', data };
+}

@@ -1,0 +1,79 @@
+/**
+ * Writes down what became of a call, the moment it is known (E2): under the version of the row that the caller made, so that
+ * an answer that comes after somebody has decided otherwise changes nothing, and is kept as evidence.
+ *
+ * Must not: call anything, or know the journal.
+ */
+import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { EngineDeps } from '../deps.ts';
+
+export interface Written {
+  readonly effectId: string;
+  readonly bindingCallId: string;
+  /** The version of the row as this call made it; undefined if the store has not said. */
+  readonly seen: Version | undefined;
+}
+
+/** `late`: something else was decided before it came. */
+export async function recordAnswer(
+  deps: EngineDeps,
+  written: Written,
+  change: EffectChange,
+): Promise<'kept' | 'late'> {
+  const { effectId, bindingCallId } = written;
+  const seen = written.seen ?? (await versionOfOwn(deps, written));
+  if (seen !== undefined) {
+    const version = seen;
+    const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
+    // An earlier sending of the same may have been applied, its answer lost.
+    if (kind === 'changed' || isSame((await current(deps, effectId)).record, bindingCallId, change))
+      return 'kept';
+  }
+  await keepEvidence(deps, effectId, change);
+  return 'late';
+}
+
+/** The row is still as the call made it, if it bears the call's own mark. */
+async function versionOfOwn(
+  deps: EngineDeps,
+  { effectId, bindingCallId }: Written,
+): Promise<Version | undefined> {
+  const { record, version } = await current(deps, effectId);
+  return record.status === 'attempted' && record.bindingCallId === bindingCallId ? version : undefined;
+}
+
+function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash }: EffectChange): boolean {
+  return row.bindingCallId === bindingCallId && row.status === status && row.responseHash === responseHash;
+}
+
+/** Looked at again this often if others write the row at the same time. */
+const MAX_LOOKS = 5;
+
+async function keepEvidence(
+  deps: EngineDeps,
+  effectId: string,
+  { responseHash, error, updatedAt }: EffectChange,
+): Promise<void> {
+  const lateAnswer = {
+    at: updatedAt,
+    ...(responseHash === undefined ? {} : { responseHash }),
+    ...(error === undefined ? {} : { error }),
+  };
+  for (let look = 0; ; look += 1) {
+    const { record, version } = await current(deps, effectId);
+    const change = { lateAnswer, updatedAt };
+    const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
+    if (kind === 'changed' || look === MAX_LOOKS) {
+      deps.log.warn('effect_answered_late', { runId: record.runId, effectId, status: record.status, kind });
+      return;
+    }
+  }
+}
+
+async function current(deps: EngineDeps, effectId: string) {
+  const found = await sendUntilKnown(deps, () => deps.effects.read(effectId));
+  if (!found) throw new Error(`effect ${effectId} is gone`);
+  return found;
+}

@@ -1,0 +1,71 @@
+/**
+ * The question to a person about an outside action: how it is put, and when it must be. The answer is given through
+ * operations/effects.
+ *
+ * Must not: keep the request or the result in the run: the ledger has them.
+ */
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
+import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
+import { type OpenEffect, stepKey } from '../../core/run/state.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { EngineDeps } from '../deps.ts';
+import { refOf } from '../facts/drafts.ts';
+import { opened } from '../waits/open.ts';
+import type { Ask } from './act.ts';
+
+/** Whether another attempt can learn by itself what became of these (E5). */
+export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {
+  return doubts.every(({ capabilityId }) => bindings.canFindOut(capabilityId));
+}
+
+/** The question about an effect in doubt; undefined if its answer has come meanwhile. */
+export async function askAbout(deps: EngineDeps, open: OpenEffect | undefined): Promise<Ask | undefined> {
+  if (!open) return undefined;
+  const found = await sendUntilKnown(deps, () => deps.effects.read(open.effectId));
+  if (!found) throw new Error(`effect ${open.effectId} is gone`);
+  const { record: row, version: seen } = found;
+  if (row.status !== 'attempted' && row.blockedBy !== 'doubt') return undefined;
+  const { effectId, capabilityId } = row;
+  const change = { status: 'blocked' as const, blockedBy: 'doubt' as const, updatedAt: deps.clock.now() };
+  const write = { kind: 'change' as const, effectId, seen, change };
+  return { effectId, capabilityId, why: 'doubt', write, row };
+}
+
+export function effectWait(execution: StepExecution, ask: Ask, now: number): Wait {
+  const key = stepKey(execution);
+  const { effectId } = ask;
+  return {
+    // With the attempt: an answer about one that is sent again must not be taken for one about the next.
+    id: `${key}.${execution.revision}.${execution.attempt}.effect`,
+    kind: 'approval',
+    purpose: 'effect',
+    effectId,
+    execution,
+    openedAt: now,
+    detailText: toJsonText({ question: questionOf(key, ask), effectId }, 'question'),
+  };
+}
+
+/** The row that asks and the wait for the answer are one commit. */
+export function questionDrafts(wait: Wait, { effectId, capabilityId, write, row }: Ask): EventDraft[] {
+  const data = {
+    ...refOf(wait.execution),
+    effectId,
+    capabilityId,
+    outcome: 'blocked' as const,
+    ...(row.originEffectId === undefined ? {} : { originEffectId: row.originEffectId }),
+  };
+  return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, opened(wait)];
+}
+
+function questionOf(key: string, { why, capabilityId, row }: Ask): string {
+  if (why === 'policy') {
+    return `Step '${key}' would do '${capabilityId}' again, which ${row.originEffectId} records as done. Do it once more (re-execute), take the recorded result (recorded), or fail the step (failed)?`;
+  }
+  return `Step '${key}' called '${capabilityId}' and nobody knows whether it took place${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
+}
+
+function at({ updatedAt }: EffectRecord): string {
+  return ` (${new Date(updatedAt).toISOString()})`;
+}

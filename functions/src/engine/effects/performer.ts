@@ -1,0 +1,236 @@
+/**
+ * `perform` as the bodies of one attempt use it: which call is which, what ended how, and what must be known or asked before
+ * the attempt may count as ended (E2). The ledger itself is in act.ts.
+ *
+ * Must not: record the end of the attempt, or open the question to a person.
+ */
+import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
+import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
+import type { Decide } from '../../journal/batch.ts';
+import type { Appended } from '../../journal/run-journal.ts';
+import { type Capability, leavesRows } from '../define/capability.ts';
+import type { EngineDeps } from '../deps.ts';
+import { type ActEnd, type AliveCalls, type Ask, act } from './act.ts';
+import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
+
+export interface PerformerParams {
+  readonly deps: EngineDeps;
+  readonly state: () => RunState;
+  readonly execution: StepExecution;
+  readonly uses: readonly Capability[];
+  /** It is the compensation of the step that performs. */
+  readonly undo?: boolean;
+  readonly mayHaveRows: boolean;
+  readonly alive: AliveCalls;
+  /** Of the body: once it has aborted, nothing more is begun. */
+  readonly body: AbortSignal;
+  /** Of calls under way, which are given time to answer when the body is told to stop. */
+  readonly calls: AbortSignal;
+  /** Adds nothing once the drive has let go. */
+  readonly append: (decide: Decide) => Promise<Appended>;
+}
+
+interface Doing {
+  readonly requestHash: string;
+  readonly end: Promise<unknown>;
+}
+
+const MAX_CALL_KEY_CHARS = 200;
+
+export class Performer {
+  readonly #params: PerformerParams;
+  readonly #doing = new Map<string, Doing>();
+  /** Of calls without a key of their own, by capability. */
+  readonly #ordinals = new Map<string, number>();
+  readonly #underWay = new Set<string>();
+  readonly #calls = new Set<Promise<unknown>>();
+  readonly #asked = Promise.withResolvers<Ask>();
+  /** What the journal does not know yet. */
+  readonly #pending: EventDraft[] = [];
+  /** The effects whose end this attempt has learned. */
+  readonly #known = new Set<string>();
+  /** Why an effect is still in doubt. */
+  #doubt: unknown;
+
+  constructor(params: PerformerParams) {
+    this.#params = params;
+  }
+
+  /** Resolves when nothing can go on before a person has been asked; never, if nobody need be. */
+  get asked(): Promise<Ask> {
+    return this.#asked.promise;
+  }
+
+  async perform(
+    capability: Capability,
+    given: unknown,
+    options: { readonly key?: string } = {},
+  ): Promise<unknown> {
+    const { uses, execution, body } = this.#params;
+    assertDeclared(uses, capability, execution.stepId);
+    const request = requestOf(capability, given);
+    if (body.aborted) throw body.reason;
+    if (!leavesRows(capability)) return this.#ask(capability, request);
+    const call = this.#callOf(capability, options.key);
+    const name = `${capability.id} ${typeof call}:${call}`;
+    const same = this.#doing.get(name);
+    if (same) return this.#join(same, capability, request);
+    const end = this.#act(capability, request, call);
+    this.#doing.set(name, { requestHash: request.hash, end });
+    return end;
+  }
+
+  /** What goes into the journal with the end of the attempt. */
+  takePending(): EventDraft[] {
+    return this.#pending.splice(0);
+  }
+
+  /** Resolves once no call is under way any more. */
+  async quiet(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+  }
+
+  /** Effects of this execution that nobody knows the end of: it cannot succeed before somebody does. */
+  doubts(): { readonly open: readonly OpenEffect[]; readonly cause: unknown } {
+    const { state, execution } = this.#params;
+    const open = openEffectsOf(state(), execution).filter(({ effectId }) => !this.#known.has(effectId));
+    return { open, cause: this.#doubt };
+  }
+
+  /** A read, or a pure function: the outside is the same after it, so nothing is written down. */
+  async #ask(capability: Capability, { value }: Request): Promise<unknown> {
+    const { deps, calls } = this.#params;
+    const binding = deps.bindings.of(capability);
+    const idempotencyKey = deps.random.token();
+    try {
+      const response = await binding.call(value, { idempotencyKey, signal: calls });
+      return responseOf(capability, JSON.stringify(response ?? null));
+    } catch (cause) {
+      throw cause instanceof NotApplied ? retryable(cause) : cause;
+    }
+  }
+
+  #callOf({ id }: Capability, key: string | undefined): string | number {
+    if (key !== undefined) {
+      if (typeof key === 'string' && key !== '' && key.length <= MAX_CALL_KEY_CHARS) return key;
+      throw new CairnError('INVALID_INPUT', `the key of a call has 1 to ${MAX_CALL_KEY_CHARS} characters`, {
+        field: 'key',
+      });
+    }
+    if (this.#underWay.has(id)) {
+      throw new CairnError('INVALID_INPUT', `two calls of '${id}' at the same time need keys`, {
+        field: 'key',
+        help: `Give each a key that is the same in every attempt: perform(capability, request, { key }).`,
+      });
+    }
+    const ordinal = (this.#ordinals.get(id) ?? 0) + 1;
+    this.#ordinals.set(id, ordinal);
+    return ordinal;
+  }
+
+  #join({ requestHash, end }: Doing, { id }: Capability, { hash }: Request): Promise<unknown> {
+    if (hash === requestHash) return end;
+    throw new CairnError('EFFECT_REQUEST_MISMATCH', `'${id}' was asked for two things under one key`, {
+      stepId: this.#params.execution.stepId,
+    });
+  }
+
+  async #act(capability: Capability, request: Request, call: string | number): Promise<unknown> {
+    const unkeyed = typeof call === 'number';
+    if (unkeyed) this.#underWay.add(capability.id);
+    try {
+      return responseOf(capability, await this.#actOn(capability, request, call));
+    } finally {
+      if (unkeyed) this.#underWay.delete(capability.id);
+    }
+  }
+
+  async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
+    const { deps, state, execution, undo = false, mayHaveRows, alive, body, calls } = this.#params;
+    const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
+    const append = (decide: Decide) => this.#append(decide);
+    const acting = act({ deps, asker, request, call, undo, mayHaveRows, alive, signal: calls, append });
+    this.#calls.add(acting);
+    let end: ActEnd;
+    try {
+      end = await acting;
+    } catch (cause) {
+      this.#doubt ??= cause;
+      throw cause;
+    } finally {
+      this.#calls.delete(acting);
+    }
+    if ('settled' in end) this.#note(end.settled);
+    switch (end.kind) {
+      case 'answered':
+        return end.text;
+      case 'not_applied':
+        throw retryable(end.cause);
+      case 'doubt':
+        this.#doubt ??= end.cause;
+        throw inDoubt(capability, execution, end.cause);
+      case 'mismatch':
+        throw end.cause;
+      case 'ask':
+        if (undo) throw new Fatal(inDoubt(capability, execution, undefined).message);
+        this.#asked.resolve(end.ask);
+        // A body that is given up waits for ever: whatever it would do next must not happen.
+        return new Promise(() => {});
+      case 'stopped':
+        return aborted(body);
+    }
+  }
+
+  /** What was learned meanwhile goes along: it costs no commit of its own. */
+  async #append(decide: Decide): Promise<Appended> {
+    const along = this.takePending();
+    try {
+      const appended = await this.#params.append((state) => {
+        const drafts = decide(state);
+        return drafts.length === 0 ? [] : [...along, ...drafts];
+      });
+      if (appended.events.length === 0) this.#pending.unshift(...along);
+      for (const { type, data } of appended.events) if (type === 'effect_settled') this.#learn(data);
+      return appended;
+    } catch (error) {
+      this.#pending.unshift(...along);
+      throw error;
+    }
+  }
+
+  #note(settled: readonly EventDraft[]): void {
+    this.#pending.push(...settled);
+    for (const { type, data } of settled) if (type === 'effect_settled') this.#learn(data);
+  }
+
+  #learn({ effectId, outcome }: { readonly effectId: string; readonly outcome: string }): void {
+    if (outcome === 'recorded' || outcome === 'failed') this.#known.add(effectId);
+  }
+}
+
+/** What the engine is to do about an action that did not take place. */
+function retryable(cause: NotApplied): Error {
+  if (cause.final) return new Fatal(cause.message, { cause });
+  if (cause.retryAt !== undefined) return new RetryAt(cause.retryAt, cause.message, { cause });
+  return cause;
+}
+
+/** Not final: another attempt can find out what became of it. */
+function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return Object.assign(
+    new Error(`step '${stepId}': it is not known whether '${id}' took place${why}`, { cause }),
+    {
+      code: 'EFFECT_IN_DOUBT',
+    },
+  );
+}
+
+/** Whoever lost the run, or whom nobody wants any more, is told to stop before long. */
+function aborted(body: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (body.aborted) return reject(body.reason);
+    body.addEventListener('abort', () => reject(body.reason), { once: true });
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * Where in the ledger a wish belongs, and what the rows there say about it. A run that is no replay or fork has one key for
+ * an action. A replay or fork looks at its own key first (what it has done anew), then at those of the replays and forks it
+ * was made from, then at that of the lineage (E4, E6).
+ */
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { effectKey } from '../../core/effects/keys.ts';
+import {
+  type Wish as Asked,
+  type EffectVerdict,
+  effectVerdict,
+  type LineageVerdict,
+  lineageVerdict,
+} from '../../core/effects/verdict.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { Wish } from './act.ts';
+
+export interface Place {
+  readonly key: string;
+  /** The newest first. */
+  readonly rows: readonly EffectRecord[];
+  readonly verdict: EffectVerdict | Extract<LineageVerdict, { kind: 'ask' }>;
+  /** Where the run acts anew, and asks whether it may. */
+  readonly own: { readonly key: string; readonly n: number };
+  /** The row by which it has asked. */
+  readonly asked: StoredEffect | undefined;
+  /** The row with the version it was read in. */
+  stored(row: EffectRecord): StoredEffect;
+}
+
+/** @throws Error if a key has more rows than a lineage may have */
+export async function placeOf(wish: Wish): Promise<Place> {
+  const { asker } = wish;
+  const asked = askedOf(wish);
+  const [scope, ...older] = asker.state.effectScopes ?? [];
+  const base = keyIn(wish, undefined);
+  if (!scope) return plain(base, await read(wish, base), asked);
+
+  const own = keyIn(wish, scope.runId);
+  const ownRows = await read(wish, own);
+  if (hasActed(ownRows)) return plain(own, ownRows, asked);
+  const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
+  const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
+  for (const key of [...older.map(({ runId }) => keyIn(wish, runId)), base]) {
+    const rows = await read(wish, key);
+    if (!hasActed(rows)) continue;
+    const verdict = lineageVerdict(records(rows), asked, scope, question?.record);
+    if (verdict.kind === 'own') break;
+    return { key, rows: records(rows), verdict, own: acting, asked: question, stored: storedIn(rows) };
+  }
+  // What nobody in the lineage has done is done for the whole of it, unless each of its runs is to act by itself.
+  const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
+  if (shared && !(await actedIn(wish, base))) return plain(base, [], asked);
+  return plain(own, ownRows, asked);
+}
+
+async function actedIn(wish: Wish, key: string): Promise<boolean> {
+  return hasActed(await read(wish, key));
+}
+
+function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place {
+  const own = { key, n: (rows[0]?.record.n ?? 0) + 1 };
+  const found = records(rows);
+  return {
+    key,
+    rows: found,
+    verdict: effectVerdict(found, asked),
+    own,
+    asked: undefined,
+    stored: storedIn(rows),
+  };
+}
+
+function askedOf({ asker, request }: Wish): Asked {
+  const { capability, binding } = asker;
+  const { idempotency, replayPolicy } = capability;
+  return { requestHash: request.hash, idempotency, replayPolicy, hasLookup: binding.lookup !== undefined };
+}
+
+function keyIn({ asker, call, undo }: Wish, scope: string | undefined): string {
+  const { state, execution, capability } = asker;
+  const { stepId, itemKey, revision } = execution;
+  const place = { rootRunId: state.rootRunId, stepId, itemKey, revision, capabilityId: capability.id, call };
+  return effectKey({ ...place, undo, scope });
+}
+
+async function read({ deps, mayHaveRows }: Wish, key: string): Promise<readonly StoredEffect[]> {
+  return mayHaveRows ? sendUntilKnown(deps, () => deps.effects.rowsOf(key)) : [];
+}
+
+/** Whether anything stands there of an action, and not only of a question or a refusal. */
+function hasActed(rows: readonly StoredEffect[]): boolean {
+  return rows.some(({ record: { blockedBy } }) => blockedBy === undefined || blockedBy === 'doubt');
+}
+
+function records(rows: readonly StoredEffect[]): readonly EffectRecord[] {
+  return rows.map(({ record }) => record);
+}
+
+function storedIn(rows: readonly StoredEffect[]): Place['stored'] {
+  return (row) => {
+    const found = rows.find(({ record }) => record.effectId === row.effectId);
+    if (!found) throw new Error(`effect ${row.effectId} was not read`);
+    return found;
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * How rows of the ledger are made: of a wish to act, of an answer, of a reuse. Pure but for the author's schema.
+ *
+ * Must not: decide which row is to be made (core/effects/verdict.ts).
+ */
+import {
+  type BlockedBy,
+  type EffectChange,
+  type EffectRecord,
+  effectIdOf,
+} from '../../core/effects/effect.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
+import { CairnError, Fatal } from '../../core/errors.ts';
+import type { StepExecution } from '../../core/run/events.ts';
+import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { cut, TRACE_CHARS } from '../../core/run/records.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { assertFits, needsPayload } from '../../core/run/values.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { Binding, Capability } from '../define/capability.ts';
+
+/** What of a request the ledger shows to people; a longer one is known by its hash. */
+const SHOWN_REQUEST_BYTES = 16 * 1024;
+const REDACTED = '[redacted]';
+
+/** What is to be asked of the outside. */
+export interface Request {
+  /** What the capability's schema made of it: what the binding gets. */
+  readonly value: unknown;
+  readonly hash: string;
+  /** Without its secret fields; absent if it is long. */
+  readonly shownText?: string;
+}
+
+/** Who asks, as every row says it (E7). */
+export interface Asker {
+  readonly state: RunState;
+  readonly execution: StepExecution;
+  readonly capability: Capability;
+  readonly binding: Binding;
+}
+
+/** @throws Fatal for what the schema of the capability refuses; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
+export function requestOf(capability: Capability, given: unknown): Request {
+  const parsed = capability.request.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue && issue.path.length > 0 ? ` at '${issue.path.map(String).join('.')}'` : '';
+    throw new Fatal(`the request to '${capability.id}' does not match its schema${where}: ${issue?.message}`);
+  }
+  const what = `the request to '${capability.id}'`;
+  const text = toJsonText(parsed.data, what);
+  assertFits(text, what, CHECKPOINT_VALUE_BYTES);
+  const shown = redacted(text, capability.secrets.request);
+  return {
+    value: parsed.data,
+    hash: sha256Hex(text),
+    ...(Buffer.byteLength(shown) <= SHOWN_REQUEST_BYTES ? { shownText: shown } : {}),
+  };
+}
+
+export interface NewRow {
+  readonly key: string;
+  readonly n: number;
+  readonly request: Request;
+  readonly bindingCallId: string;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+function rowOf(asker: Asker, { key, n, request, bindingCallId, now }: NewRow): Omit<EffectRecord, 'status'> {
+  const { state, execution, capability, binding } = asker;
+  const { stepId, itemKey, revision, attempt } = execution;
+  return {
+    effectId: effectIdOf(key, n),
+    idempotencyKey: key,
+    n,
+    tenantId: state.tenantId,
+    rootRunId: state.rootRunId,
+    runId: state.id,
+    stepId,
+    ...(itemKey === undefined ? {} : { itemKey }),
+    revision,
+    attempt,
+    epoch: state.epoch,
+    capabilityId: capability.id,
+    bindingId: binding.id,
+    bindingCallId,
+    effectClass: capability.sideEffects,
+    replayPolicy: capability.replayPolicy,
+    requestHash: request.hash,
+    ...(request.shownText === undefined ? {} : { requestText: request.shownText }),
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+export function attemptedRow(asker: Asker, row: NewRow): EffectRecord {
+  return { ...rowOf(asker, row), status: 'attempted' };
+}
+
+/** Nothing was done: this one answered. */
+export function reusedRow(asker: Asker, row: NewRow, origin: EffectRecord): EffectRecord {
+  const { responseHash, effectId: originEffectId } = origin;
+  return {
+    ...rowOf(asker, row),
+    status: 'reused',
+    originEffectId,
+    ...(responseHash === undefined ? {} : { responseHash }),
+  };
+}
+
+/** Nothing is done, for this reason. */
+export function blockedRow(asker: Asker, row: NewRow, blocked: Blocked): EffectRecord {
+  const { by: blockedBy, error, origin } = blocked;
+  return { ...rowOf(asker, row), status: 'blocked', blockedBy, error, originEffectId: origin.effectId };
+}
+
+export interface Blocked {
+  readonly by: BlockedBy;
+  readonly error: string;
+  readonly origin: EffectRecord;
+}
+
+/** An answer as the row keeps it: in full, or as a reference to where it was put before. */
+export type Answer = Required<Pick<EffectRecord, 'responseHash'>> &
+  Pick<EffectRecord, 'resultText' | 'recordedResultRef'>;
+
+/**
+ * Makes an answer durable as far as no row can carry it. What the receiver answered is kept as it is, whatever the schema
+ * says of it: the action took place.
+ *
+ * @throws CairnError INVALID_INPUT for what is no JSON, PAYLOAD_TOO_LARGE
+ */
+export async function answerOf(
+  store: RunStore,
+  runId: string,
+  capability: Capability,
+  response: unknown,
+): Promise<{ readonly answer: Answer; readonly text: string }> {
+  const what = `the answer of '${capability.id}'`;
+  const text = redacted(toJsonText(response ?? null, what), capability.secrets.response);
+  assertFits(text, what, MAX_PAYLOAD_BYTES);
+  const responseHash = sha256Hex(text);
+  if (!needsPayload(text)) return { answer: { responseHash, resultText: text }, text };
+  const recordedResultRef = { runId, ...(await store.writePayload(runId, text)) };
+  return { answer: { responseHash, recordedResultRef }, text };
+}
+
+/** The recorded result again. @throws Error if the row has none */
+export function resultTextOf(store: RunStore, row: EffectRecord): Promise<string> {
+  if (row.resultText !== undefined) return Promise.resolve(row.resultText);
+  const ref = row.recordedResultRef;
+  if (!ref) throw new Error(`effect ${row.effectId} has no recorded result`);
+  return store.readPayload(ref.runId, ref);
+}
+
+/** What the body gets of a recorded result. @throws Fatal if the schema of the capability refuses it */
+export function responseOf({ id, response }: Capability, text: string): unknown {
+  const parsed = response.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Fatal(
+    `'${id}' has acted, and answered what does not match its schema: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
+}
+
+export function recordedChange(answer: Answer, now: number): EffectChange {
+  return { status: 'recorded', ...answer, error: undefined, blockedBy: undefined, updatedAt: now };
+}
+
+export function failedChange(error: string, now: number): EffectChange {
+  return { status: 'failed', error: cut(error, TRACE_CHARS), updatedAt: now };
+}
+
+/** The text without what stands at the paths; `*` stands for every member of an object or list. */
+export function redacted(text: string, paths: readonly string[]): string {
+  if (paths.length === 0) return text;
+  const value = JSON.parse(text) as Json;
+  for (const path of paths) redact(value, path.split('.'));
+  return canonicalJson(value);
+}
+
+function redact(value: unknown, [name, ...rest]: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || name === undefined) return;
+  const members = value as Record<string, unknown>;
+  for (const member of name === '*' ? Object.keys(members) : [name]) {
+    if (!Object.hasOwn(members, member)) continue;
+    if (rest.length > 0) redact(members[member], rest);
+    else members[member] = REDACTED;
+  }
+}
+
+/** @throws CairnError naming what a body may not do */
+export function assertDeclared(uses: readonly Capability[], capability: Capability, stepId: string): void {
+  if (uses.includes(capability)) return;
+  throw new CairnError(
+    'INVALID_INPUT',
+    `step '${stepId}' does not declare that it uses '${capability?.id}'`,
+    {
+      stepId,
+      field: 'uses',
+      help: `Add the capability to 'uses' of the step.`,
+    },
+  );
+}

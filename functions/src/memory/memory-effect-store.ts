@@ -1,0 +1,74 @@
+/** The side-effect ledger in memory; what the memory run store promises of its methods holds for these as well. */
+import {
+  type EffectChange,
+  type EffectRecord,
+  type EffectWrite,
+  MAX_ROWS_PER_KEY,
+} from '../core/effects/effect.ts';
+import type { EffectChanged, EffectStore, StoredEffect } from '../ports/effect-store.ts';
+import type { Page, PageRequest, Version } from '../ports/run-store.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { ascending, pageOf } from './paging.ts';
+
+export class MemoryEffectStore implements EffectStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]> {
+    const rows = [...this.#db.effects.values()].filter(
+      ({ record }) => record.idempotencyKey === idempotencyKey,
+    );
+    if (rows.length > MAX_ROWS_PER_KEY) throw new Error(`there are more than ${MAX_ROWS_PER_KEY} rows`);
+    return rows.sort((a, b) => b.record.n - a.record.n);
+  }
+
+  async read(effectId: string): Promise<StoredEffect | undefined> {
+    return this.#db.effects.get(effectId);
+  }
+
+  async change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged> {
+    const write: EffectWrite = { kind: 'change', effectId, seen, change };
+    if (!this.mayWrite([write])) return { kind: 'stale' };
+    return { kind: 'changed', version: this.write([write]) };
+  }
+
+  async listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>> {
+    const records = [...this.#db.effects.values()].map(({ record }) => record);
+    return pageOf(
+      records.filter((record) => record.runId === runId),
+      page,
+      {
+        list: 'effects',
+        positionOf: ({ createdAt, effectId }) => [createdAt, effectId],
+        compare: ascending,
+      },
+    );
+  }
+
+  /** Whether the preconditions of all hold: for commits of the journal, which write rows among other things. */
+  mayWrite(writes: readonly EffectWrite[]): boolean {
+    return writes.every((write) =>
+      write.kind === 'create'
+        ? !this.#db.effects.has(write.record.effectId)
+        : this.#db.effects.get(write.effectId)?.version === write.seen,
+    );
+  }
+
+  write(writes: readonly EffectWrite[]): Version {
+    const version = this.#db.nextVersion();
+    for (const write of writes) {
+      const record = write.kind === 'create' ? write.record : this.#changed(write.effectId, write.change);
+      this.#db.effects.set(record.effectId, { record: adopt(record), version });
+    }
+    return version;
+  }
+
+  #changed(effectId: string, change: EffectChange): EffectRecord {
+    const before = this.#db.effects.get(effectId)?.record;
+    if (!before) throw new Error(`effect ${effectId} does not exist`);
+    return { ...before, ...change } as EffectRecord;
+  }
+}

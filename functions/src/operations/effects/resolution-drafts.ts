@@ -1,0 +1,110 @@
+/**
+ * What each resolution writes: the row, the end of the wait, and what follows for the step, in one commit. Pure.
+ *
+ * Must not: judge whether the effect is still open.
+ */
+import type { EffectChange } from '../../core/effects/effect.ts';
+import { canonicalJson } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Answer } from '../../engine/effects/rows.ts';
+import * as drafts from '../../engine/facts/drafts.ts';
+import * as settle from '../../engine/waits/settle.ts';
+import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { ResolveRequest } from './request.ts';
+
+/** What the person added, as it is kept. */
+export interface Said {
+  readonly answer?: Answer;
+}
+
+export interface Resolving {
+  readonly registry: WorkflowRegistry;
+  readonly state: RunState;
+  readonly wait: Wait;
+  readonly stored: StoredEffect;
+  readonly request: ResolveRequest;
+  readonly said: Said;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** The question that is open about the effect. */
+export function waitFor({ waits }: RunState, effectId: string): Wait | undefined {
+  return waits.find((wait) => wait.purpose === 'effect' && wait.effectId === effectId);
+}
+
+/** @throws CairnError RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE */
+export function resolutionDrafts(resolving: Resolving): EventDraft[] {
+  const { state, wait, request } = resolving;
+  if (state.cancellation || state.compensating) {
+    const why = state.cancellation ? 'is being cancelled' : 'has failed and is undoing what it did';
+    throw new CairnError('RUN_INVALID_TRANSITION', `the run ${why}: nothing of it can be resolved any more`);
+  }
+  const key = stepKey(wait.execution);
+  return [
+    settledBy(resolving),
+    ...outcomeFor(resolving),
+    ...settle.resumed(state, `effect of '${key}': ${request.outcome}`),
+  ];
+}
+
+/** The event that says what became of the effect, with the row that says so too. */
+function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft {
+  const { effectId, outcome, actor, note } = request;
+  const { record, version: seen } = stored;
+  const resolution = { outcome, by: actor, at: now, ...optional('note', note) };
+  const change: EffectChange = { resolution, updatedAt: now, ...whatItIsNow(stored, request, said) };
+  const { capabilityId } = record;
+  const isKnown = record.blockedBy !== 'policy' && outcome !== 're-execute';
+  return {
+    type: 'effect_settled',
+    initiator: 'user',
+    actor,
+    data: {
+      ...drafts.refOf(wait.execution),
+      effectId,
+      capabilityId,
+      outcome: isKnown ? outcome : 'blocked',
+      by: 'person',
+    },
+    effect: { kind: 'change', effectId, seen, change },
+  };
+}
+
+/** A question about a repetition stays one: only its answer is noted. So does a doubt that another call may end. */
+function whatItIsNow(
+  { record }: StoredEffect,
+  { outcome }: ResolveRequest,
+  { answer }: Said,
+): Partial<EffectChange> {
+  if (record.blockedBy === 'policy' || outcome === 're-execute') return {};
+  return { status: outcome, blockedBy: undefined, ...(outcome === 'recorded' ? answer : {}) };
+}
+
+/** The step begins anew, and finds in the ledger what was said; or it fails. */
+function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDraft[] {
+  const { outcome, actor, note } = request;
+  const answer = {
+    initiator: 'approval' as const,
+    actor,
+    payloadText: canonicalJson({ effectId: request.effectId, outcome, note }),
+  };
+  const stepId = stepKey(wait.execution);
+  const why = note === undefined ? '' : `: ${note}`;
+  const message = `'${stepId}': ${actor} resolved the effect as '${outcome}'${why}`;
+  const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: outcome !== 'failed' };
+  if (outcome !== 'failed') {
+    return [settle.resolved(wait, answer), drafts.retryScheduled(wait.execution, now, error)];
+  }
+  const step = registry.pinned(state.type, state.planVersion)?.steps.get(wait.execution.stepId);
+  if (!step) {
+    const { type, planVersion } = state;
+    const what = `version ${planVersion} of '${type}' is not deployed`;
+    throw new CairnError('PLAN_VERSION_UNAVAILABLE', what, { stepId, details: { type, planVersion } });
+  }
+  return settle.refused({ step, wait, now }, answer, error);
+}

@@ -1,0 +1,141 @@
+/**
+ * Records what a person says of an outside action that is in doubt, or that may not be repeated unasked. The journal
+ * settles who was first: the row, the end of the wait and what follows for the step are one commit.
+ */
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { CairnError } from '../../core/errors.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { Bindings } from '../../engine/define/bindings.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import { answerOf, responseOf } from '../../engine/effects/rows.ts';
+import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { EffectStore, StoredEffect } from '../../ports/effect-store.ts';
+import { appendFromOutside, loadOwn } from '../outside-append.ts';
+import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
+import { resolutionDrafts, type Said, waitFor } from './resolution-drafts.ts';
+
+export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
+  readonly effects: EffectStore;
+  readonly bindings: Bindings;
+  /** Has the definition of the step, which says what its failure means. */
+  readonly registry: WorkflowRegistry;
+}
+
+/** How often the row is read again because somebody writes it at the same time. */
+const MAX_LOOKS = 5;
+
+/**
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, NOT_FOUND, EFFECT_RESOLVED, RUN_INVALID_TRANSITION,
+ *   RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again); nothing is written then
+ */
+export async function resolveEffect(deps: ResolveDeps, request: ResolveRequest): Promise<EffectResolved> {
+  assertMakesSense(request);
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const stored = await ownEffect(deps, request);
+    try {
+      return await resolve(deps, request, stored);
+    } catch (error) {
+      if (!(error instanceof EffectMoved)) throw error;
+    }
+  }
+  throw new CairnError('UNAVAILABLE', 'the effect is written by others all the time');
+}
+
+async function resolve(
+  deps: ResolveDeps,
+  request: ResolveRequest,
+  stored: StoredEffect,
+): Promise<EffectResolved> {
+  const { runId, tenantId, effectId } = request;
+  // What the journal still calls open has been resolved if the row says so: whoever did was not heard.
+  const said = await saidOf(deps, request, stored.record);
+  let state: RunState | undefined;
+  const appended = await appendFromOutside(deps, {
+    runId,
+    tenantId,
+    decide: (current, now) => {
+      state = current;
+      const wait = waitFor(current, effectId);
+      if (!wait) return [];
+      return resolutionDrafts({ ...deps, state: current, wait, stored, request, said, now });
+    },
+  });
+  const [resolved] = appended.events;
+  if (resolved) {
+    deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
+    await driveAfter(deps, appended);
+    return { ...viewOf(request), resolvedAt: resolved.at };
+  }
+  const { record } = await ownEffect(deps, request);
+  const repeated = answeredBefore(record, request, state);
+  await driveAfter(deps, appended);
+  return repeated;
+}
+
+/** The row, if the run asks about it or made it. */
+async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<StoredEffect> {
+  const { runId, tenantId, effectId } = request;
+  const { state } = await loadOwn(deps, { runId, tenantId });
+  const found = await sendUntilKnown(deps, () => deps.effects.read(effectId));
+  const isOfRun = found?.record.runId === runId || waitFor(state, effectId) !== undefined;
+  if (found && found.record.tenantId === tenantId && isOfRun) return found;
+  throw new CairnError('NOT_FOUND', 'the run has no effect with this id', { field: 'effectId' });
+}
+
+/** The recorded result, checked by the capability and kept where it belongs. */
+async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRecord): Promise<Said> {
+  const { outcome, result, runId } = request;
+  const fromOrigin = row.blockedBy === 'policy';
+  if (outcome !== 'recorded' || fromOrigin) {
+    if (result === undefined) return {};
+    throw new CairnError('INVALID_INPUT', 'only what nobody knows yet is told with a result', {
+      field: 'result',
+      ...(fromOrigin ? { help: 'Leave the result out: the one that is recorded is used.' } : {}),
+    });
+  }
+  const { capability } = deps.bindings.byId(row.capabilityId);
+  const { answer, text } = await sendUntilKnown(deps, () =>
+    answerOf(deps.store, runId, capability, result ?? null),
+  );
+  try {
+    responseOf(capability, text);
+  } catch (cause) {
+    throw new CairnError('INVALID_INPUT', `'${capability.id}' would not answer that`, {
+      field: 'result',
+      help: cause instanceof Error ? cause.message : undefined,
+    });
+  }
+  return { answer };
+}
+
+function answeredBefore(row: EffectRecord, request: ResolveRequest, state?: RunState): EffectResolved {
+  const { resolution, effectId, status } = row;
+  if (resolution) {
+    const { outcome, by, at } = resolution;
+    if (outcome === request.outcome) return { ...viewOf(request), resolvedBy: by, resolvedAt: at };
+    throw new CairnError('EFFECT_RESOLVED', `the effect was resolved as '${outcome}' by ${by}`, {
+      stepId: stepKey(row),
+      details: { effectId, outcome, resolvedBy: by, resolvedAt: new Date(at).toISOString() },
+    });
+  }
+  if (status !== 'attempted' && status !== 'blocked') {
+    const details = { effectId, status };
+    throw new CairnError('EFFECT_RESOLVED', `the effect is ${status}: nobody need say more`, { details });
+  }
+  if (state?.completedAt !== undefined) {
+    throw new CairnError('RUN_TERMINAL_STATE', `the run is ${state.status}: it asks nothing any more`, {
+      help: 'Resume the run: its successor finds out, or asks.',
+      details: { status: state.status },
+    });
+  }
+  throw new CairnError('RUN_INVALID_TRANSITION', 'the run does not ask about this effect', {
+    help: 'A call may still be under way; read the run again.',
+    details: { effectId, status },
+  });
+}
+
+function viewOf({ runId, effectId, outcome, actor }: ResolveRequest): Omit<EffectResolved, 'resolvedAt'> {
+  return { runId, effectId, outcome, resolvedBy: actor };
+}

@@ -1,0 +1,142 @@
+/**
+ * The documents of a run in Firestore for who checks and repairs them. A check is one read-only transaction, so that all
+ * it sees is of one moment; it takes no locks. A repair is one commit under the versions that were read.
+ *
+ * Must not: judge what is found, or decide what is written.
+ */
+import {
+  type CollectionReference,
+  type DocumentReference,
+  type DocumentSnapshot,
+  FieldPath,
+  FieldValue,
+  type Firestore,
+  type Transaction,
+  type WriteBatch,
+} from '@google-cloud/firestore';
+import type { Found } from '../../core/integrity/facts.ts';
+import type {
+  DocumentWrite,
+  IntegrityReader,
+  RepairCommit,
+  RepairResult,
+  RepairStore,
+  RunReader,
+  Stretch,
+} from '../../ports/runs/integrity-store.ts';
+import { call, isStale, isTaken } from '../call.ts';
+import { recordCodec } from '../codec/access.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
+import type { DocumentCodec, Members } from '../codec/kinds.ts';
+import { rendezvousCodec } from '../codec/rendezvous.ts';
+import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
+import { Paths } from '../paths.ts';
+import { lastUpdateTime, versionOf } from '../version.ts';
+import { found, foundCheckpoint, foundEvent, foundSnapshot, foundStep, type RawDocument } from './found.ts';
+
+export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
+  readonly #db: Firestore;
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#db = db;
+    this.#paths = new Paths(db, prefix);
+  }
+
+  atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T> {
+    return call(`check of run ${runId}`, () =>
+      this.#db.runTransaction((transaction) => look(this.#reader(runId, transaction)), { readOnly: true }),
+    );
+  }
+
+  async repair(commit: RepairCommit): Promise<RepairResult> {
+    const { runId, event, snapshot, steps, checkpoints } = commit;
+    const run = this.#paths.run(runId);
+    const batch = this.#db.batch();
+    batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    const members = encodeRepairedSnapshot(snapshot.state, snapshot.soft, snapshot.isSoftDamaged);
+    if (snapshot.seen === undefined) batch.create(run, present(members));
+    else batch.update(run, members, lastUpdateTime(snapshot.seen));
+    for (const step of steps) put(batch, this.#paths.steps(run).doc(step.id), { ...step, codec: stepCodec });
+    for (const checkpoint of checkpoints) {
+      const document = this.#paths.checkpoints(run).doc(checkpoint.id);
+      put(batch, document, { ...checkpoint, codec: checkpointCodec });
+    }
+    try {
+      const written = await call(`repair of run ${runId}`, () => batch.commit());
+      const [, ofSnapshot] = written;
+      if (!ofSnapshot) throw new Error('a commit that answers nothing');
+      return { kind: 'repaired', snapshotVersion: versionOf(ofSnapshot.writeTime) };
+    } catch (error) {
+      if (isTaken(error) || isStale(error)) return { kind: 'stale' };
+      throw error;
+    }
+  }
+
+  async outputText(runId: string, seq: number): Promise<string | undefined> {
+    const document = this.#paths.checkpoint(this.#paths.run(runId), seq);
+    const read = await call(`read of an output of run ${runId}`, () => document.get());
+    const { output } = read.data() ?? {};
+    return typeof output === 'string' ? output : undefined;
+  }
+
+  #reader(runId: string, transaction: Transaction): RunReader {
+    const run = this.#paths.run(runId);
+    const one = async (document: DocumentReference) => rawOf(await transaction.get(document));
+    const stretch = async (of: CollectionReference, { after, limit }: Stretch) => {
+      const ordered = of.orderBy(FieldPath.documentId()).limit(limit);
+      const { docs } = await transaction.get(after === undefined ? ordered : ordered.startAfter(after));
+      return docs.flatMap((document) => rawOf(document) ?? []);
+    };
+    return {
+      runId,
+      snapshot: async () => {
+        const read = await transaction.get(run);
+        const raw = rawOf(read);
+        return { found: raw && foundSnapshot(raw), readAt: read.readTime.toMillis() };
+      },
+      events: async (wanted) => (await stretch(this.#paths.events(run), wanted)).map(foundEvent),
+      checkpoints: async (wanted) =>
+        (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),
+      steps: async (wanted) => (await stretch(this.#paths.steps(run), wanted)).map(foundStep),
+      rendezvous: async (address) => decoded(await one(this.#paths.rendezvous(address)), rendezvousCodec),
+      record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
+    };
+  }
+}
+
+function rawOf(document: DocumentSnapshot): RawDocument | undefined {
+  const members = document.data();
+  if (!members || !document.updateTime) return undefined;
+  return { id: document.id, version: versionOf(document.updateTime), members };
+}
+
+function decoded<T>(raw: RawDocument | undefined, codec: DocumentCodec<T>): Found<T> | undefined {
+  return raw && found(raw, () => codec.decode(raw.members, 'the document'));
+}
+
+/** What an update would delete is simply absent from a document that is created. */
+function present(members: Members): Members {
+  const gone = FieldValue.delete();
+  return Object.fromEntries(
+    Object.entries(members).filter(([, member]) => !gone.isEqual(member as FieldValue)),
+  );
+}
+
+function put<T>(
+  batch: WriteBatch,
+  document: DocumentReference,
+  { seen, value, codec }: DocumentWrite<T> & { readonly codec: DocumentCodec<T> },
+): void {
+  if (value === undefined) {
+    if (seen !== undefined) batch.delete(document, lastUpdateTime(seen));
+    return;
+  }
+  const members = codec.encode(value);
+  if (seen === undefined) batch.create(document, members);
+  // An update leaves nothing of what was there, and can carry the precondition of a version.
+  else {
+    const whole = codec.names.map((name) => [name, members[name] ?? FieldValue.delete()]);
+    batch.update(document, Object.fromEntries(whole), lastUpdateTime(seen));
+  }
+}

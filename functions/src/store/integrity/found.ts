@@ -1,0 +1,70 @@
+/**
+ * Documents of a run as facts: what can be decoded, and of the rest why it cannot. Never throws for what it is given.
+ *
+ * Must not: read anything itself; see firestore-integrity-store.ts.
+ */
+import { Timestamp } from '@google-cloud/firestore';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
+import { NewerSchemaError, SCHEMA_VERSION } from '../../core/run/events.ts';
+import type { StepRecord } from '../../core/run/records.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
+import type { Members } from '../codec/kinds.ts';
+import { decodeSnapshot, salvageSoft } from '../codec/snapshot.ts';
+
+/** A document as it was read. */
+export interface RawDocument {
+  readonly id: string;
+  readonly version: string;
+  readonly members: Members;
+}
+
+export function foundSnapshot(document: RawDocument): FoundSnapshot {
+  const { members } = document;
+  const { soft, damaged } = salvageSoft(members);
+  return {
+    ...found(document, () => decodeSnapshot(members, 'the run document')),
+    soft,
+    softDamage: damaged,
+    wakeAt: members.wakeAt instanceof Timestamp ? members.wakeAt.toMillis() : undefined,
+    tenantId: typeof members.tenantId === 'string' ? members.tenantId : undefined,
+    headHash: typeof members.headHash === 'string' ? members.headHash : undefined,
+  };
+}
+
+export function foundEvent(document: RawDocument): FoundEvent {
+  return found(document, () => eventCodec.decode(document.members, 'the event'));
+}
+
+/** The output is let go of at once: only its fingerprint is kept. */
+export function foundCheckpoint(document: RawDocument): Found<CheckpointFact> {
+  return found(document, () => {
+    const { outputText, ...checkpoint } = checkpointCodec.decode(document.members, 'the checkpoint');
+    return { checkpoint, ...(outputText === undefined ? {} : { outputSha: sha256Hex(outputText) }) };
+  });
+}
+
+export function foundStep(document: RawDocument): Found<StepRecord> {
+  return found(document, () => stepCodec.decode(document.members, 'the step'));
+}
+
+/** @param decode throws for what cannot be decoded */
+export function found<T>({ id, version, members }: RawDocument, decode: () => T): Found<T> {
+  try {
+    return { id, version, kind: 'sound', value: decode() };
+  } catch (error) {
+    const { schemaVersion } = members;
+    if (
+      error instanceof NewerSchemaError &&
+      typeof schemaVersion === 'number' &&
+      schemaVersion > SCHEMA_VERSION
+    )
+      return { id, version, kind: 'newer', schemaVersion };
+    return {
+      id,
+      version,
+      kind: 'unreadable',
+      reason: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
