@@ -8,7 +8,7 @@ import { settle, VirtualClock } from '../support/virtual-clock.ts';
 const QUIET_MS = 1_000;
 
 function event(seq: number, type: RunEvent['type'] = 'signal_received'): RunEvent {
-  return { seq, type } as RunEvent;
+  return { seq, type, data: {} } as RunEvent;
 }
 
 /** A journal, and a watch of which the test says what it tells. */

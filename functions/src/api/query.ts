@@ -1,5 +1,6 @@
 /** Reads query parameters strictly: a misspelled filter must not silently list everything. */
 import { CairnError } from '../core/errors.ts';
+import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
 import type { PageRequest } from '../ports/run-store.ts';
 
 /** What a page holds if the caller does not say. */
@@ -32,6 +33,12 @@ export function pageRequest({ limit, cursor }: Query<'limit' | 'cursor'>): PageR
   const size = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (size < 1 || size > MAX_LIMIT) refuse('limit', `must be a number from 1 to ${MAX_LIMIT}`);
   return { limit: size, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/** In whose words the caller wants the status of runs. @throws CairnError INVALID_INPUT for a vocabulary that there is not */
+export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Vocabulary {
+  if (isOneOf(vocabulary, VOCABULARIES)) return vocabulary;
+  return refuse('vocabulary', `must be one of ${VOCABULARIES.join(', ')}`);
 }
 
 function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {

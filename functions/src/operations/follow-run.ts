@@ -4,7 +4,7 @@
  *
  * Must not: hold more of a run than a page, however far behind its reader is.
  */
-import type { RunEvent } from '../core/run/events.ts';
+import type { RunEvent, StopKind } from '../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../core/run/status.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -22,6 +22,7 @@ export interface Following {
   readonly after: number;
   /** As read when the following begins. */
   readonly status: RunStatus;
+  readonly stopKind?: StopKind | undefined;
   /** How long without an event until `quiet` is told, ms. */
   readonly quietMs: number;
   /** When the following ends, whatever the run does; epoch ms. */
@@ -35,7 +36,7 @@ export type Followed =
   /** Nothing has happened for a while. */
   | { readonly kind: 'quiet' }
   /** The run has ended and all its events have been told. */
-  | { readonly kind: 'ended'; readonly status: RunStatus };
+  | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
 
 /** Events read at once: with values of at most 16 KiB inline, below two megabytes. */
 const PAGE = 100;
@@ -50,10 +51,11 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
 export async function* followRun(deps: FollowDeps, following: Following): AsyncGenerator<Followed> {
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;
-  let { after, status } = following;
+  let { after, status, stopKind } = following;
   const tell = (event: RunEvent): Followed => {
     after = event.seq;
     status = ENDINGS[event.type] ?? status;
+    if (event.type === 'run_cancelled') stopKind = event.data.stopKind;
     return { kind: 'event', event };
   };
   async function* rest(): AsyncGenerator<Followed> {
@@ -80,7 +82,7 @@ export async function* followRun(deps: FollowDeps, following: Following): AsyncG
   } finally {
     stop();
   }
-  yield { kind: 'ended', status };
+  yield { kind: 'ended', status, stopKind };
 }
 
 /** What the watch has told and nobody has taken yet. */

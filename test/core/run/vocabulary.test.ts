@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { STOP_KINDS, type StopKind } from '../../../functions/src/core/run/events.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../functions/src/core/run/status.ts';
 import {
   canonicalStatus,
   canonicalWord,
+  PROJECTED_WORDS,
   projectStatus,
+  type RunsCalled,
+  runsCalled,
   VOCABULARIES,
   type Vocabulary,
 } from '../../../functions/src/core/run/vocabulary.ts';
@@ -78,6 +82,56 @@ describe('vocabulary', () => {
     expect(projectStatus({ status: 'failed', stopKind: 'halt' }, 'orcho')).toBe('failed');
     expect(projectStatus({ status: 'cancelled', stopKind: 'halt' }, 'orca')).toBe('canceled');
     expect(projectStatus({ status: 'cancelled', stopKind: 'halt' }, 'cairn')).toBe('cancelled');
+  });
+
+  describe('the runs a word is said of', () => {
+    const everyRun = RUN_STATUSES.flatMap((status) =>
+      STOP_KINDS.map((stopKind) => (status === 'cancelled' ? { status, stopKind } : { status })),
+    );
+
+    test.each(VOCABULARIES.map((name) => [name]))('in %s are exactly those it calls so', (name) => {
+      for (const word of new Set(everyRun.map((run) => projectStatus(run, name)))) {
+        const { statuses, stopKinds } = runsCalled(word, name);
+        for (const run of everyRun) {
+          const isMeant =
+            statuses.includes(run.status) &&
+            (!stopKinds || ('stopKind' in run && stopKinds.includes(run.stopKind as StopKind)));
+          expect([word, run, isMeant]).toEqual([word, run, projectStatus(run, name) === word]);
+        }
+      }
+    });
+
+    test.each<[Vocabulary, string, RunsCalled]>([
+      ['cairn', 'running', { statuses: ['running'] }],
+      ['cairn', 'cancelled', { statuses: ['cancelled'] }],
+      ['gwi', 'running', { statuses: ['running', 'replaying', 'interrupted'] }],
+      ['orcho', 'cancelled', { statuses: ['cancelled'], stopKinds: ['user', 'system', 'policy'] }],
+      ['orcho', 'halted', { statuses: ['cancelled'], stopKinds: ['halt'] }],
+    ])('in %s called %s are these', (name, word, runs) => {
+      expect(runsCalled(word, name)).toEqual(runs);
+    });
+
+    test.each<[Vocabulary, string, RunsCalled]>([
+      ['cairn', 'done', { statuses: ['completed'] }],
+      ['cairn', 'halted', { statuses: ['cancelled'], stopKinds: ['halt'] }],
+      ['gwi', 'interrupted', { statuses: ['interrupted'] }],
+      ['orcho', 'awaiting_gate_decision', { statuses: ['awaiting_approval'] }],
+      ['orca', 'awaiting_approval', { statuses: ['awaiting_approval'] }],
+    ])('in %s, which does not say %s, are those it means elsewhere', (name, word, runs) => {
+      expect(runsCalled(word, name)).toEqual(runs);
+    });
+
+    test.each(VOCABULARIES.map((name) => [name]))('in %s, for a word of none, are refused', (name) => {
+      for (const word of ['finished', '', '__proto__', 'toString'])
+        expect(() => runsCalled(word, name)).toThrow('is not a run status');
+    });
+  });
+
+  test('all words that runs can be called by are known, each once', () => {
+    const said = VOCABULARIES.flatMap((name) =>
+      RUN_STATUSES.map((status) => projectStatus({ status }, name)),
+    );
+    expect([...PROJECTED_WORDS].sort()).toEqual([...new Set([...said, 'halted'])].sort());
   });
 
   test.each(['Running', 'finished', '', 'constructor', '__proto__'])('%p is refused', (word) => {

@@ -1,24 +1,27 @@
 /** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
 
 import { isRunId } from '../../core/encoding/ids.ts';
-import { CairnError } from '../../core/errors.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { isRunStatus, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
+import { runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { located } from '../../engine/stored-text.ts';
 import { runNotFound } from '../../operations/outside-append.ts';
-import type { LoadedRun, Page, PageRequest, RunStore } from '../../ports/run-store.ts';
+import type { LoadedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pageRequest, readQuery } from '../query.ts';
+import { pageRequest, readQuery, vocabularyOf } from '../query.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { runSummary, runView, type View } from '../views/run.ts';
 
+const FILTERS = ['status', 'type', 'repoId', 'threadId', 'vocabulary', 'limit', 'cursor'] as const;
+
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
 export async function listRuns({ start }: ApiDeps, caller: Caller, url: string): Promise<Response> {
-  const query = readQuery(url, ['status', 'type', 'repoId', 'threadId', 'limit', 'cursor']);
-  const { status, limit, cursor, ...rest } = query;
-  const filter = { tenantId: caller.tenantId, ...rest, ...statusFilter(status) };
-  return pageAnswer(await start.store.listRuns(filter, pageRequest(query)), runSummary);
+  const query = readQuery(url, FILTERS);
+  const { status, vocabulary: _, limit, cursor, ...rest } = query;
+  const vocabulary = vocabularyOf(query);
+  const filter = { tenantId: caller.tenantId, ...rest, ...statusFilter(status, vocabulary) };
+  const page = await start.store.listRuns(filter, pageRequest(query));
+  return pageAnswer(page, (run) => runSummary(run, vocabulary));
 }
 
 /**
@@ -26,13 +29,13 @@ export async function listRuns({ start }: ApiDeps, caller: Caller, url: string):
  * in a payload is named, not shown: both together may be larger than an answer can be.
  */
 export async function readRun({ start }: ApiDeps, caller: Caller, at: RunAddress): Promise<Response> {
-  readQuery(at.url, []);
+  const vocabulary = vocabularyOf(readQuery(at.url, ['vocabulary']));
   const { state } = await ownRun(start.store, caller, at.runId);
   const [input, result] = await Promise.all([
     located(start.store, state.id, state.input),
     state.result && located(start.store, state.id, state.result),
   ]);
-  return Response.json(runView(state, { input, result }));
+  return Response.json(runView(state, { input, result }, vocabulary));
 }
 
 export interface RunAddress {
@@ -42,7 +45,7 @@ export interface RunAddress {
 
 type ListUnderRun = (deps: ApiDeps, caller: Caller, at: RunAddress) => Promise<Response>;
 
-/** `GET /v1/runs/{id}/events`, newest first. */
+/** `GET /v1/runs/{id}/events`, oldest first. */
 export const listEvents: ListUnderRun = (deps, caller, at) =>
   listUnder(deps, caller, {
     ...at,
@@ -58,7 +61,7 @@ export const listSteps: ListUnderRun = (deps, caller, at) =>
     view: stepView,
   });
 
-/** `GET /v1/runs/{id}/checkpoints`, newest first. An output that lies in a payload is named: see read-output.ts. */
+/** `GET /v1/runs/{id}/checkpoints`, oldest first. An output that lies in a payload is named: see read-output.ts. */
 export const listCheckpoints: ListUnderRun = (deps, caller, at) =>
   listUnder(deps, caller, {
     ...at,
@@ -84,12 +87,17 @@ export async function ownRun(store: RunStore, { tenantId }: Caller, runId: strin
   throw runNotFound();
 }
 
-function statusFilter(status: string | undefined): { readonly status?: RunStatus } {
-  if (status === undefined) return {};
-  if (isRunStatus(status)) return { status };
-  throw new CairnError('INVALID_INPUT', `status must be one of ${RUN_STATUSES.join(', ')}`, {
-    field: 'status',
-  });
+function statusFilter(
+  word: string | undefined,
+  vocabulary: Vocabulary,
+): Pick<RunFilter, 'status' | 'stopKind'> {
+  if (word === undefined) return {};
+  const { statuses, stopKinds } = runsCalled(word, vocabulary);
+  const [only, ...others] = statuses;
+  return {
+    ...(only !== undefined && { status: others.length === 0 ? only : statuses }),
+    ...(stopKinds && { stopKind: stopKinds }),
+  };
 }
 
 /** `next`, if there is more, is the `cursor` of the following page. */

@@ -1,16 +1,27 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
 import type { Json } from '../../core/encoding/json.ts';
 import { type RunState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
+import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import type { Located } from '../../engine/stored-text.ts';
 import { fromText, isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 
-/** As it stands in lists: input and result are left to {@link runView}, since they may be large or lie elsewhere. */
-export function runSummary(run: RunState): View {
+/**
+ * As it stands in lists: input and result are left to {@link runView}, since they may be large or lie elsewhere.
+ *
+ * @param vocabulary of the status; nothing else of a run is translated
+ */
+export function runSummary(run: RunState, vocabulary: Vocabulary): View {
   const { input, result, steps, shard, ...shown } = run;
-  return { ...(readable(shown) as View), wakeAt: isoIf(wakeAt(run)), steps: stepCounts(steps.values()) };
+  const status = projectStatus(run, vocabulary);
+  return {
+    ...(readable(shown) as View),
+    status,
+    wakeAt: isoIf(wakeAt(run)),
+    steps: stepCounts(steps.values()),
+  };
 }
 
 export interface RunValues {
@@ -18,8 +29,12 @@ export interface RunValues {
   readonly result: Located | undefined;
 }
 
-export function runView(run: RunState, { input, result }: RunValues): View {
-  return { ...runSummary(run), ...valueView('input', input), ...(result && valueView('result', result)) };
+export function runView(run: RunState, { input, result }: RunValues, vocabulary: Vocabulary): View {
+  return {
+    ...runSummary(run, vocabulary),
+    ...valueView('input', input),
+    ...(result && valueView('result', result)),
+  };
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */

@@ -4,10 +4,11 @@
  * shorter than the time a request may take: whoever reads it comes back with `Last-Event-ID` and misses nothing.
  */
 import { CairnError } from '../../../core/errors.ts';
+import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { type Followed, followRun } from '../../../operations/follow-run.ts';
 import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { readQuery } from '../../query.ts';
+import { readQuery, vocabularyOf } from '../../query.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun, type RunAddress } from '../read-runs.ts';
 import type { StreamPlaces } from './places.ts';
@@ -35,7 +36,9 @@ export interface StreamAddress extends RunAddress {
 
 export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAddress): Promise<Response> {
   const { request, runId, places } = address;
-  const after = lastSeen(request.headers, readQuery(address.url, ['after']).after);
+  const query = readQuery(address.url, ['after', 'vocabulary']);
+  const after = lastSeen(request.headers, query.after);
+  const vocabulary = vocabularyOf(query);
   assertRole(caller, 'viewer');
   const { state } = await ownRun(deps.start.store, caller, runId);
   if (after > state.head) throw invalidSeq(`the run has ${state.head} events only`);
@@ -49,12 +52,14 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
       runId,
       after,
       status: state.status,
+      stopKind: state.stopKind,
       quietMs: HEARTBEAT_MS,
       until: clock.now() + STREAM_MS,
       signal: AbortSignal.any([gone.signal, deps.shutdown]),
     },
   );
   const body = streamOf(followed, {
+    vocabulary,
     onEnd: leave,
     onCancel: () => gone.abort(),
     onError: (error) => log.warn('stream_broken', { runId, error }),
@@ -73,7 +78,9 @@ function invalidSeq(why: string): CairnError {
   return new CairnError('INVALID_INPUT', `the stream cannot begin there: ${why}`, { field: 'Last-Event-ID' });
 }
 
-interface StreamEnds {
+interface StreamOptions {
+  /** Of the status at its end; events are told as they are in the journal. */
+  readonly vocabulary: Vocabulary;
   /** Called once, however the stream ends. */
   readonly onEnd: () => void;
   readonly onCancel: () => void;
@@ -83,7 +90,7 @@ interface StreamEnds {
 /** Takes the next only when the reader wants it: who reads slowly makes nothing pile up here. */
 function streamOf(
   followed: AsyncGenerator<Followed>,
-  { onEnd, onCancel, onError }: StreamEnds,
+  { vocabulary, onEnd, onCancel, onError }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -94,7 +101,7 @@ function streamOf(
       try {
         const { done, value } = await followed.next();
         if (!done) {
-          controller.enqueue(encoder.encode(frame(value)));
+          controller.enqueue(encoder.encode(frame(value, vocabulary)));
           return;
         }
         controller.close();
@@ -113,12 +120,12 @@ function streamOf(
   });
 }
 
-function frame(followed: Followed): string {
+function frame(followed: Followed, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':
       return ': quiet\n\n';
     case 'ended':
-      return `event: end\ndata: ${JSON.stringify({ status: followed.status })}\n\n`;
+      return `event: end\ndata: ${JSON.stringify({ status: projectStatus(followed, vocabulary) })}\n\n`;
     case 'event': {
       const { event } = followed;
       return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`;
