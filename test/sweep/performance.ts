@@ -5,10 +5,12 @@
  *
  * Must not: judge how it ended.
  */
+import { optional } from '../../functions/src/core/optional.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/src/core/run/state.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
+import { MemoryEventBus } from '../../functions/src/memory/memory-event-bus.ts';
 import type { QueuedTask } from '../../functions/src/memory/memory-task-queue.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
 import { World } from '../support/world.ts';
@@ -50,6 +52,7 @@ export class Performance {
   readonly stage: VirtualStage;
   readonly outside: Outside;
   readonly calls: Calls;
+  readonly bus: MemoryEventBus | undefined;
   /** Runs with a step that must not run twice and was under way when something went wrong. */
   readonly doubted = new Set<string>();
   /** Why it came to no end, or was unsound on the way. */
@@ -71,9 +74,14 @@ export class Performance {
     this.#scenario = scenario;
     this.#options = options;
     this.calls = new Calls(options.disturbances ?? []);
-    this.world = new World({ workflows: [], settings: scenario.settings ?? {} });
+    this.bus = scenario.publishes && new MemoryEventBus();
+    this.world = new World({
+      workflows: [],
+      settings: scenario.settings ?? {},
+      ...optional('bus', this.bus),
+    });
     this.stage = new VirtualStage(this.world.db);
-    this.#watch = new Watch(this.world.db);
+    this.#watch = new Watch(this.world.db, this.bus);
     this.#beginsAt = this.world.clock.now();
     this.#scannedAt = this.#beginsAt;
     this.outside = new Outside(scenario, this.stage, this.#beginsAt);

@@ -91,6 +91,8 @@ export interface Scenario {
   /** How it ends when a step that must not run twice was caught in the middle; absent: it fails with RUN_ORPHANED. */
   readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
+  /** The events of its runs are published; each must arrive, and first arrivals in order. */
+  readonly publishes?: true;
   /** Short enough that crashes are tried in pairs as well. */
   readonly pairs?: true;
 }

@@ -5,6 +5,7 @@
  * Must not: change anything.
  */
 import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import type { MemoryEventBus } from '../../functions/src/memory/memory-event-bus.ts';
 import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
 import type { Call } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
@@ -14,11 +15,13 @@ export class Watch {
   /** The first thing that did not hold. */
   failure: Error | undefined;
   readonly #db: MemoryDatabase;
+  readonly #bus: MemoryEventBus | undefined;
   /** How far the scan, or a drive that may not drive, moved `wakeAt` of each run last. */
   readonly #movedTo = new Map<string, number>();
 
-  constructor(db: MemoryDatabase) {
+  constructor(db: MemoryDatabase, bus?: MemoryEventBus) {
     this.#db = db;
+    this.#bus = bus;
   }
 
   /** Told of every call that was applied. */
@@ -36,7 +39,8 @@ export class Watch {
   /** @throws Error naming what is left of runs that are all over, or does not hold of one of them */
   assertNothingLeft(process: Process): void {
     if (process.timers > 0) throw new Error(`${process.timers} timers are left`);
-    for (const [runId, { snapshot }] of this.#db.runs) {
+    for (const [runId, { snapshot, events }] of this.#db.runs) {
+      if (this.#bus) assertPublished(this.#bus, runId, events.length);
       assertStored(this.#db, runId, this.#movedTo.get(runId));
       if (snapshot.lease || snapshot.waits.length > 0)
         throw new Error(`a lease or a wait is left of ${runId}`);
@@ -49,4 +53,15 @@ export class Watch {
       if (taken.length > 0) throw new Error(`${taken.length} events '${event}' are taken and not taken in`);
     }
   }
+}
+
+/** Every event arrived at least once, and none for the first time before one that comes before it. */
+export function assertPublished(bus: MemoryEventBus, runId: string, head: number): void {
+  let arrived = 0;
+  for (const { attributes } of bus.messages(runId)) {
+    const seq = Number(attributes.seq);
+    if (seq > arrived + 1) throw new Error(`event ${seq} of ${runId} was published before ${arrived + 1}`);
+    arrived = Math.max(arrived, seq);
+  }
+  if (arrived < head) throw new Error(`events ${arrived + 1} to ${head} of ${runId} were never published`);
 }

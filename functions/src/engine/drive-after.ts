@@ -1,20 +1,27 @@
 /**
- * What follows an append from outside: a drive, if the run can move now or owes something at its end. Its loss is no
+ * What follows an append from outside: a drive, if the run can move now, owes something at its end, or publishes its events. Its loss is no
  * harm, since `wakeAt` says so too and the scan finds the run; so the caller hears that the append is durable in any case.
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { Appended } from '../journal/run-journal.ts';
+import type { EventBus } from '../ports/event-bus.ts';
 import type { Log } from '../ports/log.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 
 export interface DriveAfterDeps {
   readonly queue: TaskQueue;
   readonly log: Log;
+  /** Where events are published, by drives; absent: nowhere. */
+  readonly bus?: EventBus;
 }
 
 /** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
-export async function driveAfter({ queue, log }: DriveAfterDeps, { state, events }: Appended): Promise<void> {
-  if (!wantsDrive(state, events.length > 0)) return;
+export async function driveAfter(
+  { queue, log, bus }: DriveAfterDeps,
+  { state, events }: Appended,
+): Promise<void> {
+  const isUnpublished = bus !== undefined && events.length > 0 && state.lease === undefined;
+  if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
   try {
     await queue.enqueue({ runId: state.id, reason: 'continue' });
   } catch (error) {

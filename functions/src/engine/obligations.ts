@@ -1,23 +1,38 @@
 /**
  * What the end of a run owes to others: its parent hears of it, its children are cancelled unless they were to go on
- * alone, and its places at rendezvous are given back. All of it can be done again, so a crash in between costs nothing:
+ * alone, its places at rendezvous are given back, and its last events are published. All of it can be done again, so a crash in between costs nothing:
  * until all is done `wakeAt` stays set and the scan has a drive finish it (J10).
  */
 import { hasObligations, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
+import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
 import { leaveRendezvous } from './rendezvous/leave.ts';
 
-/** Does nothing, and reads nothing, for a run that is not over or owes nothing. */
-export async function meetObligations(deps: EngineDeps, ended: RunState): Promise<void> {
-  if (!isOver(ended) || !hasObligations(ended)) return;
+/**
+ * Does nothing, and reads nothing, for a run that is not over or owes nothing.
+ *
+ * @param events what is to be published of the run, where the caller knows; else what was loaded says it
+ */
+export async function meetObligations(
+  deps: EngineDeps,
+  ended: RunState,
+  events?: UnpublishedEvents,
+): Promise<void> {
+  if (!isOver(ended)) return;
+  if (!hasObligations(ended)) return events && settleEvents(deps, ended, events);
   const runId = ended.id;
   const loaded = await deps.store.load(runId);
-  if (!loaded || loaded.soft.obligationsMet) return;
-  await untie(deps, loaded);
-  await deps.otherRuns.tellParent(loaded.state);
+  if (!loaded) return;
+  const { state, soft, snapshotVersion: seen } = loaded;
+  if (!soft.obligationsMet) {
+    await untie(deps, loaded);
+    await deps.otherRuns.tellParent(state);
+  }
+  const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
+  if (unpublished) return settleEvents(deps, state, unpublished);
+  if (soft.obligationsMet) return;
   // Stale: another drive was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
-  const { snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId, seen, soft: { heartbeat: false, obligationsMet: true } });
 }
 

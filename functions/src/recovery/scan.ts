@@ -4,7 +4,7 @@
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
-import { hasObligations } from '../core/run/state.ts';
+import { hasObligations, owesEvents } from '../core/run/state.ts';
 import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -91,18 +91,22 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
   const { settings, clock } = deps;
   const { state } = loaded;
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
+  const owes = owesEvents(state, loaded.soft);
   switch (verdict.kind) {
     case 'over':
       // Its end still concerns others, and whoever brought it about did not live to see to that.
-      return hasObligations(state) && !loaded.soft.obligationsMet ? enqueue(deps, loaded) : 'skipped';
+      return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
+        ? enqueue(deps, loaded)
+        : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, clock.now() + (verdict.freeAt - loaded.readAt));
     case 'early':
-      return enqueue(deps, loaded, verdict.at);
+      return owes ? enqueue(deps, loaded) : enqueue(deps, loaded, verdict.at);
     case 'claim':
       return enqueue(deps, loaded);
     case 'waiting':
+      if (owes) return enqueue(deps, loaded);
       return verdict.parked ? unpark(deps, loaded) : lookAgain(deps, loaded, OPEN_WAIT_MS);
     case 'orphaned':
     case 'interrupted': {

@@ -8,9 +8,10 @@ import { eventScenarios } from './events.ts';
 import { mapScenarios } from './maps.ts';
 import { operatorScenarios } from './operators.ts';
 import { plainScenarios } from './plain.ts';
+import { publishedOf } from './published.ts';
 import { sleepScenarios } from './sleeps.ts';
 
-export const scenarios: readonly Scenario[] = [
+const quiet: readonly Scenario[] = [
   ...plainScenarios,
   ...sleepScenarios,
   ...mapScenarios,
@@ -21,3 +22,5 @@ export const scenarios: readonly Scenario[] = [
   ...childScenarios,
   ...operatorScenarios,
 ];
+
+export const scenarios: readonly Scenario[] = [...quiet, ...publishedOf(quiet)];

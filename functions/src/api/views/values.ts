@@ -1,55 +1,8 @@
-/**
- * How stored values read in an answer: times as ISO text instead of milliseconds, user values as JSON instead of text.
- * One rule by the name of a member, the same for every resource.
- */
-import type { Json } from '../../core/encoding/json.ts';
+/** How stored values read in an answer: as `core/run/readable.ts` says, which published events follow too. */
+import { iso } from '../../core/run/readable.ts';
 
-/** Members that are times though their name does not end in `At`. */
-const TIMES: ReadonlySet<string> = new Set(['at', 'until']);
-
-/** @param ms epoch milliseconds */
-export function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
+export { fromText, iso, readable } from '../../core/run/readable.ts';
 
 export function isoIf(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : iso(ms);
-}
-
-/** A value kept as canonical JSON text. */
-export function fromText(text: string): Json {
-  return JSON.parse(text) as Json;
-}
-
-/**
- * A stored record for reading: `startedAt: 1700000000000` becomes ISO text, `payloadText: "{}"` becomes `payload: {}`, a
- * value kept elsewhere stays `{ checkpoint: seq }`. Must not be given user values, whose members mean what they like.
- */
-export function readable(value: unknown): Json {
-  if (Array.isArray(value)) return value.map(readable);
-  if (typeof value !== 'object' || value === null) return value as Json;
-  const view: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    if (typeof member === 'number' && isTime(name)) view[name] = iso(member);
-    else if (typeof member === 'string' && name.endsWith('Text')) view[name.slice(0, -4)] = fromText(member);
-    else if (isInline(member)) view[name] = fromText(member.text);
-    else view[name] = readable(member);
-  }
-  return view;
-}
-
-function isTime(name: string): boolean {
-  return name.endsWith('At') || TIMES.has(name);
-}
-
-/** A `StoredValue` that is at hand. */
-function isInline(value: unknown): value is { readonly text: string } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'text' in value &&
-    typeof value.text === 'string' &&
-    Object.keys(value).length === 1
-  );
 }

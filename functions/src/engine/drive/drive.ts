@@ -5,6 +5,7 @@
 import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
 import { doubtVerdict, stepsInDoubt } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
@@ -19,6 +20,8 @@ import type { EngineDeps } from '../deps.ts';
 import { runFailed } from '../facts/drafts.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { meetObligations } from '../obligations.ts';
+import type { RunPublisher } from '../publish/run-publisher.ts';
+import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
 import { asking, recoverRun, undoing } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { Beats } from './bodies/beats.ts';
@@ -76,7 +79,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
   const runId = loaded.state.id;
   switch (verdict.kind) {
     case 'over':
-      await meetObligations(deps, loaded.state);
+      await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
       return 'over';
     case 'leased': {
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
@@ -86,22 +89,38 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
       return 'leased';
     }
     case 'early':
+      await settleRest(deps, loaded);
       // Unnamed: the task at hand may itself carry the name of this due time.
       await queue.enqueue({ runId, reason: 'early', at: verdict.at });
       return 'early';
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded);
-      return kind === 'resumed' || kind === 'moved_on' ? 'look_again' : 'recovered';
+      // What it appended is published by who looks again; a parked run has nothing else for it.
+      const goesOn = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
+      return goesOn ? 'look_again' : 'recovered';
     }
     case 'waiting':
-      if (!verdict.parked || !deployedFor(deps.registry, loaded.state).available) return 'waiting';
-      return claimAndGo(deps, loaded);
+      if (verdict.parked && deployedFor(deps.registry, loaded.state).available)
+        return claimAndGo(deps, loaded);
+      await settleRest(deps, loaded);
+      return 'waiting';
     case 'claim':
+      if (!isWaiting(loaded.state) || deployedFor(deps.registry, loaded.state).available)
+        return claimAndGo(deps, loaded);
       // It woke up before the version it needs was deployed: the scan looks again.
-      if (isWaiting(loaded.state) && !deployedFor(deps.registry, loaded.state).available) return 'waiting';
-      return claimAndGo(deps, loaded);
+      await settleRest(deps, loaded);
+      return 'waiting';
   }
+}
+
+/** Of a run that cannot be driven now, but of which not all may be published. */
+function settleRest(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
+  return settleIf(deps, loaded.state, unpublishedOf(deps, loaded));
+}
+
+async function settleIf(deps: EngineDeps, state: RunState, events: UnpublishedEvents | undefined) {
+  if (events) await settleEvents(deps, state, events);
 }
 
 /**
@@ -123,11 +142,29 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
     await deps.otherRuns.cancelChild(parent, loaded.state.id);
     return 'look_again';
   }
+  const publisher = publisherFor(deps, loaded);
+  try {
+    return await claimed(deps, loaded, publisher);
+  } finally {
+    publisher?.end();
+  }
+}
+
+async function claimed(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  publisher: RunPublisher | undefined,
+): Promise<DriveEnd | 'look_again'> {
   const { clock, random, settings, registry, log } = deps;
   const budgetEndsAt = clock.now() + settings.budgetMs;
   const owner = random.token();
   const beats = new Beats(loaded.soft.inFlight);
-  const journal = new RunJournal(deps, loaded, { ...settings, owner, progress: () => beats.takeNews() });
+  const journal = new RunJournal(deps, loaded, {
+    ...settings,
+    owner,
+    progress: () => beats.takeNews(),
+    ...optional('follower', publisher),
+  });
   const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
   if (events.length === 0) return 'look_again';
   log.debug('run_transition', {
@@ -136,10 +173,11 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
     to: state.status,
     initiator: 'system',
   });
+  const unpublished = () => publisher && { publisher, seen: journal.snapshotVersion };
   if (state.lease?.owner !== owner) {
-    if (!isOver(state)) return 'waiting';
-    await meetObligations(deps, state);
-    return 'closed';
+    if (isOver(state)) await meetObligations(deps, state, unpublished());
+    else await settleIf(deps, state, unpublished());
+    return isOver(state) ? 'closed' : 'waiting';
   }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
@@ -148,13 +186,16 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(deps, journal.state);
-    await meetObligations(deps, journal.state);
+    await meetObligations(deps, journal.state, unpublished());
     return 'closed';
   }
   const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;
   if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
     await goOnLater(deps, journal.state, end.dueAt);
   }
+  // A run that goes on at once is claimed before anybody could note how far it is published.
+  if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();
+  else if (end.kind !== 'lease_lost') await settleIf(deps, journal.state, unpublished());
   return end.kind;
 }
 

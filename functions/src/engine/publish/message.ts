@@ -1,0 +1,24 @@
+/** An event as the world gets it (docs/events.md). Pure. */
+import type { RunEvent } from '../../core/run/events.ts';
+import { readable } from '../../core/run/readable.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { BusMessage } from '../../ports/event-bus.ts';
+
+/** What a message says of its run. */
+export type PublishedRun = Pick<RunState, 'id' | 'tenantId' | 'type' | 'traceId'>;
+
+/** The event as `GET /v1/runs/{id}/events` shows it. Outputs are not in it, since events carry none. */
+export function messageOf({ id, tenantId, type, traceId }: PublishedRun, event: RunEvent): BusMessage {
+  return {
+    orderingKey: id,
+    attributes: {
+      runId: id,
+      seq: String(event.seq),
+      type: event.type,
+      tenantId,
+      workflow: type,
+      traceId,
+    },
+    text: JSON.stringify(readable(event)),
+  };
+}

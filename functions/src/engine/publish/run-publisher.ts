@@ -1,0 +1,159 @@
+/**
+ * Publishes the events of one run in order, beside the drive that makes them: takes what is durable, waits a moment for
+ * more, and sends it in batches. What it was not given, or could not keep, it reads from the journal. Owns how far it
+ * has come; writing that down is `settle.ts`.
+ *
+ * Must not: hold up or fail the drive, whatever the bus does.
+ */
+import type { RunEvent } from '../../core/run/events.ts';
+import type { Follower } from '../../journal/run-journal.ts';
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
+import type { BusMessage, EventBus } from '../../ports/event-bus.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import { messageOf, type PublishedRun } from './message.ts';
+
+/** How long an event waits for others: most runs are over before, and are published at once. */
+export const LINGER_MS = 250;
+/** Events kept at hand; more are read from the journal when their turn comes. They are a few hundred bytes each. */
+const MAX_HELD = 1_000;
+/** Events of a request. Pub/Sub takes 1,000. */
+const MAX_BATCH = 100;
+/** Text of a request; an event above it goes alone. Pub/Sub takes 10 MB. */
+const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** After a refusal a drive under way tries again later and later; at its end it tries once more. */
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+
+export interface RunPublisherParams {
+  readonly bus: EventBus;
+  readonly store: Pick<RunStore, 'readEvents'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly run: PublishedRun;
+  /** Events up to this seq are published. */
+  readonly publishedSeq: number;
+  /** Events up to this seq are durable. */
+  readonly head: number;
+}
+
+export class RunPublisher implements Follower {
+  readonly #params: RunPublisherParams;
+  /** Without gaps; begins where it likes. */
+  #held: RunEvent[] = [];
+  #publishedSeq: number;
+  #head: number;
+  #sending: Promise<void> | undefined;
+  #timer: CancelTimer | undefined;
+  #retryMs = 0;
+  #ended = false;
+
+  constructor(params: RunPublisherParams) {
+    this.#params = params;
+    this.#publishedSeq = params.publishedSeq;
+    this.#head = params.head;
+  }
+
+  get publishedSeq(): number {
+    return this.#publishedSeq;
+  }
+
+  get isDone(): boolean {
+    return this.#publishedSeq >= this.#head;
+  }
+
+  take(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.seq <= this.#head) continue;
+      const next = (this.#held.at(-1)?.seq ?? this.#head) + 1;
+      // Beyond a gap nothing is kept: what lies in it has to be read first, and this with it.
+      if (event.seq === next && this.#held.length < MAX_HELD) this.#held.push(event);
+      this.#head = event.seq;
+    }
+    const isFull = this.#held.length >= MAX_BATCH && this.#retryMs === 0 && !this.#sending && !this.#ended;
+    if (!isFull) this.#arm(LINGER_MS);
+    else {
+      this.#disarm();
+      void this.#send();
+    }
+  }
+
+  /** Publishes all that is durable by now. False: the bus would not take it, and somebody has to come back. */
+  async flush(): Promise<boolean> {
+    while (this.#sending) await this.#sending;
+    this.#disarm();
+    if (!this.isDone) await this.#send();
+    return this.isDone;
+  }
+
+  /** Ends what it does in the background. */
+  end(): void {
+    this.#ended = true;
+    this.#disarm();
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#ended || this.#timer || this.#sending || this.isDone) return;
+    this.#timer = this.#params.clock.timer(Math.max(delayMs, this.#retryMs), () => {
+      this.#timer = undefined;
+      void this.#send();
+    });
+  }
+
+  #disarm(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+  }
+
+  /** Never rejects. */
+  async #send(): Promise<void> {
+    this.#sending = this.#sendAll();
+    await this.#sending;
+    this.#sending = undefined;
+    this.#arm(LINGER_MS);
+  }
+
+  async #sendAll(): Promise<void> {
+    const { run, log } = this.#params;
+    try {
+      while (!this.isDone && !this.#ended) await this.#sendSome();
+      this.#retryMs = 0;
+    } catch (error) {
+      this.#retryMs = Math.min(LONGEST_RETRY_MS, Math.max(FIRST_RETRY_MS, 2 * this.#retryMs));
+      log.debug('run_events_unpublished', { runId: run.id, publishedSeq: this.#publishedSeq, error });
+    }
+  }
+
+  async #sendSome(): Promise<void> {
+    const { bus, run } = this.#params;
+    const events = await this.#next();
+    let batch: BusMessage[] = [];
+    let bytes = 0;
+    const publish = async (upTo: number) => {
+      await bus.publish(batch);
+      this.#publishedSeq = upTo;
+      [batch, bytes] = [[], 0];
+    };
+    for (const event of events) {
+      const message = messageOf(run, event);
+      const size = Buffer.byteLength(message.text);
+      if (batch.length > 0 && bytes + size > MAX_BATCH_BYTES) await publish(event.seq - 1);
+      batch.push(message);
+      bytes += size;
+    }
+    await publish(events.at(-1)?.seq ?? this.#publishedSeq);
+    // Only now: of a batch that was refused all is kept.
+    this.#held = this.#held.filter(({ seq }) => seq > this.#publishedSeq);
+  }
+
+  /** What comes next, in order: from hand, or what is missing before that from the journal. */
+  async #next(): Promise<readonly RunEvent[]> {
+    const { store, run } = this.#params;
+    const from = this.#publishedSeq + 1;
+    const held = this.#held[0]?.seq ?? this.#head + 1;
+    if (held <= from) return this.#held.filter(({ seq }) => seq >= from).slice(0, MAX_BATCH);
+    const read = await store.readEvents(run.id, this.#publishedSeq, Math.min(held - from, MAX_BATCH));
+    if (read.length === 0) throw new Error(`run ${run.id} has no event ${from}`);
+    return read;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Publishes what a drive leaves unpublished when it lets go of a run, or finds unpublished when it comes, and writes down
+ * how far that went: one write without an event (J9), after which the run rests for as long as it likes (J10). What the
+ * bus would not take is tried again after as long as it has been owed, so that a bus that is down for hours costs a run
+ * ten drives, and is given up after a day: the journal keeps everything, and `GET …/events` shows it.
+ */
+import { taskName } from '../../core/encoding/task-name.ts';
+import { isOver, owesEvents, type RunState } from '../../core/run/state.ts';
+import { READY_GRACE_MS, wakeAt } from '../../core/run/wake.ts';
+import type { EventBus } from '../../ports/event-bus.ts';
+import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { RunPublisher } from './run-publisher.ts';
+
+/** The first time the bus is asked again. */
+const FIRST_RETRY_MS = 60_000;
+/** Since the last event of the run. Who hears nothing for a day has read the journal, or never will. */
+export const GIVE_UP_MS = 24 * 3_600_000;
+
+/** Runs that began when there was a bus, and end when there is none, owe nothing to anybody. */
+const NOBODY_LISTENS: EventBus = { publish: async () => {} };
+
+/** Events that may not have been published. */
+export interface UnpublishedEvents {
+  readonly publisher: RunPublisher;
+  /** Version of the snapshot that belongs to the state; undefined: the store has not said. */
+  readonly seen: Version | undefined;
+}
+
+/** Publishes what a drive of this run will append, after what others left; undefined where events are not published. */
+export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunPublisher | undefined {
+  const { bus, store, clock, log } = deps;
+  const publishedSeq = soft.publishedSeq ?? (bus ? 0 : undefined);
+  if (publishedSeq === undefined) return undefined;
+  return new RunPublisher({
+    bus: bus ?? NOBODY_LISTENS,
+    store,
+    clock,
+    log,
+    run: state,
+    publishedSeq,
+    head: state.head,
+  });
+}
+
+/** Of a run that nobody drives: what others have left; undefined if that is nothing. */
+export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedEvents | undefined {
+  const publisher = owesEvents(loaded.state, loaded.soft) ? publisherFor(deps, loaded) : undefined;
+  return publisher && { publisher, seen: loaded.snapshotVersion };
+}
+
+/**
+ * Call when nobody holds the lease, and all else is done that the run owed. Does nothing to a run that has moved on.
+ *
+ * @throws OutcomeUnknown if it is not known whether it was written down: it may be published again
+ */
+export async function settleEvents(
+  deps: EngineDeps,
+  state: RunState,
+  { publisher, seen: known }: UnpublishedEvents,
+): Promise<void> {
+  const { store, queue } = deps;
+  const { id: runId, head } = state;
+  const published = await publisher.flush();
+  publisher.end();
+  const seen = known ?? (await versionOf(deps, state));
+  if (seen === undefined) return;
+  const retryAt = published ? undefined : nextTry(deps, state, publisher.publishedSeq);
+  const soft: SoftUpdate = {
+    heartbeat: false,
+    publishedSeq: retryAt === undefined ? head : publisher.publishedSeq,
+    ...(retryAt === undefined ? {} : { publishDueAt: retryAt + READY_GRACE_MS }),
+    ...(isOver(state) ? { obligationsMet: true } : {}),
+  };
+  const dueAt = wakeAt(state, soft);
+  const { kind } = await store.touch({
+    runId,
+    seen,
+    soft,
+    ...(dueAt === undefined ? {} : { wakeAt: dueAt }),
+  });
+  // Stale: somebody has touched it since, and goes on from the watermark that is there.
+  if (kind === 'stale' || retryAt === undefined) return;
+  // Not left to the scan: with the bus down there are more such runs than it can look at.
+  const name = taskName(runId, head, retryAt);
+  await queue.enqueue({ runId, reason: 'continue', at: retryAt, name });
+}
+
+/** When to ask the bus again, epoch ms; undefined: not at all. */
+function nextTry({ clock, log }: EngineDeps, state: RunState, publishedSeq: number): number | undefined {
+  const { id: runId, tenantId, head, updatedAt } = state;
+  const owedMs = clock.now() - updatedAt;
+  if (owedMs < GIVE_UP_MS) return clock.now() + Math.max(FIRST_RETRY_MS, owedMs);
+  log.error('run_events_given_up', { runId, tenantId, fromSeq: publishedSeq + 1, toSeq: head });
+  return undefined;
+}
+
+async function versionOf({ store }: EngineDeps, { id, head }: RunState): Promise<Version | undefined> {
+  const loaded = await store.load(id);
+  return loaded?.state.head === head ? loaded.snapshotVersion : undefined;
+}

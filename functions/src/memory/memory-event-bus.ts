@@ -1,0 +1,22 @@
+/**
+ * A bus that keeps what was published, in order, for tests.
+ *
+ * Must not: fail, wait or lose answers by itself; a wrapper does that.
+ */
+import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/event-bus.ts';
+
+export class MemoryEventBus implements EventBus {
+  readonly #messages: BusMessage[] = [];
+
+  async publish(messages: readonly BusMessage[]): Promise<void> {
+    assertSoundMessages(messages);
+    this.#messages.push(...messages.map((message) => Object.freeze({ ...message })));
+  }
+
+  /** All that was published, in the order of its arrival; of one ordering key if that is given. */
+  messages(orderingKey?: string): readonly BusMessage[] {
+    return this.#messages.filter(
+      (message) => orderingKey === undefined || message.orderingKey === orderingKey,
+    );
+  }
+}

@@ -1,0 +1,219 @@
+import { describe, expect, test } from '@jest/globals';
+import { MemoryEventBus } from '../../../functions/src/memory/memory-event-bus.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { intercept } from '../../support/intercept.ts';
+import { assertStored } from '../../support/soundness.ts';
+import type { World } from '../../support/world.ts';
+import {
+  asking,
+  chain,
+  DAY,
+  FlakyBus,
+  FOUND_MS,
+  firstArrivals,
+  HOUR,
+  MINUTE,
+  shownBy,
+  stored,
+  worldWith,
+} from './publish-fixture.ts';
+
+const cancel = (world: World, runId: string) =>
+  cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+
+/** Each event of the run arrived, once and in order, as the API shows it. */
+async function expectAll(world: World, bus: MemoryEventBus, runId: string): Promise<void> {
+  const arrived = bus.messages(runId);
+  const { head } = stored(world, runId).snapshot;
+  expect(arrived.map(({ attributes }) => Number(attributes.seq))).toEqual(
+    Array.from({ length: head }, (_, i) => i + 1),
+  );
+  expect(arrived.map(({ text }) => text)).toEqual(await shownBy(world, runId));
+}
+
+/** How often the store is called, by method, while a run of the type goes as far as it goes by itself. */
+async function callsOf(type: string, bus?: MemoryEventBus): Promise<Record<string, number>> {
+  const world = worldWith(bus);
+  const counts: Record<string, number> = {};
+  const store = intercept(world.store, ({ method }, proceed) => {
+    counts[method] = (counts[method] ?? 0) + 1;
+    return proceed();
+  });
+  const runId = await world.start(type);
+  const rests = () =>
+    stored(world, runId).snapshot.lease === undefined && stored(world, runId).snapshot.head > 1;
+  await world.run(() => rests() && world.queue.pending.length === 0 && world.clock.nextAt === undefined, {
+    ...world.deps,
+    store,
+  });
+  return counts;
+}
+
+describe('the events of a run', () => {
+  test('are published, all of them in order, as the API shows them', async () => {
+    const bus = new MemoryEventBus();
+    const world = worldWith(bus);
+    const runId = await world.start('chain');
+    await world.run();
+    await expectAll(world, bus, runId);
+    expect(bus.messages(runId).at(-1)?.attributes).toEqual({
+      runId,
+      seq: String(stored(world, runId).snapshot.head),
+      type: 'run_completed',
+      tenantId: 't1',
+      workflow: chain.type,
+      traceId: stored(world, runId).snapshot.traceId,
+    });
+  });
+
+  test('carry no outputs', async () => {
+    const bus = new MemoryEventBus();
+    const world = worldWith(bus);
+    await world.run(undefined, { ...world.deps });
+    const runId = await world.start('chain');
+    await world.run();
+    for (const { text } of bus.messages(runId)) expect(text).not.toContain('output"');
+  });
+
+  test('cost a short run one write and one read, and a wait one write', async () => {
+    const more = async (type: string) => {
+      const [off, on] = [await callsOf(type), await callsOf(type, new MemoryEventBus())];
+      return Object.fromEntries(Object.keys(on).map((name) => [name, (on[name] ?? 0) - (off[name] ?? 0)]));
+    };
+    expect(await more('chain')).toEqual({ load: 0, commit: 0, touch: 1, readEvents: 1 });
+    expect(await more('asking')).toEqual({ load: 0, commit: 0, touch: 1, readEvents: 1 });
+  });
+
+  test('leave no trace in a run where they are not published', async () => {
+    const world = worldWith(undefined);
+    const runId = await world.start('chain');
+    await world.run();
+    expect(stored(world, runId).soft).not.toHaveProperty('publishedSeq');
+    expect(stored(world, runId).wakeAt).toBeUndefined();
+  });
+
+  test('are published before a wait, which is then looked at no more often than without', async () => {
+    const bus = new MemoryEventBus();
+    const world = worldWith(bus);
+    const runId = await world.start('asking');
+    const until = world.clock.now() + MINUTE;
+    await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+    expect(world.clock.now()).toBeLessThan(until);
+    const { snapshot, wakeAt } = stored(world, runId);
+    expect(firstArrivals(bus, runId)).toHaveLength(snapshot.head);
+    expect(wakeAt).toBe(snapshot.updatedAt + DAY);
+  });
+
+  test('of somebody without a lease are published by a drive at once', async () => {
+    const bus = new MemoryEventBus();
+    const world = worldWith(bus);
+    const runId = await world.start('asking');
+    await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+    await cancel(world, runId);
+    const endedAt = world.clock.now();
+    await world.run();
+    expect(world.clock.now()).toBe(endedAt);
+    await expectAll(world, bus, runId);
+    expect(stored(world, runId)).toMatchObject({ soft: { obligationsMet: true }, wakeAt: undefined });
+  });
+
+  test('of a run that was cancelled before any drive had it are published too', async () => {
+    const bus = new MemoryEventBus();
+    const world = worldWith(bus);
+    const runId = await world.start('chain');
+    world.queue.take();
+    await cancel(world, runId);
+    await world.run();
+    await expectAll(world, bus, runId);
+  });
+});
+
+describe('a drive that dies between the commit and the publishing', () => {
+  test.each(['chain', 'asking', 'sleeping'])(
+    'is made up for within two minutes, however long the run may rest (%s)',
+    async (type) => {
+      const bus = new MemoryEventBus();
+      const world = worldWith(bus);
+      const runId = await world.start(type);
+      const never = new Promise<never>(() => {});
+      // Its publisher hangs for ever: it is as good as dead.
+      void world.run(
+        () => stored(world, runId).snapshot.lease === undefined && stored(world, runId).snapshot.head > 2,
+        {
+          ...world.deps,
+          bus: { publish: () => never },
+        },
+      );
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(bus.messages()).toEqual([]);
+      const { snapshot } = stored(world, runId);
+      expect(snapshot.lease).toBeUndefined();
+      const from = world.clock.now();
+      await world.run(() => firstArrivals(bus, runId).length === snapshot.head);
+      expect(world.clock.now() - from).toBeLessThanOrEqual(FOUND_MS);
+    },
+  );
+});
+
+describe('a bus that is down', () => {
+  test('does not keep a run from ending, and gets the events once it is back', async () => {
+    const bus = new FlakyBus();
+    bus.down = true;
+    const world = worldWith(bus);
+    const runId = await world.start('chain');
+    const startedAt = world.clock.now();
+    await world.run(() => world.clock.now() > startedAt + 3 * HOUR);
+    expect(stored(world, runId).snapshot).toMatchObject({ status: 'completed' });
+    expect(stored(world, runId).snapshot.durationMs).toBeLessThan(1_000);
+    bus.down = false;
+    await world.run();
+    await expectAll(world, bus, runId);
+    expect(world.clock.now() - startedAt).toBeLessThan(7 * HOUR);
+    assertStored(world.db, runId);
+  });
+
+  test('is asked ten times or so, less and less often, and not after a day; the log says what it has missed', async () => {
+    const bus = new FlakyBus();
+    bus.down = true;
+    const world = worldWith(bus);
+    const lines: unknown[] = [];
+    const log = { ...world.deps.log, error: (event: string, fields: unknown) => lines.push([event, fields]) };
+    const runId = await world.start('chain');
+    const startedAt = world.clock.now();
+    await world.run(undefined, { ...world.deps, log: log as typeof world.deps.log });
+    expect(bus.asked).toBeGreaterThan(5);
+    expect(bus.asked).toBeLessThan(16);
+    expect(world.clock.now() - startedAt).toBeLessThan(3 * DAY);
+    const { head: toSeq, tenantId } = stored(world, runId).snapshot;
+    expect(lines).toEqual([['run_events_given_up', { runId, tenantId, fromSeq: 1, toSeq }]]);
+    expect(stored(world, runId)).toMatchObject({ soft: { publishedSeq: toSeq }, wakeAt: undefined });
+  });
+
+  test('does not keep a waiting run from being answered', async () => {
+    const bus = new FlakyBus();
+    bus.down = true;
+    const world = worldWith(bus);
+    const runId = await world.start('asking');
+    await world.run(() => world.clock.now() > stored(world, runId).snapshot.createdAt + HOUR);
+    assertStored(world.db, runId);
+    await cancel(world, runId);
+    expect(stored(world, runId).snapshot.status).toBe('cancelled');
+    bus.down = false;
+    await world.run();
+    await expectAll(world, bus, runId);
+  });
+});
+
+test('a run that began when events were published and ends when they are not owes nothing to anybody', async () => {
+  const bus = new MemoryEventBus();
+  const world = worldWith(bus);
+  const runId = await world.start('asking');
+  await world.run(() => stored(world, runId).soft.publishedSeq === stored(world, runId).snapshot.head);
+  const { bus: _, ...deps } = world.deps;
+  await cancelRun(deps, { runId, tenantId: 't1', stopKind: 'user' });
+  const arrived = bus.messages(runId).length;
+  await world.run(undefined, deps);
+  expect(bus.messages(runId)).toHaveLength(arrived);
+  expect(stored(world, runId).wakeAt).toBeUndefined();
+  expect(stored(world, runId).snapshot.type).toBe(asking.type);
+});
