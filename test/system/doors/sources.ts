@@ -38,7 +38,7 @@ export const api: Source = {
   rest: 'completed',
   made: 201,
   again: 200,
-  records: 'gwi_idempotency/api%3A',
+  records: 'gwi_idempotency/api:',
   async send(ready, key) {
     const answer = await startRun(ready, 'chain-10', {}, key);
     return { status: answer.status, runId: ((await answer.json()) as { runId?: string }).runId };
@@ -51,7 +51,7 @@ export const github: Source = {
   rest: 'completed',
   made: 202,
   again: 200,
-  records: 'gwi_idempotency/github%3A',
+  records: 'gwi_idempotency/github:',
   async send(ready, key) {
     const { event, body } = openedPullRequest();
     const { pull_request: pullRequest, ...payload } = JSON.parse(body) as { readonly pull_request: object };
@@ -68,7 +68,7 @@ export const slack: Source = {
   rest: 'awaiting_approval',
   made: 200,
   again: 200,
-  records: 'gwi_idempotency/slack%3A',
+  records: 'gwi_idempotency/slack:',
   async send(ready, key) {
     const form = commandForm({ team_id: TEAM, command: '/chat', text: 'go on', trigger_id: key });
     const { headers, method, body } = slackRequest({ form, secret: ready.secrets.slack, now: Date.now() });

@@ -1,0 +1,82 @@
+/**
+ * The worker that answers is killed once its commit is durable and before it can make the task: real processes, real
+ * clients, the local cloud.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { control, type Ready } from '../../../local/cloud-process.ts';
+import { inspectJournal } from '../../../local/demo/journal.ts';
+import { eventually, look, type RunView, startTestCloud, type TestCloud } from '../support.ts';
+import { SOURCES, type Source } from './sources.ts';
+
+/** Longer than the test: who waits for this answer waits until he dies. */
+const HELD_MS = 60_000;
+/** Past the moment at which the scan looks after a run that nobody has touched. */
+const MISSED_MS = 61_000;
+
+interface Meter {
+  readonly tasks: { readonly created: number };
+}
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud('sqlite');
+});
+afterAll(() => cloud.stop());
+
+async function runsOf(ready: Ready, { type }: Source): Promise<readonly RunView[]> {
+  return (await look<{ items: RunView[] }>(ready, `/v1/runs?type=${type}`))?.items ?? [];
+}
+
+function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
+  return eventually(`run ${runId} to rest`, async () => {
+    const run = await look<RunView>(cloud.ready, `/v1/runs/${runId}`);
+    return run?.status === rest ? run : undefined;
+  });
+}
+
+describe('a worker killed between the record and the task', () => {
+  test.each(SOURCES)('of a request by $name leaves one run, which the next request names', async (source) => {
+    const { ready } = cloud;
+    const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).workers;
+    // Warm, and at rest, so that what is held and counted is the request's own.
+    const warm = await source.send(ready, `${source.type}-warm`);
+    await rested(source, warm.runId);
+    const before = await runsOf(ready, source);
+    const { tasks } = await control<Meter>(ready, 'GET', '/meter');
+    // The commit is made, its answer lost; of its repetition, which would tell, nobody hears.
+    const ofSource = { call: 'Commit', path: source.records, probability: 1, times: 1 };
+    const rules = [
+      { ...ofSource, fault: { kind: 'lost-answer' } },
+      { ...ofSource, fault: { kind: 'latency', ms: HELD_MS } },
+    ];
+    await control(ready, 'PUT', '/faults', { seed: 1, rules });
+    const unanswered = source.send(ready, `${source.type}-once`).catch(() => undefined);
+    await eventually('the answer to be held', async () => {
+      const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
+      return injected.latency === 1 ? true : undefined;
+    });
+    const [victim] = await workers();
+    process.kill(victim ?? 0, 'SIGKILL');
+    // Whatever the gateway says in its place, it is not what the door says.
+    expect((await unanswered)?.runId).toBeUndefined();
+    await control(ready, 'DELETE', '/faults');
+    await eventually('another worker', async () => {
+      const [first] = await workers();
+      return first === undefined || first === victim ? undefined : first;
+    });
+
+    const again = await eventually('an answer', async () => {
+      const answer = await source.send(ready, `${source.type}-once`).catch(() => undefined);
+      return answer?.runId === undefined ? undefined : answer;
+    });
+    expect(again.status).toBe(source.again);
+    const runs = await runsOf(ready, source);
+    expect(runs.map(({ id }) => id)).toEqual([again.runId, ...before.map(({ id }) => id)]);
+    // No task was made: it is the scan that finds the run.
+    expect((await control<Meter>(ready, 'GET', '/meter')).tasks.created).toBe(tasks.created);
+    await control(ready, 'POST', '/clock/advance', { ms: MISSED_MS });
+    const { id, resumeCount } = await rested(source, again.runId);
+    expect(resumeCount).toBe(0);
+    expect((await inspectJournal(ready, id)).intact).toBe(true);
+  });
+});
