@@ -10,23 +10,19 @@ import type { DriveFacts } from '../../core/decisions/conclude.ts';
 import { ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf } from '../../core/run/state.ts';
-import { needsPayload } from '../../core/run/values.ts';
-import { EffectMoved } from '../../journal/run-journal.ts';
 import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
-import type { Ask } from '../effects/act.ts';
-import { askAbout, canFindOut, effectWait, questionDrafts } from '../effects/asking.ts';
 import * as drafts from '../facts/drafts.ts';
-import { type Outcome, type Output, recorded } from '../facts/output.ts';
-import { afterFailure } from './bodies/after-failure.ts';
+import { type Outcome, recorded } from '../facts/output.ts';
 import type { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
-import { Bodies, type BodyUnit, type Ended } from './bodies/bodies.ts';
+import { Bodies, type BodyUnit } from './bodies/bodies.ts';
+import { BodyEnds } from './bodies/body-ends.ts';
 import { nodeState } from './progress.ts';
 import { Resting } from './resting.ts';
 import type { Scope } from './scope.ts';
 import type { SetStep } from './sets/fan-out-set.ts';
 import { FanOuts } from './sets/fan-outs.ts';
-import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
+import { type Entry, isSet, mayEnter, type Unit } from './step-inputs.ts';
 import { Waiting } from './waiting/waiting.ts';
 
 export interface SteppingParams {
@@ -42,9 +38,6 @@ export interface SteppingParams {
   readonly isStopped: () => boolean;
 }
 
-/** A question that cannot be put now (there are too many open, or the effect has just moved) is put again after this. */
-const ASK_AGAIN_MS = 1_000;
-
 export class Stepping {
   readonly #params: SteppingParams;
   readonly #scope: Scope;
@@ -53,12 +46,11 @@ export class Stepping {
   readonly #sets: FanOuts;
   readonly #waiting: Waiting;
   readonly #resting: Resting;
+  readonly #ends: BodyEnds;
   /** The run as the drive found it. */
   readonly #before: RunState;
   #unsettled: number;
   #startedAny = false;
-  /** Large outputs on their way to where they are kept. */
-  #beingStored = 0;
   #failure: RecordedError | undefined;
 
   constructor(params: SteppingParams) {
@@ -79,7 +71,7 @@ export class Stepping {
       beats,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
-      onEnd: (ended) => this.#bodyEnded(ended),
+      onEnd: (ended) => this.#ends.take(ended),
       onLeft: onChange,
     });
     const moves = {
@@ -93,6 +85,13 @@ export class Stepping {
       ...moves,
       unitOf: (key) => this.#unitOf(key),
       restNoMore: (key) => this.#resting.remove(key),
+    });
+    this.#ends = new BodyEnds(scope, {
+      settle: moves.settle,
+      rest: moves.rest,
+      advance: onChange,
+      hasRoomFor: (wait) => this.#waiting.hasRoomFor(wait),
+      hold: (wait) => this.#waiting.hold(wait),
     });
     this.#sets = new FanOuts(scope, {
       ...moves,
@@ -119,7 +118,7 @@ export class Stepping {
 
   facts(): Omit<DriveFacts, 'stop'> {
     return {
-      active: this.#bodies.active + this.#beingStored,
+      active: this.#bodies.active + this.#ends.beingStored,
       unacknowledged: this.#scope.onTheWay,
       unsettled: this.#unsettled,
       held: this.#tracker.ready(1).length > 0 || this.#sets.canStart ? 1 : 0,
@@ -244,83 +243,6 @@ export class Stepping {
         ? drafts.skipped(ending, 'its condition was false')
         : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause));
     return this.#settle(unit, execution, [fact]);
-  }
-
-  async #bodyEnded(ended: Ended): Promise<void> {
-    const { unit, execution, result, used, settled } = ended;
-    const { step } = unit;
-    const scope = this.#scope;
-    const ending = { step, execution, now: scope.deps.clock.now() };
-    if (result.kind === 'failed') {
-      const next = afterFailure(scope.deps, { runId: scope.runId, ...ending, step }, result);
-      // A step of which nobody knows what it did does not fail: it finds out, or a person says.
-      if (result.doubts && (next.kind === 'give_up' || !canFindOut(scope.deps, result.doubts))) {
-        return this.#askAbout(ended, () => askAbout(scope.deps, result.doubts?.[0]), result.error);
-      }
-      if (next.kind === 'give_up') {
-        const fact = drafts.failedByPolicy(ending, result.error);
-        return this.#settle(unit, execution, [...settled, fact], drafts.outcomeOf([fact]));
-      }
-      return this.#tryAgain(ended, next.at, result.error);
-    }
-    if (result.kind === 'asks') return this.#askAbout(ended, async () => result.ask, undefined);
-    const record = (output: Output) => {
-      const fact = drafts.done(ending, output, { ...used, degraded: result.degraded });
-      return this.#settle(unit, execution, [...settled, fact], { kind: 'done', output });
-    };
-    if (!needsPayload(result.output.text)) return record(result.output);
-    await scope.counted(() => this.#storing(result.output, record));
-    this.#params.onChange();
-  }
-
-  async #tryAgain({ unit, execution, settled }: Ended, at: number, error: RecordedError): Promise<void> {
-    const scope = this.#scope;
-    // It rests before it stops counting: in between nothing would seem to be left to wait for.
-    await scope.counted(async () => {
-      await scope.append([...settled, drafts.retryScheduled(execution, at, error)], execution);
-      this.#rest(keyOf(unit), at);
-    });
-    this.#params.onChange();
-  }
-
-  /** Lets the step wait for what a person says of an outside action; if that has become known meanwhile, it goes on. */
-  async #askAbout(ended: Ended, find: () => Promise<Ask | undefined>, error?: RecordedError): Promise<void> {
-    const { unit, execution, settled } = ended;
-    const scope = this.#scope;
-    const asked = await scope.counted(async () => {
-      const ask = await find();
-      const now = scope.deps.clock.now();
-      const wait = ask && effectWait(execution, ask, now);
-      if (!ask || !wait || !this.#waiting.hasRoomFor(wait)) return false;
-      try {
-        const { events } = await scope.append([...settled, ...questionDrafts(wait, ask)], execution);
-        if (events.length > 0) this.#waiting.hold(wait);
-        return true;
-      } catch (moved) {
-        if (moved instanceof EffectMoved) return false;
-        throw moved;
-      }
-    });
-    if (asked) return this.#params.onChange();
-    const unknown = {
-      code: 'EFFECT_IN_DOUBT',
-      message: 'an effect is in doubt',
-      stepId: unit.step.id,
-      retryable: true,
-    };
-    return this.#tryAgain(ended, scope.deps.clock.now() + ASK_AGAIN_MS, error ?? unknown);
-  }
-
-  /** Counts as under way until its record is queued: a drive that must let go waits for it as for a body. */
-  async #storing(output: Output, record: (kept: Output) => Promise<void>): Promise<void> {
-    this.#beingStored += 1;
-    let recorded: Promise<void>;
-    try {
-      recorded = record(await this.#scope.kept(output));
-    } finally {
-      this.#beingStored -= 1;
-    }
-    await recorded;
   }
 
   /**
