@@ -12,7 +12,7 @@ import type { Connection } from './client.ts';
 export interface Wanted {
   readonly url: string | undefined;
   readonly 'key-file': string | undefined;
-  readonly data: string | undefined;
+  readonly local: string | undefined;
 }
 
 /** Where `npm start` says where it is; see local/data-dir/address.ts. */
@@ -28,7 +28,7 @@ interface LocalCloud {
 
 /** @throws UsageError naming what is missing and how to give it */
 export function connect(wanted: Wanted, world: World): Connection {
-  const url = wanted.url ?? (wanted.data === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
+  const url = wanted.url ?? (wanted.local === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
   if (url === undefined) return connectLocally(wanted, world);
   return { url: checkedUrl(url), apiKey: keyFor(url, wanted, world) };
 }
@@ -38,7 +38,7 @@ function connectLocally(wanted: Wanted, world: World): Connection {
   if (typeof cloud === 'string') {
     throw new UsageError(
       `no address: neither --url nor CAIRN_URL is given, and no local cloud runs on ${cloud}`,
-      'Start one with npm start (with --data DIR, give the same here), or set CAIRN_URL and CAIRN_API_KEY.',
+      'Start one with npm start (if that is on another directory, name it with --local DIR), or set CAIRN_URL and CAIRN_API_KEY.',
     );
   }
   return { url: checkedUrl(cloud.gateway), apiKey: givenKey(wanted, world) ?? cloud.apiKey };
@@ -69,8 +69,8 @@ function givenKey(wanted: Wanted, world: World): string | undefined {
 }
 
 /** The cloud that says it runs on the data directory; the directory, if none does. */
-function localCloud({ data }: Wanted, world: World): LocalCloud | string {
-  const dir = data === undefined ? join(world.projectDir, USUAL_DATA_DIR) : resolve(world.cwd, data);
+function localCloud({ local }: Wanted, world: World): LocalCloud | string {
+  const dir = local === undefined ? join(world.projectDir, USUAL_DATA_DIR) : resolve(world.cwd, local);
   try {
     const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloud>;
     const { gateway, apiKey } = said;

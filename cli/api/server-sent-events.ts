@@ -13,26 +13,32 @@ export async function* framesOf(
   heard: () => void = () => {},
 ): AsyncGenerator<Frame> {
   let rest = '';
+  let block: string[] = [];
   for await (const text of body.pipeThrough(new TextDecoderStream())) {
     heard();
     rest += text;
     // A carriage return at the very end may be the first half of a line's end.
-    const safe = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-    const blocks = safe.split(/\r\n\r\n|\n\n|\r\r/);
-    rest = (blocks.pop() ?? '') + rest.slice(safe.length);
-    for (const block of blocks) {
+    const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
+    const lines = whole.split(/\r\n|\n|\r/);
+    rest = (lines.pop() ?? '') + rest.slice(whole.length);
+    for (const line of lines) {
+      if (line !== '') {
+        block.push(line);
+        continue;
+      }
       const frame = frameOf(block);
+      block = [];
       if (frame) yield frame;
     }
   }
 }
 
-function frameOf(block: string): Frame | undefined {
+function frameOf(lines: readonly string[]): Frame | undefined {
   const data: string[] = [];
   let event: string | undefined;
   let id: string | undefined;
-  for (const line of block.split(/\r\n|\n|\r/)) {
-    const [, name = '', value = ''] = /^([^:]*)(?:: ?([\s\S]*))?$/.exec(line) ?? [];
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
     if (name === 'data') data.push(value);
     else if (name === 'event') event = value;
     else if (name === 'id') id = value;

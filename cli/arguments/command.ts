@@ -86,7 +86,7 @@ export const GLOBAL_OPTIONS = {
     help: 'address of the installation (default: CAIRN_URL, or the local cloud that runs)',
   },
   'key-file': { type: 'text', value: 'FILE', help: 'file with the API key (default: CAIRN_API_KEY)' },
-  data: { type: 'text', value: 'DIR', help: 'data directory of the local cloud (default .cairn)' },
+  local: { type: 'text', value: 'DIR', help: 'the local cloud on this data directory (default .cairn)' },
   json: { type: 'flag', help: 'print what the API answered, as JSON' },
   'no-color': { type: 'flag', help: 'no colours (so does NO_COLOR)' },
   help: { type: 'flag', help: 'print this' },

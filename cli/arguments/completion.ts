@@ -90,7 +90,7 @@ _cairn() {
   local before=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
   case "$previous" in
 ${values.join('\n')}
-    --key-file|--data) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --key-file|--local) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
 ${commandWalk(commands)}
   local words=""
@@ -120,7 +120,7 @@ _cairn() {
   local before=("\${words[@]:1:CURRENT-2}")
   case "$previous" in
 ${values.join('\n')}
-    --key-file|--data) _files; return ;;
+    --key-file|--local) _files; return ;;
   esac
 ${commandWalk(commands)}
   local -a words

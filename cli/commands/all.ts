@@ -3,6 +3,7 @@ import type { Command } from '../arguments/command.ts';
 import * as clients from './clients.ts';
 import { completionOf } from './completion.ts';
 import { doctor } from './doctor/doctor.ts';
+import { listEffects, resolveEffect } from './effects.ts';
 import { sendEvent } from './events.ts';
 import { readIdempotency } from './idempotency.ts';
 import { cancelRun, signalRun } from './runs/change.ts';
@@ -30,6 +31,8 @@ export const COMMANDS: readonly Command[] = [
   shown.listSteps,
   shown.listCheckpoints,
   shown.readOutput,
+  listEffects,
+  resolveEffect,
   sendEvent,
   schedules.listSchedules,
   schedules.showSchedule,

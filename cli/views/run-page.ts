@@ -5,6 +5,7 @@ import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { ago, duration, moment } from '../render/time.ts';
 import { clean, cutTo } from '../render/width.ts';
+import { questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';
 
 export type RunView = Answer<'Run'>;
@@ -80,7 +81,8 @@ function valueText(
 }
 
 export function stepTable(steps: readonly Step[], shape: Shape): string {
-  const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt));
+  const order = ({ checkpoint = Number.POSITIVE_INFINITY }: Step) => checkpoint;
+  const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt) || order(a) - order(b) || 0);
   return table(
     rows,
     [
@@ -140,7 +142,7 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
   if (purpose === 'doubt') return `${step}: was interrupted and may have done something; what becomes of it?`;
   switch (kind) {
     case 'approval':
-      return `${step}: ${typeof detail === 'string' ? detail : JSON.stringify(detail ?? 'approve?')}`;
+      return `${step}: ${questionText(detail)}`;
     case 'event':
       return `${step}: event ${name} for ${key}`;
     case 'timer':
@@ -150,7 +152,12 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
   }
 }
 
-function answerTo(runId: string, step: string, { kind, name, key, child }: Wait): string | undefined {
+function answerTo(
+  runId: string,
+  step: string,
+  { kind, name, key, child, effectId }: Wait,
+): string | undefined {
+  if (effectId !== undefined) return `cairn effects resolve ${runId} ${effectId} recorded|re-execute|failed`;
   switch (kind) {
     case 'approval':
       return `cairn runs approve ${runId} ${quoted(step)}   (or reject, halt, send-back)`;

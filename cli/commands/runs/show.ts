@@ -3,6 +3,7 @@
 import { newestEvents } from '../../api/journal.ts';
 import { command } from '../../arguments/command.ts';
 import type { Shape } from '../../context.ts';
+import { effectTable } from '../../views/effects.ts';
 import { runHead, section, stepTable, waitList } from '../../views/run-page.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -12,6 +13,7 @@ const USUAL_EVENTS = 200;
 const MOST_EVENTS = 10_000;
 /** Of a map of a thousand items nobody reads each. */
 const STEPS = 100;
+const EFFECTS = 100;
 const MOST_LISTED = 10_000;
 const USUAL_LISTED = 100;
 
@@ -36,15 +38,21 @@ export const showRun = command({
     const id = await runIdOf(context, args.run);
     const params = { id };
     const run = await api.get('/v1/runs/{id}', { params });
-    const [steps, events] = await Promise.all([
+    const [steps, effects, events] = await Promise.all([
       api.list('/v1/runs/{id}/steps', { params, limit: STEPS }),
+      api.list('/v1/runs/{id}/effects', { params, limit: EFFECTS }),
       newestEvents(api, run, { count: options.events ?? USUAL_EVENTS, world }),
     ]);
-    const all = { run, steps: steps.items, events };
+    const all = { run, steps: steps.items, effects: effects.items, events };
     const page = (shape: Shape) =>
       [
         runHead(run, world.now(), shape),
         section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
+        section(
+          effects.more ? `Done outside (the first ${EFFECTS})` : 'Done outside',
+          effectTable(effects.items, world.now(), shape),
+          shape,
+        ),
         section('Waits for', waitList(run, world.now(), shape), shape),
         section(
           events.length < run.head

@@ -1,5 +1,6 @@
 /** What events of steps, effects and waits say, in words. Pure. */
 import { duration } from '../../render/time.ts';
+import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, valueText } from './line.ts';
 import type { SeenData } from './seen.ts';
 
@@ -67,7 +68,7 @@ function openedLine(wait: Wait, at: string): Line {
     );
   switch (wait.kind) {
     case 'approval':
-      return line('?', 'warn', `${step} asks: ${valueText(wait.detail)}`, due);
+      return line('?', 'warn', `${step} asks: ${questionText(wait.detail)}`, due);
     case 'event':
       return line('…', 'warn', `${step} waits for event ${wait.name ?? ''} for ${wait.key ?? ''}`, due);
     case 'timer':

@@ -1,0 +1,92 @@
+/** `effects …`: what runs did outside, and what a person says of an action in doubt. */
+import { command } from '../arguments/command.ts';
+import { jsonValue } from '../arguments/values.ts';
+import { UsageError } from '../exit.ts';
+import { clean } from '../render/width.ts';
+import { effectTable } from '../views/effects.ts';
+import { RUN, runIdOf } from './runs/named.ts';
+
+const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
+const MOST_LISTED = 5_000;
+const USUAL_LISTED = 100;
+
+export const listEffects = command({
+  name: 'effects list',
+  summary: 'List what a run did outside, in its order',
+  args: { run: RUN },
+  options: {
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `how many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [
+    ['effects list last', 'the newest run'],
+    ['effects list last --json', 'with requests, results and who resolved what'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out, notes, world } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
+    out.answer(found, (shape) => effectTable(found.items, world.now(), shape));
+    if (out.json) return;
+    if (found.items.length === 0) notes.print('It did nothing outside.\n');
+    if (found.more) notes.print(notes.style.dim('There are more: say --limit N\n'));
+  },
+});
+
+export const resolveEffect = command({
+  name: 'effects resolve',
+  summary: 'Say what became of an action in doubt, or whether it may be repeated',
+  details:
+    'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.',
+  args: {
+    run: RUN,
+    effect: { help: 'id of the effect, see effects list' },
+    outcome: { help: 'what it is', choices: OUTCOMES },
+  },
+  options: {
+    result: {
+      type: 'text',
+      value: 'JSON',
+      help: 'with recorded: what the receiver answered, as JSON, @FILE, or -',
+    },
+    note: { type: 'text', value: 'TEXT', help: 'how you know' },
+  },
+  mutates: true,
+  examples: [
+    [
+      `effects resolve last 9f3c.0001 recorded --result '{"id":"pay_1"}' --note "found it in the ledger"`,
+      'it took place',
+    ],
+    ['effects resolve last 9f3c.0001 re-execute --note "the receiver knows nothing of it"', 'call it again'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out, world } = context;
+    const outcome = outcomeOf(args.outcome);
+    if (options.result !== undefined && outcome !== 'recorded')
+      throw new UsageError('--result goes with recorded only');
+    const params = { id: await runIdOf(context, args.run), effectId: args.effect };
+    const body = {
+      outcome,
+      ...(options.result === undefined
+        ? {}
+        : { result: (await jsonValue('--result', options.result, world)) as never }),
+      ...(options.note === undefined ? {} : { note: options.note }),
+    };
+    const resolved = await api.change('POST', '/v1/runs/{id}/effects/{effectId}/resolve', { params, body });
+    out.answer(
+      resolved,
+      ({ style }) =>
+        `${style.paint('good', resolved.outcome)} ${resolved.effectId} by ${clean(resolved.resolvedBy)}\n`,
+    );
+  },
+});
+
+function outcomeOf(word: string): (typeof OUTCOMES)[number] {
+  const outcome = OUTCOMES.find((one) => one === word);
+  if (outcome === undefined) throw new UsageError(`there is no outcome ${word}`);
+  return outcome;
+}

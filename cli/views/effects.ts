@@ -1,0 +1,54 @@
+/** Rows of the side-effect ledger in a list. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import { statusTone } from '../render/style.ts';
+import { table } from '../render/table.ts';
+import { ago } from '../render/time.ts';
+
+type Effect = Answer<'Effect'>;
+
+/** @param now epoch ms */
+export function effectTable(effects: readonly Effect[], now: number, shape: Shape): string {
+  return table(
+    effects,
+    [
+      { title: 'EFFECT', of: ({ effectId }) => effectId },
+      { title: 'STEP', of: stepText, least: 10, goes: 3 },
+      { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, goes: 4 },
+      {
+        title: 'STATUS',
+        of: statusText,
+        tone: (effect) => statusTone(isInDoubt(effect) ? 'in_doubt' : effect.status),
+      },
+      { title: 'WHEN', of: ({ updatedAt }) => ago(updatedAt, now), align: 'right', goes: 1 },
+      { title: 'DETAIL', of: detailText, least: 12, goes: 2 },
+    ],
+    shape,
+  );
+}
+
+/** An action under way looks the same: whether one is in doubt the run says, by the question it asks. */
+export function isInDoubt({ status, blockedBy }: Effect): boolean {
+  return status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt');
+}
+
+function stepText({ stepId, itemKey, revision, attempt }: Effect): string {
+  const step = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const more = [revision > 1 ? `revision ${revision}` : '', attempt > 1 ? `attempt ${attempt}` : ''].filter(
+    Boolean,
+  );
+  return more.length === 0 ? step : `${step} (${more.join(', ')})`;
+}
+
+function statusText({ status, blockedBy, resolution }: Effect): string {
+  if (resolution) return `${status} (${resolution.outcome} by ${resolution.by})`;
+  if (status === 'attempted') return 'attempted, no answer known';
+  return blockedBy === undefined ? status : `${status} (${blockedBy})`;
+}
+
+function detailText({ error, result, originEffectId, recordedResultRef }: Effect): string {
+  if (error !== undefined) return error;
+  if (originEffectId !== undefined) return `from ${originEffectId}`;
+  if (recordedResultRef) return `${recordedResultRef.bytes} bytes`;
+  return result === undefined ? '' : JSON.stringify(result);
+}

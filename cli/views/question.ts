@@ -1,0 +1,9 @@
+/** What an approval asks, in words. Pure. */
+
+/** @param detail of the wait: the question, perhaps with more beside it */
+export function questionText(detail: unknown): string {
+  if (detail === undefined || detail === null) return '(no question)';
+  if (typeof detail === 'string') return detail;
+  const { question } = detail as { readonly question?: unknown };
+  return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
+}

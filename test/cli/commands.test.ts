@@ -1,0 +1,259 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { Stage } from './support/stage.ts';
+
+const review = defineWorkflow({
+  type: 'review',
+  planVersion: 2,
+  input: z.object({ pull: z.number() }),
+  steps(step) {
+    const size = step('size', ({ input }) => ({ lines: input.pull * 10 }));
+    const ask = step.approval('sign-off', {
+      needs: { size },
+      ask: ({ input }) => `Merge #${input.pull}?`,
+      timeout: '7d',
+    });
+    const built = step.event('built', {
+      needs: { ask },
+      event: 'ci',
+      key: ({ input }) => `pull-${input.pull}`,
+    });
+    return { done: step('merge', { needs: { built } }, () => 'merged') };
+  },
+});
+const plain = defineWorkflow({
+  type: 'plain',
+  planVersion: 1,
+  input: z.object({ fail: z.boolean().default(false) }),
+  steps: (step) => ({
+    end: step('work', { retry: { maxAttempts: 1 } }, ({ input }) => {
+      if (input.fail) throw new Error('it broke');
+      return 1;
+    }),
+  }),
+});
+
+let stage: Stage;
+beforeAll(() => {
+  stage = new Stage([review, plain]);
+});
+
+async function started(pull = 7): Promise<string> {
+  const { code, out } = await stage.cairn(['runs', 'start', 'review', '--input', `{"pull":${pull}}`]);
+  expect(code).toBe(0);
+  await stage.drive();
+  return out.trim();
+}
+
+interface Run {
+  readonly status: string;
+  readonly error?: { readonly code: string };
+}
+const statusOf = async (id: string) => (await stage.answer<{ run: Run }>(['runs', 'show', id])).run.status;
+
+describe('a run', () => {
+  test('is started once per key, shown, asked about and led to its end', async () => {
+    const start = ['runs', 'start', 'review', '--input', '@pull.json', '--key', 'once'];
+    const files = { '/home/ada/pull.json': '{"pull":7}' };
+    const first = await stage.cairn(start, { files });
+    const again = await stage.cairn(start, { files });
+    expect([first.code, again.out]).toEqual([0, first.out]);
+    const id = first.out.trim();
+    await stage.drive();
+
+    const page = await stage.cairn(['runs', 'show', 'last']);
+    expect(page.out).toContain(`review v2 awaiting_approval  ${id}`);
+    expect(page.out).toMatch(/size +succeeded/);
+    expect(page.out).toContain('sign-off: Merge #7? (in 7 d)');
+    expect(page.out).toContain(`cairn runs approve ${id} sign-off`);
+    expect(page.out).toMatch(/ {4}1 {4}\+0\.000s {2}● created by api {2}review v2/);
+
+    expect(await stage.cairn(['runs', 'approve', id, '--note', 'looks good'])).toMatchObject({
+      code: 0,
+      out: 'approve sign-off.1 by c.key-admin\n',
+    });
+    const other = await stage.cairn(['runs', 'reject', id, 'sign-off']);
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining('APPROVAL_DECIDED')]);
+    await stage.drive();
+    expect((await stage.cairn(['runs', 'show', id])).out).toContain(
+      'cairn events send ci pull-7 --data JSON',
+    );
+
+    const sent = await stage.cairn(['events', 'send', 'ci', 'pull-7', '--data', '-'], {
+      stdin: '{"ok":true}',
+    });
+    expect(sent.err + sent.out).toBe(`delivered ${id}\n`);
+    await stage.drive();
+    expect((await stage.cairn(['runs', 'show', id])).out).toContain('review v2 completed in');
+    expect((await stage.cairn(['runs', 'watch', id])).code).toBe(0);
+    const { steps } = await stage.answer<{ steps: { id: string; checkpoint: number }[] }>([
+      'runs',
+      'show',
+      id,
+    ]);
+    const merged = steps.find((step) => step.id === 'merge');
+    expect((await stage.cairn(['runs', 'output', id, String(merged?.checkpoint)])).out).toBe('"merged"\n');
+  });
+
+  test.each([
+    [['halt', '--note', 'superseded'], 'cancelled'],
+    [['reject', '--note', 'no'], 'failed'],
+    [['waive', '--note', 'urgent'], 'waiting_external'],
+    [['send-back', '--feedback', 'smaller', '--again', 'size'], 'awaiting_approval'],
+  ])('answered with %j is %s', async ([verb = '', ...rest], status) => {
+    const id = await started();
+    expect(await stage.cairn(['runs', verb, id, 'sign-off', ...rest])).toMatchObject({ code: 0 });
+    await stage.drive();
+    expect(await statusOf(id)).toBe(status);
+  });
+
+  test('can be cancelled, and signalled for later', async () => {
+    const id = await started();
+    expect(await stage.cairn(['runs', 'signal', id, 'ci', '--for', 'pull-7', '--data', '1'])).toMatchObject({
+      out: 'kept until the run asks for it\n',
+    });
+    expect(await stage.cairn(['runs', 'cancel', id, '--reason', 'enough'])).toMatchObject({
+      code: 0,
+      out: `cancelled ${id}\n`,
+    });
+    expect(await statusOf(id)).toBe('cancelled');
+    expect((await stage.cairn(['runs', 'watch', id])).code).toBe(6);
+    const nothing = await stage.cairn(['runs', 'approve', id]);
+    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining('the run asks nothing')]);
+  });
+
+  test('that fails ends a watch with 1, and the list says over what', async () => {
+    const start = stage.cairn(['runs', 'start', 'plain', '--input', '{"fail":true}']);
+    const id = (await start).out.trim();
+    await stage.drive();
+    expect((await stage.cairn(['runs', 'watch', id])).code).toBe(1);
+    const { out } = await stage.cairn(['runs', 'list', '--status', 'failed']);
+    expect(out).toMatch(new RegExp(`${id} +plain v1 +failed +1/1 .* in work`));
+  });
+
+  test.each([[2_000], [3]])('shows its newest %d events, the oldest of them first', async (most) => {
+    const id = await started();
+    const events = await stage.answer<{ seq: number }[]>(['runs', 'events', id, '--limit', String(most)]);
+    const head = events.at(-1)?.seq ?? 0;
+    const count = Math.min(most, head);
+    expect(head).toBeGreaterThan(3);
+    expect(events.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: count }, (_, at) => head - count + at + 1),
+    );
+  });
+
+  test('that is not there is 3; input that is no JSON is 2, and nothing is sent', async () => {
+    expect((await stage.cairn(['runs', 'show', 'run_no'])).code).toBe(3);
+    const before = stage.installation.written();
+    const { code, err } = await stage.cairn(['runs', 'start', 'review', '--input', '{pull:7}']);
+    expect([code, err]).toEqual([2, expect.stringContaining('--input is no JSON')]);
+    expect((await stage.cairn(['runs', 'start', 'review', '--input', '@no.json'])).code).toBe(2);
+    const refused = await stage.cairn(['runs', 'start', 'review', '--input', '{}']);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('field: ')]);
+    expect(stage.installation.written()).toBe(before);
+  });
+});
+
+describe('lists', () => {
+  test('of nothing say so, aside', async () => {
+    const empty = new Stage([plain]);
+    expect(await empty.cairn(['runs', 'list'])).toEqual({ code: 0, out: '', err: 'No runs.\n' });
+    expect((await empty.cairn(['runs', 'show', 'last'])).code).toBe(3);
+    expect(await empty.answer(['runs', 'list'])).toEqual({ items: [], more: false });
+  });
+
+  test('fit the terminal and are coloured there, and neither in a pipe', async () => {
+    await started();
+    const seen = await stage.cairn(['runs', 'list'], { isTty: true, columns: 60, env: { TERM: 'xterm' } });
+    const lines = seen.out.trimEnd().split('\n');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are told by them
+    for (const line of lines) expect(line.replace(/\x1b\[\d+m/g, '').length).toBeLessThanOrEqual(60);
+    expect(seen.out).toContain('\x1b[');
+    expect((await stage.cairn(['runs', 'list'])).out).not.toContain('\x1b[');
+  });
+});
+
+describe('schedules', () => {
+  test('are made, changed, paused, fired and deleted', async () => {
+    const made = await stage.answer<{ id: string }>([
+      'schedules',
+      'create',
+      'plain',
+      '30 3 * * *',
+      '--timezone',
+      'Europe/Berlin',
+      '--catch-up',
+      'all',
+      '--name',
+      'nightly',
+    ]);
+    const { id } = made;
+    expect((await stage.cairn(['schedules', 'list'])).out).toMatch(
+      new RegExp(`${id} +nightly +plain +30 3 \\* \\* \\* Europe/Berlin +active`),
+    );
+    expect((await stage.cairn(['schedules', 'change', id, '--cron', '0 4 * * *'])).out).toContain(
+      "plain at '0 4 * * *' Europe/Berlin",
+    );
+    expect((await stage.cairn(['schedules', 'show', id])).out).toMatch(
+      /next +\d{4}-\d\d-\d\d 0[23]:00:00 UTC/,
+    );
+    expect((await stage.cairn(['schedules', 'pause', id, '--reason', 'holidays'])).out).toBe(
+      `paused ${id}\n`,
+    );
+    expect((await stage.cairn(['schedules', 'show', id])).out).toContain('by c.key-admin: holidays');
+    expect((await stage.cairn(['schedules', 'resume', id])).out).toContain(`${id} active`);
+    expect((await stage.cairn(['schedules', 'trigger', id])).out).toMatch(/^run_\w+\n$/);
+    const count = await stage.cairn(['schedules', 'backfill', id, '--from', '3d', '--dry-run']);
+    expect(count.out).toBe('3 slots, 0 of them with a run; none was started\n');
+    expect((await stage.cairn(['schedules', 'backfill', id, '--from', 'yesterday'])).code).toBe(2);
+    expect((await stage.cairn(['schedules', 'delete', id])).out).toBe(`deleted ${id}\n`);
+    expect((await stage.cairn(['schedules', 'show', id])).code).toBe(3);
+    const wrong = await stage.cairn(['schedules', 'create', 'plain', 'hourly']);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('field: cron')]);
+  });
+});
+
+describe('clients', () => {
+  test('get their key once, are exchanged and withdrawn', async () => {
+    const create = ['clients', 'create', 'CI', 'submitter', '--key', 'ci'];
+    const made = await stage.cairn(create);
+    const [id = '', key = ''] = made.out.split('\n');
+    expect([key, made.err]).toEqual([
+      expect.stringMatching(/^cairn_/),
+      expect.stringContaining('never shown again'),
+    ]);
+    expect((await stage.cairn(create)).out).toContain('rotate the client');
+    expect((await stage.cairn(['clients', 'list'])).out).toMatch(new RegExp(`${id} +CI +submitter`));
+    expect((await stage.cairn(['clients', 'rotate', id, '--grace', '0'])).out).toMatch(/^cairn_/);
+    expect((await stage.cairn(['clients', 'revoke', id])).out).toBe(`revoked ${id}\n`);
+    expect((await stage.cairn(['clients', 'create', 'x', 'root'])).code).toBe(2);
+  });
+
+  test("are an admin's business", async () => {
+    expect((await stage.cairn(['clients', 'list'], { role: 'operator' })).code).toBe(5);
+  });
+});
+
+describe('the switches', () => {
+  test('pause one workflow or everything, never by leaving something out', async () => {
+    expect((await stage.cairn(['pause', 'plain', '--reason', 'wrong'])).out).toMatch(
+      /^plain is paused since .* by c\.key-admin\n$/,
+    );
+    expect((await stage.cairn(['workflows'])).out).toMatch(/plain +v1 +yes +\d+ +1 +since .*: wrong/);
+    expect((await stage.cairn(['unpause', 'plain'])).out).toMatch(/^plain goes on, \d+ runs were woken\n$/);
+    expect((await stage.cairn(['pause'])).code).toBe(2);
+    expect((await stage.cairn(['pause', 'plain', '--everything'])).code).toBe(2);
+    expect((await stage.cairn(['pause', '--everything'])).out).toBe('everything is stopped\n');
+    expect((await stage.cairn(['workflows'])).err).toContain('cairn unpause --everything');
+    expect((await stage.cairn(['doctor'])).code).toBe(7);
+    expect((await stage.cairn(['unpause', '--everything'])).out).toMatch(/^everything goes on/);
+  });
+});
+
+test('what became of a request is told by its key', async () => {
+  await stage.cairn(['runs', 'start', 'plain', '--key', 'told']);
+  const { out } = await stage.cairn(['idempotency', 'told']);
+  expect(out).toMatch(/^status +completed\nrun +run_\w+\nanswer +201 /);
+  expect((await stage.cairn(['idempotency', 'never'])).code).toBe(3);
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import { connect } from '../../cli/api/connection.ts';
+import { listening, type StageOptions } from './support/stage.ts';
+
+const NOTHING = { url: undefined, 'key-file': undefined, local: undefined };
+const LOCAL = JSON.stringify({ gateway: 'http://127.0.0.1:8080', apiKey: 'cairn_dev_x' });
+
+function connection(wanted: Partial<typeof NOTHING | Record<string, string>>, options: StageOptions) {
+  return connect({ ...NOTHING, ...wanted }, listening(options));
+}
+
+describe('where and as whom', () => {
+  test.each([
+    [
+      'the local cloud that runs here',
+      {},
+      { files: { '/project/.cairn/address.json': LOCAL } },
+      'http://127.0.0.1:8080',
+      'cairn_dev_x',
+    ],
+    [
+      'the local cloud of a directory',
+      { local: 'd' },
+      { files: { '/home/ada/d/address.json': LOCAL } },
+      'http://127.0.0.1:8080',
+      'cairn_dev_x',
+    ],
+    [
+      'a directory that is named counts more than the environment',
+      { local: '/d' },
+      { env: { CAIRN_URL: 'https://a.test' }, files: { '/d/address.json': LOCAL } },
+      'http://127.0.0.1:8080',
+      'cairn_dev_x',
+    ],
+    [
+      'the environment',
+      {},
+      { env: { CAIRN_URL: 'https://a.test/', CAIRN_API_KEY: ' k ' } },
+      'https://a.test',
+      'k',
+    ],
+    [
+      'options count more',
+      { url: 'https://b.test', 'key-file': 'key' },
+      { env: { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' }, files: { '/home/ada/key': 'from-file\n' } },
+      'https://b.test',
+      'from-file',
+    ],
+    [
+      'the address of the local cloud needs no key',
+      { url: 'http://127.0.0.1:8080' },
+      { files: { '/project/.cairn/address.json': LOCAL } },
+      'http://127.0.0.1:8080',
+      'cairn_dev_x',
+    ],
+    [
+      'another key for the local cloud',
+      {},
+      { env: { CAIRN_API_KEY: 'viewer' }, files: { '/project/.cairn/address.json': LOCAL } },
+      'http://127.0.0.1:8080',
+      'viewer',
+    ],
+    [
+      'unencrypted on this machine',
+      { url: 'http://localhost:1' },
+      { env: { CAIRN_API_KEY: 'k' } },
+      'http://localhost:1',
+      'k',
+    ],
+  ])('%s', (_, wanted, options, url, apiKey) => {
+    expect(connection(wanted, options as StageOptions)).toEqual({ url, apiKey });
+  });
+
+  test.each([
+    ['nothing at all', {}, {}, 'no local cloud runs on /project/.cairn'],
+    ['a directory without a cloud', { local: 'd' }, {}, 'no local cloud runs on /home/ada/d'],
+    [
+      'a file that makes no sense',
+      {},
+      { files: { '/project/.cairn/address.json': '{}' } },
+      'no local cloud runs',
+    ],
+    ['no key', { url: 'https://a.test' }, {}, 'no API key for https://a.test'],
+    [
+      'the key of the local cloud is not for others',
+      { url: 'https://a.test' },
+      { files: { '/project/.cairn/address.json': LOCAL } },
+      'no API key for https://a.test',
+    ],
+    [
+      'a key over a network without encryption',
+      { url: 'http://a.test' },
+      { env: { CAIRN_API_KEY: 'k' } },
+      'unencrypted',
+    ],
+    ['no address', { url: 'a.test' }, { env: { CAIRN_API_KEY: 'k' } }, 'is no address'],
+    ['a path', { url: 'https://a.test/v1' }, { env: { CAIRN_API_KEY: 'k' } }, 'Say https://a.test.'],
+    ['a key file that is not there', { url: 'https://a.test', 'key-file': 'x' }, {}, 'cannot be read'],
+    [
+      'a key file with more',
+      { url: 'https://a.test', 'key-file': '/k' },
+      { files: { '/k': 'KEY=a b' } },
+      'one API key',
+    ],
+  ])('refused: %s', (_, wanted, options, message) => {
+    const refusal = (() => {
+      try {
+        connection(wanted, options as StageOptions);
+      } catch (error) {
+        const { message: said, help } = error as Error & { help?: string };
+        return `${said} ${help ?? ''}`;
+      }
+      return 'nothing was refused';
+    })();
+    expect(refusal).toContain(message);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { framesOf } from '../../cli/api/server-sent-events.ts';
+import type { World } from '../../cli/world.ts';
+import { listening, saying } from './support/stage.ts';
+
+const RUN = { id: 'run_1', createdAt: '2026-01-01T00:00:00.000Z', head: 9, waits: [] };
+
+const frame = (seq: number, type = 'run_resumed', data: object = { reason: 'r' }) =>
+  `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, type, at: `2026-01-01T00:00:0${seq}.000Z`, initiator: 'system', data })}\n\n`;
+const end = (status: string) => `event: end\ndata: {"status":"${status}"}\n\n`;
+
+type Stream =
+  | string
+  | { readonly cutAfter: string }
+  | { readonly status: number; readonly code: string }
+  | 'nobody';
+
+/** Streams one after the other; what is asked of each is written down. */
+function server(...streams: readonly Stream[]) {
+  const from: (string | null)[] = [];
+  const fetch: World['fetch'] = async (url, init) => {
+    if (!url.endsWith('/stream')) return Response.json(RUN);
+    from.push(new Headers(init.headers).get('last-event-id'));
+    const stream = streams[Math.min(from.length, streams.length) - 1] as Stream;
+    if (stream === 'nobody')
+      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    if (typeof stream === 'string') return new Response(`retry: 1000\n\n${stream}`);
+    if ('status' in stream)
+      return Response.json({ title: 'No', detail: 'no', ...stream }, { status: stream.status });
+    return new Response(cut(stream.cutAfter));
+  };
+  const env = { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' };
+  return { from, world: listening({ fetch, env }) };
+}
+
+function cut(text: string): ReadableStream<Uint8Array> {
+  const chunks = [new TextEncoder().encode(text)];
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.shift();
+      if (chunk) controller.enqueue(chunk);
+      else controller.error(new Error('terminated'));
+    },
+  });
+}
+
+const WATCH = ['runs', 'watch', 'run_1', '--json'];
+const seqs = (out: string) =>
+  out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => (JSON.parse(line) as { seq: number }).seq);
+
+describe('watching a run', () => {
+  test.each([
+    ['completed', 0],
+    ['failed', 1],
+    ['cancelled', 6],
+  ])('that ends as %s ends with %d', async (status, code) => {
+    const { world } = server(frame(1) + frame(2) + end(status));
+    const said = await saying(WATCH, world);
+    expect([said.code, seqs(said.out)]).toEqual([code, [1, 2]]);
+  });
+
+  test('comes back to where it was cut, and shows each event once', async () => {
+    const { from, world } = server(
+      frame(1) + frame(2),
+      { cutAfter: `${frame(2)}${frame(3)}id: 4\nevent: run_res` },
+      'nobody',
+      { status: 503, code: 'UNAVAILABLE' },
+      frame(4) + end('completed'),
+    );
+    const said = await saying(WATCH, world);
+    expect(seqs(said.out)).toEqual([1, 2, 3, 4]);
+    expect(from).toEqual(['0', '2', '3', '3', '3']);
+    expect(said.code).toBe(0);
+  });
+
+  test('begins after the event that is named', async () => {
+    const { from, world } = server(frame(8) + end('completed'));
+    await saying([...WATCH, '--after', '7'], world);
+    expect(from).toEqual(['7']);
+  });
+
+  test('gives up after many failures in a row, and at once where it is refused', async () => {
+    const gone = server('nobody');
+    expect(await saying(WATCH, gone.world)).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(gone.from).toHaveLength(15);
+    const empty = server({ cutAfter: '' });
+    expect((await saying(WATCH, empty.world)).code).toBe(4);
+    const refused = server({ status: 404, code: 'RUN_NOT_FOUND' });
+    expect((await saying(WATCH, refused.world)).code).toBe(3);
+    expect(refused.from).toHaveLength(1);
+  });
+
+  test('is a line an event for people, and says when it was cut', async () => {
+    const { world } = server({ cutAfter: frame(1) }, frame(2) + end('completed'));
+    const { out, err } = await saying(['runs', 'watch', 'run_1'], world);
+    expect(out.split('\n').filter(Boolean)).toEqual([
+      expect.stringMatching(/^ {4}1 {4}\+1\.000s {2}▶ came back {2}r$/),
+      expect.stringMatching(/^ {4}2 {4}\+2\.000s {2}▶ came back {2}r$/),
+    ]);
+    expect(err).toContain('(cut: terminated; coming back)');
+    expect(err).toContain('completed\n');
+  });
+});
+
+describe('server-sent events', () => {
+  const text =
+    ': quiet\n\nretry: 5\n\nid: 1\nevent: a\ndata: {"x":\ndata: 1}\n\r\ndata:no blank\r\n\r\nid: 2\ndata: cut off';
+
+  test('are read however the bytes are cut', async () => {
+    const bytes = new TextEncoder().encode(`${text.replace('{"x":', '{"é🜂":')}`);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), async (sizes) => {
+        expect(await framesIn(bytes, sizes)).toEqual([
+          { id: '1', event: 'a', data: '{"é🜂":\n1}' },
+          { id: undefined, event: undefined, data: 'no blank' },
+        ]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  async function framesIn(bytes: Uint8Array, sizes: readonly number[]) {
+    let at = 0;
+    let turn = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        const size = sizes[turn % sizes.length] ?? 1;
+        turn += 1;
+        controller.enqueue(bytes.slice(at, at + size));
+        at += size;
+      },
+    });
+    const frames: unknown[] = [];
+    for await (const one of framesOf(body)) frames.push(one);
+    return frames;
+  }
+});

@@ -1,0 +1,139 @@
+import { describe, expect, test } from '@jest/globals';
+import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../cli/arguments/command.ts';
+import { parse } from '../../cli/arguments/parse.ts';
+import { COMMANDS } from '../../cli/commands/all.ts';
+import { UsageError } from '../../cli/exit.ts';
+
+const show = command({
+  name: 'things show',
+  summary: 'Show a thing',
+  args: { thing: { help: 'which' }, part: { help: 'of it', optional: true } },
+  options: {
+    size: { type: 'number', range: [1, 10], help: 'how large' },
+    colour: { type: 'text', choices: ['red', 'blue'], help: 'which' },
+    with: { type: 'list', help: 'what else' },
+    deep: { type: 'flag', help: 'all of it' },
+  },
+  mutates: true,
+  examples: [['things show x', 'it']],
+  run: async () => undefined,
+});
+const list = command({
+  name: 'things',
+  summary: 'List',
+  args: {},
+  options: {},
+  examples: [['things', 'all']],
+  run: async () => undefined,
+});
+const commands = [show, list];
+
+function given(line: string) {
+  const parsed = parse(line.split(' ').filter(Boolean), commands);
+  if (parsed.kind === 'help') throw new Error('help');
+  return { name: parsed.command.name, ...parsed.given, json: parsed.global.json };
+}
+
+describe('words', () => {
+  test.each([
+    ['things', { name: 'things', args: {}, json: false }],
+    ['things show x', { name: 'things show', args: { thing: 'x', part: undefined } }],
+    ['--json things show x y', { args: { thing: 'x', part: 'y' }, json: true }],
+    ['things show x --size 3 --deep', { options: { size: 3, deep: true, colour: undefined, with: [] } }],
+    [
+      'things show x --with a --with=b',
+      { options: { size: undefined, deep: false, colour: undefined, with: ['a', 'b'] } },
+    ],
+    ['things --colour red show x', { options: { size: undefined, deep: false, colour: 'red', with: [] } }],
+    ['things show x --key k1', { key: 'k1' }],
+    ['things show -- --x', { args: { thing: '--x', part: undefined } }],
+  ])('%s', (line, expected) => {
+    expect(given(line)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['things show', 'THING is missing'],
+    ['things show x y z', "'z' is one word too many"],
+    ['things shwo x', 'one word too many'],
+    ['thins', "Did you mean 'things'"],
+    ['things show x --size 11', '--size must be a whole number from 1 to 10'],
+    ['things show x --size 1.5', '--size must be a whole number'],
+    ['things show x --size -1', '--size'],
+    ['things show x --colour green', '--colour must be one of red, blue'],
+    ['things show x --colour=', '--colour needs a value'],
+    ['things show x --colour', '--colour'],
+    ['things show x --colur red', 'Did you mean --colour'],
+    ['things --key k', 'has no option --key'],
+    ['things show x --deep=1', '--deep'],
+    ['completely different', "there is no command 'completely different'"],
+  ])('refused: %s', (line, message) => {
+    const refusal = caught(() => given(line));
+    expect(`${refusal.message} ${refusal.help}`).toContain(message);
+  });
+
+  test.each([
+    ['--help', []],
+    ['', []],
+    ['things show --help', 'things show'],
+    ['things show x y z --help --size 99', 'things show'],
+  ])('help: %s', (line, about) => {
+    const parsed = parse(line.split(' ').filter(Boolean), commands);
+    expect(parsed.kind === 'help' && ('run' in parsed.about ? parsed.about.name : parsed.about)).toEqual(
+      about,
+    );
+  });
+});
+
+describe('the table of commands', () => {
+  test('gives each name once', () => {
+    const names = COMMANDS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('has no option that means one thing to a command and another to all', () => {
+    const common = [...Object.keys(GLOBAL_OPTIONS), ...Object.keys(KEY_OPTION)];
+    for (const { name, options } of COMMANDS) {
+      expect([name, Object.keys(options).filter((option) => common.includes(option))]).toEqual([name, []]);
+    }
+  });
+
+  test('has options of one type each, so that words can be told from values before the command is known', () => {
+    const types = new Map<string, string>();
+    for (const one of COMMANDS) {
+      for (const [name, { type }] of Object.entries(optionsOf(one))) {
+        expect([one.name, name, types.get(name) ?? type]).toEqual([one.name, name, type]);
+        types.set(name, type);
+      }
+    }
+  });
+
+  test.each(COMMANDS.map((one) => [one.name, one] as const))(
+    '%s: its examples can be said',
+    (name, { examples, summary }) => {
+      expect(summary).toMatch(/^[A-Z].*[^.]$/);
+      expect(examples.length).toBeGreaterThan(0);
+      for (const [line] of examples) {
+        const parsed = parse(wordsOf(line), COMMANDS);
+        expect(parsed.kind === 'run' && parsed.command.name).toBe(name);
+      }
+    },
+  );
+});
+
+/** As a shell would take it apart, up to a pipe or a redirection. */
+function wordsOf(line: string): string[] {
+  const [said = ''] = line.split(/ [|>] /);
+  return [...said.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, bare]) => single ?? double ?? bare ?? '',
+  );
+}
+
+function caught(act: () => unknown): UsageError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}

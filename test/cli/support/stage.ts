@@ -1,0 +1,125 @@
+/** The command line over an installation in memory: its words in, its two streams and its exit code out. */
+import type { Command } from '../../../cli/arguments/command.ts';
+import { run } from '../../../cli/program.ts';
+import type { World } from '../../../cli/world.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import type { Role } from '../../../functions/src/ports/access/client-store.ts';
+import { Installation } from '../../api/installation.ts';
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface StageOptions {
+  readonly columns?: number;
+  readonly isTty?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly now?: number;
+  readonly fetch?: World['fetch'];
+  readonly token?: () => string;
+}
+
+export interface Listening extends World {
+  said(): Pick<Said, 'out' | 'err'>;
+  /** Ctrl-C. */
+  interrupt(): void;
+  /** Pauses that were made, ms. */
+  readonly pauses: readonly number[];
+}
+
+/** A machine that writes down what is said, and whose pauses take no time. */
+export function listening(options: StageOptions = {}): Listening {
+  const { columns, isTty = false, env = {}, files = {}, stdin = '', now = 0 } = options;
+  const said = { out: '', err: '' };
+  const interrupted = new AbortController();
+  const pauses: number[] = [];
+  let tokens = 0;
+  const terminal = (to: 'out' | 'err') => ({
+    isTty,
+    columns,
+    write: (text: string) => {
+      said[to] += text;
+    },
+  });
+  return {
+    env,
+    cwd: '/home/ada',
+    projectDir: '/project',
+    stdout: terminal('out'),
+    stderr: terminal('err'),
+    interrupted: interrupted.signal,
+    fetch: options.fetch ?? (() => Promise.reject(new TypeError('fetch failed'))),
+    readFile(path) {
+      const text = files[path];
+      if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
+      return text;
+    },
+    readStdin: async () => stdin,
+    now: () => now,
+    token: options.token ?? (() => `token${++tokens}`),
+    sleep: async (ms) => void pauses.push(ms),
+    said: () => ({ ...said }),
+    interrupt: () => interrupted.abort(),
+    pauses,
+  };
+}
+
+/** Says the words on that machine. */
+export async function saying(
+  words: readonly string[],
+  world: Listening,
+  commands?: readonly Command[],
+): Promise<Said> {
+  const code = await run(words, world, commands);
+  return { code, ...world.said() };
+}
+
+export class Stage {
+  readonly installation: Installation;
+  #tokens = 0;
+
+  constructor(workflows?: readonly Workflow[]) {
+    this.installation = new Installation(workflows);
+  }
+
+  /** What `cairn …words` says to a caller with that role. */
+  async cairn(
+    words: readonly string[],
+    { role = 'admin', ...options }: StageOptions & { readonly role?: Role } = {},
+  ) {
+    const key = await this.installation.key(`key-${role}`, { tenantId: 't1', roles: [role] });
+    const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key, ...options.env };
+    const { clock } = this.installation.world;
+    const fetch: World['fetch'] = (url, init) =>
+      Promise.resolve(
+        this.installation.api.request(new URL(url).href.replace('https://runs.test', ''), init),
+      );
+    return saying(
+      words,
+      listening({ now: clock.now(), fetch, token: () => `t${++this.#tokens}`, ...options, env }),
+    );
+  }
+
+  /** The same, its answer read. @throws Error unless it ended with 0 */
+  async answer<T>(
+    words: readonly string[],
+    options: StageOptions & { readonly role?: Role } = {},
+  ): Promise<T> {
+    const said = await this.cairn([...words, '--json'], options);
+    if (said.code !== 0) throw new Error(`cairn ${words.join(' ')} ended with ${said.code}: ${said.err}`);
+    return JSON.parse(said.out) as T;
+  }
+
+  /** Lets runs go until each has ended, or waits for what has to come from outside. */
+  drive(): Promise<void> {
+    const { world } = this.installation;
+    const moving: readonly string[] = ['pending', 'running', 'replaying', 'interrupted'];
+    return world.run(() =>
+      [...world.db.runs.values()].every(({ snapshot }) => !moving.includes(snapshot.status)),
+    );
+  }
+}
