@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { drainable } from '../http/drain.ts';
+import { answerUnreadable } from '../http/unreadable.ts';
 import type { Rewrite } from './rewrites.ts';
 
 export interface GatewayOptions {
@@ -36,6 +37,7 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
     } else answer(response, 404, `nothing is served at ${path}`);
   });
+  answerUnreadable(server);
   // How long an answer may take is the function's timeout, enforced behind this port.
   server.requestTimeout = 0;
   await listen(server, port);

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerUnreadable } from '../http/unreadable.ts';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
 import type { MovableClock } from '../time/clock.ts';
 import { dispatchOverHttp } from './external-dispatch.ts';
@@ -72,6 +73,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     const { name, rest } = splitPath(request.url ?? '/');
     answer(name, rest, request, response);
   });
+  answerUnreadable(front);
   front.requestTimeout = 0;
   const port = await listen(front, options.formerPorts.at(-1) ?? 0);
   const url = urlOf(port);

@@ -9,6 +9,8 @@ import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 
 /** Longer than the front's agent keeps a connection idle, so that the worker is never the one to close it. */
 const KEEP_ALIVE_MS = 75_000;
+/** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
+const MAX_HEAD_BYTES = 32 * 1024;
 
 /** Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL. */
 export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server {
@@ -34,7 +36,7 @@ export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server 
   });
   app.use(uncaught);
 
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
     const { name, rest } = splitPath(request.url ?? '/');
     const handler = handlers.get(name);
     if (handler === undefined) return notFound(response, name);

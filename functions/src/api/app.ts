@@ -6,6 +6,7 @@
  */
 import { type Context, Hono } from 'hono';
 import { CairnError } from '../core/errors.ts';
+import { assertEnvelope } from '../http/envelope.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
@@ -66,6 +67,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     });
   };
 
+  app.use('*', (c, next) => {
+    assertEnvelope(c.req.raw);
+    return next();
+  });
   resource('/v1/healthz', { GET: () => health.answer() });
   const document = new ApiDocument(deps.version);
   resource('/v1/openapi.json', { GET: (c) => document.json(c.req.url) });

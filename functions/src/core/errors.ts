@@ -123,6 +123,16 @@ export const ERROR_CODES = {
     title: 'The resource does not have this method',
     help: 'Use one of the methods that `Allow` names.',
   },
+  URI_TOO_LONG: {
+    httpStatus: 414,
+    title: 'Path and query are too long',
+    help: 'Shorten the ids or parameters; what is large belongs into a body.',
+  },
+  HEADERS_TOO_LARGE: {
+    httpStatus: 431,
+    title: 'The headers are too many or too large',
+    help: 'Leave out headers and cookies that the request does not need.',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     httpStatus: 415,
     title: 'The content type is not supported',

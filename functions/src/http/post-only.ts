@@ -1,12 +1,14 @@
 /** The guard of a door that has one path and takes POST, as all webhooks do. */
 import { CairnError } from '../core/errors.ts';
+import { assertEnvelope } from './envelope.ts';
 import { methodNotAllowed } from './problem.ts';
 
 /**
  * @param path behind hosting, where it is whole; at the function's own URL it is the root
- * @throws CairnError NOT_FOUND, METHOD_NOT_ALLOWED
+ * @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE, NOT_FOUND, METHOD_NOT_ALLOWED
  */
 export function assertPostTo(path: string, request: Request): void {
+  assertEnvelope(request);
   const { pathname } = new URL(request.url);
   if (pathname !== '/' && pathname !== path) throw new CairnError('NOT_FOUND', 'nothing is here');
   if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);

@@ -163,7 +163,12 @@ function queryText({ query = {} }: Operation): fc.Arbitrary<string> {
   });
   const raw = fc.oneof(
     odd.map((text) => `?${text}`),
-    fc.constantFrom(`?limit=${'1'.repeat(3_000)}`, `?${'&'.repeat(500)}`, `?${'limit=1&'.repeat(300)}`),
+    fc.constantFrom(
+      `?limit=${'1'.repeat(3_000)}`,
+      `?limit=${'1'.repeat(8_000)}`,
+      `?${'&'.repeat(500)}`,
+      `?${'limit=1&'.repeat(300)}`,
+    ),
   );
   const usual = known.length === 0 ? mostly(fc.constant(''), pairs) : pairs;
   return mostly(usual, raw, 30);
@@ -209,7 +214,7 @@ const moreHeaders = fc.record(
     'x-forwarded-for': latin1,
     'x-http-method-override': fc.constant('DELETE'),
     'accept-encoding': fc.constant('gzip'),
-    cookie: latin1,
+    cookie: fc.oneof(latin1, fc.constantFrom('x'.repeat(8_000), 'x'.repeat(9_000))),
   },
   { requiredKeys: [] },
 );

@@ -25,9 +25,18 @@ export interface OpenApi {
 }
 
 const REF = '#/components/schemas/';
-const OF_ALL: readonly ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'];
-const OF_CALLERS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'FORBIDDEN'];
+const OF_ALL: readonly ErrorCode[] = ['URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
+/** Of those that ask who calls. */
+const OF_CALLERS: readonly ErrorCode[] = [
+  'INVALID_INPUT',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'RATE_LIMITED',
+  'UNAVAILABLE',
+  'INTERNAL',
+];
 const OF_MUTATIONS: readonly ErrorCode[] = [
+  'IDEMPOTENCY_CONFLICT',
   'IDEMPOTENCY_KEY_REUSED',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
@@ -134,8 +143,8 @@ function answerOf({ what, schema, media = 'application/json' }: Answer): Part {
 
 /** Those of one status together, each code with what it means. */
 function problems({ role, refusals = [] }: Operation, isMutation: boolean): Part {
-  const common = role === 'open' ? [] : [...OF_ALL, ...OF_CALLERS, ...(isMutation ? OF_MUTATIONS : [])];
-  const codes: readonly ErrorCode[] = [...common, ...refusals];
+  const common = role === 'open' ? [] : [...OF_CALLERS, ...(isMutation ? OF_MUTATIONS : [])];
+  const codes: readonly ErrorCode[] = [...OF_ALL, ...common, ...refusals];
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].httpStatus);
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [

@@ -1,0 +1,51 @@
+/**
+ * How long the address of a request may be, and how many and how large its headers: looked at before anything else, so
+ * that no door works on, logs or keeps what nobody honest sends.
+ *
+ * Must not: know what an address or a header means.
+ */
+import { CairnError } from '../core/errors.ts';
+
+/** Path and query. The longest honest ones are a page with a cursor and all filters, about 4,000. */
+export const MAX_URL_CHARS = 8_000;
+/** With what proxies add, honest requests have about thirty. */
+export const MAX_HEADERS = 100;
+/** Of one header with its name. The largest is an ID token, below 4 KiB. */
+export const MAX_HEADER_BYTES = 8 * 1024;
+/**
+ * Of all headers as they stand on the wire. Node's server answers 431 by itself, without a body, above 16 KiB with the
+ * first line; what comes near that is answered here, in words.
+ */
+export const MAX_HEADERS_BYTES = 14 * 1024;
+
+/** `: ` and the end of the line. */
+const PUNCTUATION_BYTES = 4;
+
+/** @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE naming the header if it is one */
+export function assertEnvelope({ url, headers }: Request): void {
+  const { pathname, search } = new URL(url);
+  if (pathname.length + search.length > MAX_URL_CHARS)
+    throw new CairnError('URI_TOO_LONG', `path and query are longer than ${MAX_URL_CHARS} characters`);
+  let count = 0;
+  let bytes = 0;
+  // Values hold one byte in each character.
+  for (const [name, value] of headers) {
+    const own = name.length + value.length + PUNCTUATION_BYTES;
+    if (own > MAX_HEADER_BYTES) {
+      const field = name.slice(0, 100);
+      throw new CairnError(
+        'HEADERS_TOO_LARGE',
+        `the header ${field} is larger than ${MAX_HEADER_BYTES} bytes`,
+        {
+          field,
+        },
+      );
+    }
+    count += 1;
+    bytes += own;
+  }
+  if (count > MAX_HEADERS)
+    throw new CairnError('HEADERS_TOO_LARGE', `there are more than ${MAX_HEADERS} headers`);
+  if (bytes > MAX_HEADERS_BYTES)
+    throw new CairnError('HEADERS_TOO_LARGE', `the headers are larger than ${MAX_HEADERS_BYTES} bytes`);
+}

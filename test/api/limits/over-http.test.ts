@@ -1,0 +1,172 @@
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CloudFixture, startFixture } from '../../local/host/cloud-fixture.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+let fixture: CloudFixture;
+beforeAll(async () => {
+  fixture = await startFixture({
+    functionsModule: join(ROOT, 'functions/src/index.ts'),
+    firebaseJson: join(ROOT, 'firebase.json'),
+  });
+});
+afterAll(() => fixture.stop());
+
+interface Sent {
+  readonly line: string;
+  readonly headers?: readonly string[];
+  readonly body?: string;
+}
+
+interface Got {
+  readonly status: number;
+  readonly media: string | undefined;
+  readonly code: string | undefined;
+}
+
+/** Byte for byte, since clients refuse to send what is tried here. */
+function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<Got> {
+  const head = [line, 'Host: cairn.test', 'Connection: close', ...headers].join('\r\n');
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1', () => {
+      socket.write(Buffer.from(`${head}\r\n\r\n${body}`, 'latin1'));
+    });
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    // A server that refuses what is still being sent may reset the connection once it has answered.
+    socket.on('error', (error) => (text === '' ? reject(error) : undefined));
+    socket.on('close', () => {
+      const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
+      const [, media] = /^content-type: ([^\r;]*)/im.exec(text) ?? [];
+      const [, code] = /"code":"(\w+)"/.exec(text) ?? [];
+      resolve({ status: Number(status), media, code });
+    });
+  });
+}
+
+/** So many bytes of headers, in headers of at most 4,000. */
+function headersOf(bytes: number): string[] {
+  const headers: string[] = [];
+  for (let left = bytes, i = 0; left > 0; left -= 4_000, i += 1)
+    headers.push(`X-${i}: ${'x'.repeat(Math.min(4_000, left) - 8)}`);
+  return headers;
+}
+
+const json = (body: string, ...more: string[]) => ({
+  headers: ['Content-Type: application/json', `Content-Length: ${body.length}`, ...more],
+  body,
+});
+const OPEN = 'GET /v1/healthz HTTP/1.1';
+const GITHUB = 'POST /webhooks/github HTTP/1.1';
+const SLACK = 'POST /webhooks/slack HTTP/1.1';
+const START = 'POST /v1/runs HTTP/1.1';
+const PROBLEM = 'application/problem+json';
+
+const CASES: readonly (readonly [what: string, sent: Sent, status: number, code: string])[] = [
+  ['headers of 13 KiB are taken', { line: OPEN, headers: headersOf(13_000) }, 200, ''],
+  [
+    'headers of 15 KiB are refused by the API',
+    { line: OPEN, headers: headersOf(15_000) },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  [
+    'headers of 15 KiB are refused by GitHub’s door',
+    { line: GITHUB, headers: headersOf(15_000) },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  [
+    'headers of 15 KiB are refused by Slack’s door',
+    { line: SLACK, headers: headersOf(15_000) },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  [
+    'headers just below what the server reads',
+    { line: OPEN, headers: headersOf(16_200) },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  ['headers the server does not read', { line: OPEN, headers: headersOf(20_000) }, 431, 'HEADERS_TOO_LARGE'],
+  ['headers without end', { line: OPEN, headers: headersOf(2_000_000) }, 431, 'HEADERS_TOO_LARGE'],
+  [
+    'one header of 9 KiB',
+    { line: OPEN, headers: [`Cookie: ${'x'.repeat(9_000)}`] },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  [
+    '120 headers',
+    { line: OPEN, headers: Array.from({ length: 120 }, (_, i) => `X-${i}: 1`) },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  ['a path of 9,000 characters', { line: `GET /v1/runs/${'x'.repeat(9_000)} HTTP/1.1` }, 414, 'URI_TOO_LONG'],
+  [
+    'a query of 9,000 characters',
+    { line: `GET /v1/healthz?a=${'x'.repeat(9_000)} HTTP/1.1` },
+    414,
+    'URI_TOO_LONG',
+  ],
+  [
+    'a path the server does not read',
+    { line: `GET /v1/${'x'.repeat(20_000)} HTTP/1.1` },
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+  ['a path that is not encoded', { line: 'GET /v1/\xe9 HTTP/1.1' }, 400, ''],
+  ['no HTTP at all', { line: 'hello' }, 400, 'INVALID_INPUT'],
+  ['a header without a colon', { line: OPEN, headers: ['nonsense'] }, 400, 'INVALID_INPUT'],
+  [
+    'two lengths',
+    { line: START, headers: ['Content-Length: 1', 'Content-Length: 2'], body: 'xx' },
+    400,
+    'INVALID_INPUT',
+  ],
+  [
+    'a length and chunks',
+    { line: START, headers: ['Content-Length: 4', 'Transfer-Encoding: chunked'], body: '0\r\n\r\n' },
+    400,
+    'INVALID_INPUT',
+  ],
+  ['a form of 2 MiB', { line: SLACK, ...json('x'.repeat(2 * 1024 * 1024)) }, 413, 'PAYLOAD_TOO_LARGE'],
+];
+
+describe.each(['gateway', 'functions'] as const)('over the %s', (door) => {
+  // At the function's own URL the first segment names it.
+  const atFunction = (line: string) =>
+    line
+      .replace(' /v1', ' /api/v1')
+      .replace(' /webhooks/github', ' /githubWebhook')
+      .replace(' /webhooks/slack', ' /slackWebhook');
+  const origin = () => (door === 'gateway' ? fixture.cloud.gateway : fixture.cloud.functionsUrl);
+
+  test.each(CASES)('%s', async (_, sent, status, code) => {
+    const line = door === 'gateway' ? sent.line : atFunction(sent.line);
+    const got = await raw(origin(), { ...sent, line });
+    expect(got.status).toBe(status);
+    if (code === '') return;
+    expect(got).toEqual({ status, media: PROBLEM, code });
+  });
+
+  test('a body too deep, of too many values, or of a number that is none is refused with a key, too', async () => {
+    const authorization = `Authorization: Bearer ${fixture.cloud.apiKey}`;
+    const line = door === 'gateway' ? START : atFunction(START);
+    const start = (input: string) =>
+      raw(origin(), { line, ...json(`{"type":"nightly-cleanup","input":${input}}`, authorization) });
+    expect(await start(`${'['.repeat(100)}${']'.repeat(100)}`)).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await start(`[${'1,'.repeat(1_000_000)}1]`)).toMatchObject({
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+    expect(await start('1e400')).toMatchObject({ status: 400, code: 'INVALID_INPUT' });
+    const runs = await fetch(`${fixture.cloud.gateway}/v1/runs`, {
+      headers: { authorization: `Bearer ${fixture.cloud.apiKey}` },
+    });
+    expect(await runs.json()).toEqual({ items: [] });
+  });
+});
