@@ -6,7 +6,7 @@ import { ERROR_CODES, type ErrorCode } from '../../functions/src/core/errors.ts'
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
 import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
-import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import { PullRequestEvent } from '../../functions/src/workflows/review-pull-request/event.ts';
 import { ODD } from '../api/fuzz/json-text.ts';
 import { Installation, sign } from '../api/installation.ts';
 import { changed, imageOf } from '../support/image.ts';
@@ -33,6 +33,15 @@ const archive = defineWorkflow({
   input: z.unknown(),
   on: { github: LISTENED.map((event) => ({ event })) },
   steps: (step) => ({ kept: step('keep', () => 1) }),
+});
+
+/** Takes what the shipped review takes. */
+const review = defineWorkflow({
+  type: 'review',
+  planVersion: 1,
+  input: PullRequestEvent,
+  on: { github: [{ event: 'pull_request', actions: ['opened', 'synchronize', 'edited'] }] },
+  steps: (step) => ({ read: step('read', ({ input }) => input.number) }),
 });
 
 /** The value with another one somewhere in it; `where` chooses the member at each level, and how deep. */
@@ -170,7 +179,7 @@ test(`of ${INPUTS} deliveries none is answered with a 5xx, and none that starts 
   const complaints = new Map<string, string>();
   await fc.assert(
     fc.asyncProperty(fc.array(deliveries, { minLength: IN_A_ROW, maxLength: IN_A_ROW }), async (row) => {
-      const { world, github } = new Installation([reviewPullRequest, archive]);
+      const { world, github } = new Installation([review, archive]);
       const log = new CollectedLog(world.clock);
       const deps = { ...github, start: { ...github.start, log } };
       let before = imageOf(world);
