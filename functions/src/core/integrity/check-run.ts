@@ -42,7 +42,7 @@ function isVouchedFor({ journal }: RunFacts, state: RunState): boolean {
 
 /** Those that have been published were once there. */
 function lostEvents({ snapshot }: RunFacts, { head }: RunState, vouched: boolean): Problem[] {
-  const published = snapshot?.soft?.publishedSeq ?? 0;
+  const published = snapshot?.soft.publishedSeq ?? 0;
   if (vouched || published <= head) return [];
   return [unhealable('JOURNAL_TAIL_CUT', 'run', { head, published })];
 }

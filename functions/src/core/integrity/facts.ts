@@ -21,11 +21,15 @@ export type FoundEvent = Found<RunEvent>;
 
 /** The run document. What can be read of it though the rest cannot stands beside the rest. */
 export type FoundSnapshot = Found<RunState> & {
-  /** Undefined if it cannot be read. */
-  readonly soft: SoftState | undefined;
+  /** As much of the part that is not folded as can be read. */
+  readonly soft: SoftState;
+  /** Names of the members of that part that cannot. */
+  readonly softDamage: readonly string[];
   /** Epoch ms; undefined: never, or not to be read as a time. */
   readonly wakeAt: number | undefined;
   readonly tenantId: string | undefined;
+  /** Undefined if it is no text. */
+  readonly headHash: string | undefined;
 };
 
 /** A checkpoint without its output, of which only the fingerprint is kept: all outputs of a run may be gigabytes. */

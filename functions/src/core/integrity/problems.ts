@@ -76,6 +76,11 @@ export const PROBLEMS = {
     title: 'The run document cannot be read',
     help: 'Repair writes it anew from the journal.',
   },
+  SNAPSHOT_SOFT_UNREADABLE: {
+    severity: 'error',
+    title: 'The part of the run document that the journal does not hold cannot be read',
+    help: 'Repair takes out the members that are named. If a legal hold was among them, set it again.',
+  },
   SNAPSHOT_BEHIND: {
     severity: 'error',
     title: 'The run document is behind the journal where it may not be',

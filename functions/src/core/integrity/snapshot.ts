@@ -27,6 +27,12 @@ const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[]
 export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
   const { snapshot } = facts;
   if (!snapshot) return [healable('SNAPSHOT_MISSING', SUBJECT)];
+  const { softDamage: members } = snapshot;
+  const soft = members.length > 0 ? [healable('SNAPSHOT_SOFT_UNREADABLE', SUBJECT, { members })] : [];
+  return [...foldedProblems(facts, snapshot, state), ...soft];
+}
+
+function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunState): Problem[] {
   if (snapshot.kind === 'newer') {
     return [unhealable('NEWER_SCHEMA', SUBJECT, { schemaVersion: snapshot.schemaVersion })];
   }

@@ -12,7 +12,7 @@ export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: Ru
     }
     return [
       ...notListed(place, state).map((waitId) => healable('WAIT_NOT_LISTED', subject, { waitId })),
-      ...listedInVain(place, state, snapshot?.soft?.obligationsMet === true).map((waitId) =>
+      ...listedInVain(place, state, snapshot?.soft.obligationsMet === true).map((waitId) =>
         healable('LISTED_WITHOUT_WAIT', subject, { waitId }),
       ),
     ];

@@ -1,0 +1,153 @@
+/**
+ * What a repair would change, and what it refuses to (DESIGN section 11): the smallest change of the documents beside the
+ * journal that makes them what the journal says. Pure.
+ *
+ * Must not: touch the journal, or change anything while the journal itself is in question.
+ */
+import { seqId } from '../encoding/ids.ts';
+import { encodeKey } from '../encoding/keys.ts';
+import type { Checkpoint, StepRecord } from '../run/records.ts';
+import type { RunState } from '../run/state.ts';
+import { carriesRight, twinOf } from './documents.ts';
+import type { CheckpointFact, Found, RunFacts } from './facts.ts';
+import { isBlocking, type Problem, type ProblemCode } from './problems.ts';
+
+interface DocumentChange {
+  /** As in the problem: `run`, `steps/verdict`, `checkpoints/0000000007`. */
+  readonly subject: string;
+  /** What is wrong with it. */
+  readonly fixes: readonly ProblemCode[];
+  /** Version of the document that was judged; undefined: there is none, and it is created. */
+  readonly seen: string | undefined;
+  /** What was found; undefined if it could not be read, or is not there. */
+  readonly before: object | undefined;
+}
+
+/** Where the output of a checkpoint comes from: it is in the journal, or in a checkpoint of this seq (it may be its own). */
+export type OutputSource = { readonly text: string } | { readonly checkpoint: number };
+
+export type Change =
+  | (DocumentChange & { readonly kind: 'snapshot'; readonly after: RunState })
+  /** `after` undefined: the document is deleted. */
+  | (DocumentChange & { readonly kind: 'step'; readonly id: string; readonly after: StepRecord | undefined })
+  | (DocumentChange & {
+      readonly kind: 'checkpoint';
+      readonly id: string;
+      /** Without its output. */
+      readonly after: Checkpoint | undefined;
+      readonly output?: OutputSource;
+    });
+
+/** A place at a rendezvous, which belongs to several runs and is changed by its own rules. */
+export interface PlaceChange {
+  readonly kind: 'list' | 'leave';
+  readonly subject: string;
+  readonly fixes: readonly ProblemCode[];
+  readonly event: string;
+  readonly key: string;
+  readonly waitId: string;
+}
+
+export interface RepairPlan {
+  readonly changes: readonly Change[];
+  readonly places: readonly PlaceChange[];
+  /** What a person has to see to. If the journal is in question that is everything. */
+  readonly refused: readonly Problem[];
+}
+
+/** @param problems those that `checkRun` found in the facts */
+export function planRepair(facts: RunFacts, problems: readonly Problem[]): RepairPlan {
+  const { state } = facts.journal;
+  if (!state || problems.some(isBlocking)) return { changes: [], places: [], refused: problems };
+  const healable = problems.filter((problem) => problem.healable);
+  const bySubject = [...Map.groupBy(healable, ({ subject }) => subject)];
+  return {
+    changes: bySubject.flatMap(([subject, found]) =>
+      changesOf(facts, state, { subject, fixes: codesOf(found) }),
+    ),
+    places: healable.flatMap((problem) => placesOf(facts, problem)),
+    refused: problems.filter((problem) => !problem.healable),
+  };
+}
+
+/** True if there is nothing to do. */
+export function isEmpty({ changes, places }: RepairPlan): boolean {
+  return changes.length + places.length === 0;
+}
+
+interface Target {
+  readonly subject: string;
+  readonly fixes: readonly ProblemCode[];
+}
+
+function changesOf(facts: RunFacts, state: RunState, target: Target): Change[] {
+  const { subject } = target;
+  if (subject === 'run') return [snapshotChange(facts.snapshot, state, target)];
+  const [folder, id = ''] = subject.split('/', 2);
+  if (folder === 'steps') return [stepChange(facts, id, target)];
+  if (folder === 'checkpoints') return [checkpointChange(facts, id, target)];
+  return [];
+}
+
+function snapshotChange(snapshot: Found<RunState> | undefined, after: RunState, target: Target): Change {
+  return { ...target, kind: 'snapshot', seen: snapshot?.version, before: soundValue(snapshot), after };
+}
+
+function stepChange({ steps, journal }: RunFacts, id: string, target: Target): Change {
+  const found = steps.find((step) => step.id === id);
+  const after = [...journal.steps.values()].find((record) => encodeKey(record.id) === id);
+  return { ...target, kind: 'step', id, seen: found?.version, before: soundValue(found), after };
+}
+
+function checkpointChange(facts: RunFacts, id: string, target: Target): Change {
+  const found = facts.checkpoints.find((checkpoint) => checkpoint.id === id);
+  const seq = Number(id);
+  const expected = id === seqId(seq) ? facts.journal.checkpoints.get(seq) : undefined;
+  const change = {
+    ...target,
+    kind: 'checkpoint',
+    id,
+    seen: found?.version,
+    before: soundValue(found),
+  } as const;
+  if (!expected) return { ...change, after: undefined };
+  const { checkpoint, output } = expected;
+  if (!output) return { ...change, after: checkpoint };
+  const own = found?.kind === 'sound' && carriesRight(found.value, expected) ? found.value : undefined;
+  if (!own && output.text !== undefined)
+    return { ...change, after: checkpoint, output: { text: output.text } };
+  const source = own ?? twinOf(facts, output.sha);
+  if (!source) throw new Error(`the output of checkpoint ${id} is known nowhere`);
+  return { ...change, ...carrying(checkpoint, source) };
+}
+
+/** A reference is copied as it is; an output is fetched when it is written. */
+function carrying(
+  after: Checkpoint,
+  { checkpoint }: CheckpointFact,
+): { after: Checkpoint; output?: OutputSource } {
+  const { outputRef, seq } = checkpoint;
+  return outputRef ? { after: { ...after, outputRef } } : { after, output: { checkpoint: seq } };
+}
+
+function placesOf({ rendezvous }: RunFacts, { code, subject, evidence }: Problem): PlaceChange[] {
+  if (code !== 'WAIT_NOT_LISTED' && code !== 'LISTED_WITHOUT_WAIT') return [];
+  const place = rendezvous.find(({ event, key }) => subject === placeSubject(event, key));
+  if (!place) return [];
+  const { event, key } = place;
+  const kind = code === 'WAIT_NOT_LISTED' ? 'list' : 'leave';
+  return [{ kind, subject, fixes: [code], event, key, waitId: String(evidence.waitId) }];
+}
+
+/** How a problem names a rendezvous. */
+export function placeSubject(event: string, key: string): string {
+  return `rendezvous/${event}/${key}`;
+}
+
+function soundValue(found: Found<object> | undefined): object | undefined {
+  return found?.kind === 'sound' ? found.value : undefined;
+}
+
+function codesOf(problems: readonly Problem[]): ProblemCode[] {
+  return [...new Set(problems.map(({ code }) => code))];
+}

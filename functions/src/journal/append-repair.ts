@@ -1,0 +1,60 @@
+/**
+ * How a repair appends: the event that tells of it, the snapshot after it and the documents it puts right are one commit,
+ * fenced by the next sequence number as every append is (J1). Here and not in `run-journal.ts`, since it must also
+ * append to a run whose own document is gone or cannot be read.
+ *
+ * Must not: decide what is repaired.
+ */
+import { seqId } from '../core/encoding/ids.ts';
+import { seal } from '../core/run/chain.ts';
+import type { EventData, EventDraft } from '../core/run/events.ts';
+import { reduce } from '../core/run/reduce/index.ts';
+import type { RunState } from '../core/run/state.ts';
+import type { Version } from '../ports/run-store.ts';
+import type { IntegrityReader, RepairCommit, RepairStore } from '../ports/runs/integrity-store.ts';
+import { type SendDeps, sendUntilKnown } from './send-until-known.ts';
+
+export interface AppendRepairDeps extends SendDeps {
+  readonly reader: IntegrityReader;
+  readonly repairs: RepairStore;
+}
+
+export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'> {
+  /** What the journal folds to. */
+  readonly state: RunState;
+  readonly snapshot: Omit<RepairCommit['snapshot'], 'state'>;
+  readonly told: EventData['snapshot_repaired'];
+  /** Who wants it. */
+  readonly actor: string;
+}
+
+export type RepairAppended =
+  /** `snapshotVersion` is not known if the answer to the commit was lost. */
+  | { readonly kind: 'repaired'; readonly state: RunState; readonly snapshotVersion: Version | undefined }
+  /** The run has moved, or somebody else has repaired it: nothing was written. */
+  | { readonly kind: 'stale' };
+
+/** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be asked for again */
+export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend): Promise<RepairAppended> {
+  const { state, snapshot, told, actor, steps, checkpoints } = repair;
+  const draft: EventDraft = { type: 'snapshot_repaired', initiator: 'user', actor, data: told };
+  const event = seal(draft, { chain: state, id: deps.random.token(), now: deps.clock.now() });
+  const after = reduce(state, event);
+  const commit: RepairCommit = {
+    runId: state.id,
+    event,
+    snapshot: { ...snapshot, state: after },
+    steps,
+    checkpoints,
+  };
+  const result = await sendUntilKnown(deps, () => deps.repairs.repair(commit));
+  if (result.kind === 'repaired') {
+    return { kind: 'repaired', state: after, snapshotVersion: result.snapshotVersion };
+  }
+  // It may be our own, of a sending whose answer was lost (J8).
+  const [there] = await sendUntilKnown(deps, () =>
+    deps.reader.atOneMoment(state.id, (reader) => reader.events({ after: seqId(state.head), limit: 1 })),
+  );
+  const isOurs = there?.kind === 'sound' && there.value.id === event.id;
+  return isOurs ? { kind: 'repaired', state: after, snapshotVersion: undefined } : result;
+}

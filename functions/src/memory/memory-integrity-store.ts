@@ -1,0 +1,165 @@
+/**
+ * The documents of a run in memory for who checks and repairs them. What a test puts in the place of a document and is no
+ * object counts as one that cannot be decoded, a hole in the journal as an event that is gone.
+ */
+import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { seqId } from '../core/encoding/ids.ts';
+import { encodeKey } from '../core/encoding/keys.ts';
+import type { CheckpointFact, Found, FoundSnapshot } from '../core/integrity/facts.ts';
+import { SCHEMA_VERSION } from '../core/run/events.ts';
+import type { Checkpoint } from '../core/run/records.ts';
+import { wakeAt } from '../core/run/wake.ts';
+import { type Rendezvous, rendezvousId } from '../ports/rendezvous-store.ts';
+import type {
+  DocumentWrite,
+  IntegrityReader,
+  RepairCommit,
+  RepairResult,
+  RepairStore,
+  RunReader,
+  Stretch,
+} from '../ports/runs/integrity-store.ts';
+import { freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+
+export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
+  readonly #db: MemoryDatabase;
+  /** Of documents that have no version of their own: every write brings another object. */
+  readonly #versions = new WeakMap<object, string>();
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T> {
+    return look(this.#reader(runId));
+  }
+
+  async repair(commit: RepairCommit): Promise<RepairResult> {
+    const { runId, event, snapshot, steps, checkpoints } = commit;
+    const run = this.#documents(runId);
+    if (!run || event.seq !== run.events.length + 1) return { kind: 'stale' };
+    const version = this.#db.runs.has(runId) ? run.version : undefined;
+    const stands = <T>(
+      writes: readonly DocumentWrite<T>[],
+      of: ReadonlyMap<unknown, unknown>,
+      keyOf: KeyOf,
+    ) => writes.every(({ id, seen }) => this.#versionOf(of.get(keyOf(id, of))) === seen);
+    if (version !== snapshot.seen) return { kind: 'stale' };
+    if (!stands(steps, run.steps, stepKeyOf) || !stands(checkpoints, run.checkpoints, Number)) {
+      return { kind: 'stale' };
+    }
+    run.events.push(freeze(event));
+    for (const { id, value } of steps) {
+      run.steps.delete(stepKeyOf(id, run.steps));
+      if (value) run.steps.set(value.id, freeze(value));
+    }
+    for (const { id, value } of checkpoints) {
+      run.checkpoints.delete(Number(id));
+      if (value) run.checkpoints.set(value.seq, freeze(value));
+    }
+    run.snapshot = freeze(snapshot.state);
+    run.soft = freeze(snapshot.soft);
+    run.wakeAt = wakeAt(snapshot.state, snapshot.soft);
+    run.version = this.#db.nextVersion();
+    this.#db.orphans.delete(runId);
+    this.#db.runs.set(runId, run);
+    return { kind: 'repaired', snapshotVersion: run.version };
+  }
+
+  async outputText(runId: string, seq: number): Promise<string | undefined> {
+    const { outputText } = (this.#documents(runId)?.checkpoints.get(seq) ?? {}) as Partial<Checkpoint>;
+    return typeof outputText === 'string' ? outputText : undefined;
+  }
+
+  /** What is there now: nothing that is written later is seen. */
+  #reader(runId: string): RunReader {
+    const run = this.#documents(runId);
+    const snapshot = this.#db.runs.has(runId) && run ? this.#foundSnapshot(runId, run) : undefined;
+    const events = (run?.events ?? []).flatMap((event, i) =>
+      event === undefined ? [] : [this.#found(seqId(i + 1), event)],
+    );
+    const checkpoints = [...(run?.checkpoints ?? [])].map(([seq, one]) => this.#foundCheckpoint(seq, one));
+    const steps = [...(run?.steps ?? [])].map(([key, step]) => this.#found(encodeKey(key), step));
+    const readAt = this.#db.now();
+    return {
+      runId,
+      snapshot: async () => ({ found: snapshot, readAt }),
+      events: async (wanted) => stretchOf(events, wanted),
+      checkpoints: async (wanted) => stretchOf(checkpoints, wanted),
+      steps: async (wanted) => stretchOf(steps, wanted),
+      rendezvous: async (address) => {
+        const stored = this.#db.rendezvous.get(rendezvousId(address));
+        return stored && { ...this.#found<Rendezvous>(rendezvousId(address), stored.rendezvous) };
+      },
+      record: async (key) => {
+        const stored = this.#db.records.get(key);
+        return stored && { ...this.#found<IdempotencyRecord>(encodeKey(key), stored.record) };
+      },
+    };
+  }
+
+  #documents(runId: string): RunDocuments | undefined {
+    return this.#db.runs.get(runId) ?? this.#db.orphans.get(runId);
+  }
+
+  #foundSnapshot(runId: string, { snapshot, soft, wakeAt: at, version }: RunDocuments): FoundSnapshot {
+    const { tenantId, headHash } = (snapshot ?? {}) as unknown as Record<string, unknown>;
+    const isSound = typeof soft === 'object' && soft !== null;
+    return {
+      ...this.#found(runId, snapshot),
+      version,
+      soft: isSound ? soft : {},
+      softDamage: isSound ? [] : ['soft'],
+      wakeAt: at,
+      tenantId: typeof tenantId === 'string' ? tenantId : undefined,
+      headHash: typeof headHash === 'string' ? headHash : undefined,
+    };
+  }
+
+  #foundCheckpoint(seq: number, stored: Checkpoint): Found<CheckpointFact> {
+    const one = this.#found(seqId(seq), stored);
+    if (one.kind !== 'sound') return one;
+    const { outputText, ...checkpoint } = one.value;
+    const outputSha = outputText === undefined ? {} : { outputSha: sha256Hex(outputText) };
+    return { ...one, value: { checkpoint, ...outputSha } };
+  }
+
+  #found<T>(id: string, stored: T): Found<T> {
+    const version = this.#versionOf(stored) ?? 'none';
+    if (typeof stored !== 'object' || stored === null) {
+      return { id, version, kind: 'unreadable', reason: `expected a document, found ${typeof stored}` };
+    }
+    const { schemaVersion } = stored as { schemaVersion?: unknown };
+    if (typeof schemaVersion === 'number' && schemaVersion > SCHEMA_VERSION) {
+      return { id, version, kind: 'newer', schemaVersion };
+    }
+    return { id, version, kind: 'sound', value: stored };
+  }
+
+  #versionOf(stored: unknown): string | undefined {
+    if (stored === undefined) return undefined;
+    if (typeof stored !== 'object' || stored === null) return `is ${String(stored)}`;
+    const version = this.#versions.get(stored) ?? this.#db.nextVersion();
+    this.#versions.set(stored, version);
+    return version;
+  }
+}
+
+/** Finds the key of a document in its map by the id of the document. */
+type KeyOf = (id: string, of: ReadonlyMap<unknown, unknown>) => unknown;
+
+function stepKeyOf(id: string, of: ReadonlyMap<unknown, unknown>): string {
+  for (const key of of.keys()) if (encodeKey(String(key)) === id) return String(key);
+  return id;
+}
+
+function stretchOf<T extends { readonly id: string }>(
+  all: readonly T[],
+  { after = '', limit }: Stretch,
+): T[] {
+  return all
+    .filter(({ id }) => id > after)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}

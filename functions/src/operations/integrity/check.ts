@@ -1,0 +1,55 @@
+/** `check`: what is wrong with the documents of a run. Reads, judges, writes nothing: it is given no way to. */
+import { isRunId } from '../../core/encoding/ids.ts';
+import { checkRun } from '../../core/integrity/check-run.ts';
+import type { RunFacts } from '../../core/integrity/facts.ts';
+import { isBlocking, type Problem } from '../../core/integrity/problems.ts';
+import { runNotFound } from '../outside-append.ts';
+import { type ReadFactsDeps, type ReadRun, readFacts } from './read-facts.ts';
+
+/** Of the run's tenant. */
+export interface WhichRun {
+  readonly runId: string;
+  readonly tenantId: string;
+}
+
+export interface Consistency {
+  readonly runId: string;
+  /** The store's time, epoch ms. */
+  readonly checkedAt: number;
+  /** Events in the journal, as far as it is sound; undefined if it is not. */
+  readonly head: number | undefined;
+  readonly problems: readonly Problem[];
+  /** Checkpoints whose large value was not read back. */
+  readonly unread: readonly number[];
+}
+
+/** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
+export type Verdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
+
+/** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
+export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<Consistency> {
+  const { facts, unread } = await readOwnFacts(deps, which);
+  return consistencyOf(facts, unread);
+}
+
+export function consistencyOf(facts: RunFacts, unread: readonly number[]): Consistency {
+  const { runId, readAt: checkedAt, journal } = facts;
+  return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
+}
+
+export function verdictOf(problems: readonly Problem[]): Verdict {
+  if (problems.length === 0) return 'consistent';
+  if (problems.some(isBlocking)) return 'broken';
+  return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';
+}
+
+/**
+ * Whose a run is that may be damaged: the journal says so, and where that cannot be read the run document. @throws
+ * CairnError RUN_NOT_FOUND, also for a run of which neither can be told
+ */
+export async function readOwnFacts(deps: ReadFactsDeps, { runId, tenantId }: WhichRun): Promise<ReadRun> {
+  const read = isRunId(runId) ? await readFacts(deps, runId) : undefined;
+  const owner = read?.facts.journal.identity?.tenantId ?? read?.facts.snapshot?.tenantId;
+  if (!read || owner !== tenantId) throw runNotFound();
+  return read;
+}

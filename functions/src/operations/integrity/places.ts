@@ -1,0 +1,33 @@
+/**
+ * Puts the place of a run at a rendezvous right, by the rules of the rendezvous: it belongs to several runs, so it is
+ * joined and left as runs do it, and never overwritten. Doing it again changes nothing.
+ */
+import type { PlaceChange } from '../../core/integrity/plan.ts';
+import { type RunState, tookIn } from '../../core/run/state.ts';
+import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
+import { joinRendezvous } from '../../engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../engine/rendezvous/leave.ts';
+import { eventOutput, offerTo } from '../../engine/rendezvous/offer.ts';
+import type { EarlyEvent } from '../../ports/rendezvous-store.ts';
+
+export type PlaceDeps = DeliverDeps;
+
+/** @throws CairnError RATE_LIMITED if too many wait there; OutcomeUnknown */
+export async function putPlaceRight(deps: PlaceDeps, state: RunState, place: PlaceChange): Promise<void> {
+  const { event, key, waitId } = place;
+  const { id: runId, tenantId } = state;
+  const wait = state.waits.find(({ id }) => id === waitId);
+  const at = { tenantId, event, key, runId, waitId };
+  if (place.kind === 'leave' || !wait) {
+    return leaveRendezvous(deps, at, (eventId) => tookIn(state, eventId));
+  }
+  const step = deps.registry.pinned(state.type, state.planVersion)?.steps.get(wait.execution.stepId);
+  // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
+  const accepts = ({ dataText }: EarlyEvent) => step !== undefined && 'text' in eventOutput(step, dataText);
+  const early = await joinRendezvous(deps, { ...at, accepts });
+  if (!early) return undefined;
+  const { eventId: id, dataText, actor } = early;
+  const brought = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' } as const;
+  const { takenIn } = await offerTo(deps, runId, { tenantId, event, key, brought });
+  return leaveRendezvous(deps, at, (eventId) => takenIn && eventId === id);
+}

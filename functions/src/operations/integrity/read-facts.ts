@@ -1,0 +1,176 @@
+/**
+ * Reads all documents of a run for its check, page by page and as of one moment. What it keeps of them is bounded by the
+ * steps of the run, not by its values.
+ *
+ * Must not: judge what is found, or have a way to write.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type {
+  CheckpointFact,
+  Found,
+  PayloadFact,
+  RendezvousFact,
+  RunFacts,
+} from '../../core/integrity/facts.ts';
+import { type JournalFacts, JournalReading } from '../../core/integrity/journal-reading.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
+import type { IntegrityReader, RunReader, Stretch } from '../../ports/runs/integrity-store.ts';
+import type { PayloadStore } from '../../ports/value-store.ts';
+
+/** Documents in one answer of the store: with 256 KiB in each checkpoint it stays below 32 MiB. */
+const EVENTS_A_PAGE = 300;
+const CHECKPOINTS_A_PAGE = 100;
+const STEPS_A_PAGE = 300;
+/** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a look may take. */
+const MAX_EVENTS = 200_000;
+/** A run has at most 10,000 steps and items, and sends some of them back; beyond this something else is wrong. */
+const MAX_DOCUMENTS = 100_000;
+/** Places at which the run has waited, those of open waits first: each is one read. */
+const MAX_PLACES = 200;
+/** Large values read back in one check: what an instance holds one after the other within its time. */
+const MAX_PAYLOAD_BYTES_READ = 64 * 1024 * 1024;
+
+export interface ReadFactsDeps extends SendDeps {
+  readonly reader: IntegrityReader;
+  readonly payloads: Pick<PayloadStore, 'readPayload'>;
+}
+
+export interface ReadRun {
+  readonly facts: RunFacts;
+  /** Checkpoints whose large value was not read back, because there are too many of them. */
+  readonly unread: readonly number[];
+}
+
+/**
+ * Undefined if there is nothing of such a run.
+ *
+ * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
+ */
+export async function readFacts(deps: ReadFactsDeps, runId: string): Promise<ReadRun | undefined> {
+  const read = await sendUntilKnown(deps, () => deps.reader.atOneMoment(runId, look));
+  if (!read.snapshot && read.journal.documents === 0) return undefined;
+  const { payloads, unread } = await readPayloads(deps, runId, read.checkpoints);
+  return { facts: { runId, ...read, payloads }, unread };
+}
+
+async function look(reader: RunReader): Promise<Omit<RunFacts, 'runId' | 'payloads'>> {
+  const { found: snapshot, readAt } = await reader.snapshot();
+  const journal = await readJournal(reader, snapshot?.headHash);
+  const { state } = journal;
+  return {
+    readAt,
+    journal,
+    snapshot,
+    checkpoints: await all((stretch) => reader.checkpoints(stretch), CHECKPOINTS_A_PAGE),
+    steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
+    rendezvous: state ? await readPlaces(reader, state) : [],
+    record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
+  };
+}
+
+async function readJournal(reader: RunReader, snapshotHash: string | undefined): Promise<JournalFacts> {
+  const reading = new JournalReading({ runId: reader.runId, snapshotHash });
+  let count = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await reader.events({ after, limit: EVENTS_A_PAGE });
+    for (const event of page) reading.take(event);
+    after = page.at(-1)?.id;
+    count += page.length;
+    if (page.length < EVENTS_A_PAGE) return reading.end();
+    if (count > MAX_EVENTS) throw tooLong('events', MAX_EVENTS);
+  }
+}
+
+async function all<T extends { readonly id: string }>(
+  read: (stretch: Stretch) => Promise<readonly T[]>,
+  limit: number,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (;;) {
+    const page = await read({ after: found.at(-1)?.id, limit });
+    found.push(...page);
+    if (page.length < limit) return found;
+    if (found.length > MAX_DOCUMENTS) throw tooLong('checkpoints or steps', MAX_DOCUMENTS);
+  }
+}
+
+/** Where the run waits, or has waited: its ties say so until its end. */
+async function readPlaces(
+  reader: RunReader,
+  { id, tenantId, ties, waits }: RunState,
+): Promise<RendezvousFact[]> {
+  const open = new Set(waits.map((wait) => wait.id));
+  const places = new Map<string, { event: string; key: string }>();
+  const ofEvents = ties.filter((tie) => tie.kind === 'event');
+  for (const tie of [...ofEvents].sort((a, b) => Number(open.has(b.waitId)) - Number(open.has(a.waitId)))) {
+    places.set(JSON.stringify([tie.name, tie.key]), { event: tie.name, key: tie.key });
+    if (places.size === MAX_PLACES) break;
+  }
+  const facts: RendezvousFact[] = [];
+  for (const { event, key } of places.values()) {
+    const found = await reader.rendezvous({ tenantId, event, key });
+    if (!found) facts.push({ event, key, listed: [] });
+    else if (found.kind !== 'sound') {
+      const reason = found.kind === 'newer' ? `schema version ${found.schemaVersion}` : found.reason;
+      facts.push({ event, key, listed: [], reason });
+    } else {
+      const { waiting, early } = found.value;
+      const refs = [...waiting, ...early.flatMap(({ takenBy }) => takenBy ?? [])];
+      facts.push({
+        event,
+        key,
+        listed: refs.filter(({ runId }) => runId === id).map(({ waitId }) => waitId),
+      });
+    }
+  }
+  return facts;
+}
+
+/** One at a time: each may have 32 MiB. Addressed by content and never changed, so the moment does not matter. */
+async function readPayloads(
+  deps: ReadFactsDeps,
+  runId: string,
+  checkpoints: readonly Found<CheckpointFact>[],
+): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly number[] }> {
+  const payloads: PayloadFact[] = [];
+  const unread: number[] = [];
+  const known = new Map<string, string | undefined>();
+  let bytes = 0;
+  for (const found of checkpoints) {
+    if (found.kind !== 'sound' || !found.value.checkpoint.outputRef) continue;
+    const { outputRef: ref, seq } = found.value.checkpoint;
+    const name = JSON.stringify(ref);
+    if (!known.has(name)) {
+      // What it says of its length may be damaged too.
+      const length = Number.isSafeInteger(ref.bytes) ? ref.bytes : 0;
+      if (bytes + length > MAX_PAYLOAD_BYTES_READ) {
+        unread.push(seq);
+        continue;
+      }
+      bytes += length;
+      known.set(name, await damageOf(deps, () => deps.payloads.readPayload(runId, ref)));
+    }
+    const reason = known.get(name);
+    payloads.push({ seq, ref, ...(reason === undefined ? {} : { reason }) });
+  }
+  return { payloads, unread };
+}
+
+/** Why it cannot be read as it was written. @throws what says nothing about the value, but about the store */
+async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<string | undefined> {
+  try {
+    await sendUntilKnown(deps, read);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CairnError || grpcStatusOf(error) !== undefined) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function tooLong(what: string, most: number): CairnError {
+  return new CairnError('PAYLOAD_TOO_LARGE', `the run has more than ${most} ${what}`, {
+    help: 'A run of this length cannot be checked at once. Look at its journal page by page.',
+  });
+}

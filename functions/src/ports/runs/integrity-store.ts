@@ -1,0 +1,79 @@
+/**
+ * The documents of a run for who checks and repairs them: read as they are, damaged or not, and written only to make them
+ * what the journal says. Told apart on purpose: who is given a reader cannot write.
+ *
+ * Must not: judge what is found, or decide what is written.
+ */
+import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
+import type { RunEvent } from '../../core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { RunState, SoftState } from '../../core/run/state.ts';
+import type { Rendezvous, RendezvousAddress } from '../rendezvous-store.ts';
+import type { Version } from '../run-store.ts';
+
+/** Part of a list, in the order of the ids of its documents. */
+export interface Stretch {
+  /** Id of the last document that is known; undefined: from the beginning. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** The documents of one run as they were at one moment. No method throws for what it finds; each for what it cannot ask. */
+export interface RunReader {
+  readonly runId: string;
+  /** The run document, and the store's time of the reading, epoch ms. */
+  snapshot(): Promise<{ readonly found: FoundSnapshot | undefined; readonly readAt: number }>;
+  events(stretch: Stretch): Promise<readonly FoundEvent[]>;
+  checkpoints(stretch: Stretch): Promise<readonly Found<CheckpointFact>[]>;
+  steps(stretch: Stretch): Promise<readonly Found<StepRecord>[]>;
+  rendezvous(address: RendezvousAddress): Promise<Found<Rendezvous> | undefined>;
+  record(key: string): Promise<Found<IdempotencyRecord> | undefined>;
+}
+
+export interface IntegrityReader {
+  /**
+   * All that `look` reads is as of one moment, so that a run that moves meanwhile is not taken for a damaged one. May call
+   * it again; has about a minute. @throws OutcomeUnknown
+   */
+  atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T>;
+}
+
+/** A document that takes the place of the version seen, or of none; undefined as value: it is deleted. */
+export interface DocumentWrite<T> {
+  /** Of the document. */
+  readonly id: string;
+  readonly seen: Version | undefined;
+  readonly value: T | undefined;
+}
+
+/** One commit: all or nothing, and nothing if any document has changed since it was read. */
+export interface RepairCommit {
+  readonly runId: string;
+  /** Says what is repaired; created in its place, which fences everybody else as any event does. */
+  readonly event: RunEvent;
+  /**
+   * The state after it, all members written. `soft`: what was found of the part that is not folded; it is left as it is
+   * unless it was damaged.
+   */
+  readonly snapshot: {
+    readonly seen: Version | undefined;
+    readonly state: RunState;
+    readonly soft: SoftState;
+    readonly isSoftDamaged: boolean;
+  };
+  readonly steps: readonly DocumentWrite<StepRecord>[];
+  readonly checkpoints: readonly DocumentWrite<Checkpoint>[];
+}
+
+export type RepairResult =
+  | { readonly kind: 'repaired'; readonly snapshotVersion: Version }
+  /** Something is not as it was read; nothing was written. */
+  | { readonly kind: 'stale' };
+
+export interface RepairStore {
+  /** @throws OutcomeUnknown */
+  repair(commit: RepairCommit): Promise<RepairResult>;
+  /** The output that a checkpoint carries; undefined if it carries none, or cannot be read. @throws OutcomeUnknown */
+  outputText(runId: string, seq: number): Promise<string | undefined>;
+}

@@ -1,0 +1,113 @@
+/** Runs of every kind, as they stand somewhere on their way. Each is made once and copied by who damages it. */
+import { z } from 'zod';
+import { apiKey } from '../../../functions/src/core/encoding/keys.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
+import { Bench, TENANT } from './bench.ts';
+
+/** Beyond what a summary holds, and what a snapshot, or a checkpoint, can carry. */
+const LONG = 'long '.repeat(100);
+const LARGE = 'x'.repeat(20_000);
+const HUGE = 'y'.repeat(300_000);
+
+const steps = defineWorkflow({
+  type: 'steps',
+  planVersion: 1,
+  input: z.object({ text: z.string().optional() }),
+  steps(step) {
+    const short = step('short', () => 1);
+    const long = step('long', { needs: { short } }, () => LONG);
+    const twin = step('twin', { needs: { long } }, () => LONG);
+    const huge = step('huge', { needs: { short } }, () => HUGE);
+    const each = step.map('each', { needs: { short }, over: () => ['a', 'b'] }, ({ item }) => item);
+    const last = step('last', { needs: { twin, huge, each } }, () => LARGE);
+    return { long, last };
+  },
+});
+
+/** Asks a person and waits for an event at once. */
+const waits = defineWorkflow({
+  type: 'waits',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const first = step('first', () => 1);
+    const gate = step.approval('gate', { needs: { first }, ask: () => ({ question: 'May it?' }) });
+    const built = step.event('built', { needs: { first }, event: 'built', key: () => 'main' });
+    return { gate, built };
+  },
+});
+
+export interface Made {
+  readonly bench: Bench;
+}
+
+/** Completed; with outputs of every size, two of which are the same, a large result, and an idempotency key. */
+export async function completed(text?: string): Promise<Bench> {
+  const world = worldOf([steps]);
+  const key = apiKey('c.caller', 'one');
+  const runId = await world.start('steps', text === undefined ? {} : { text }, { key });
+  await world.run();
+  return new Bench(world, runId);
+}
+
+/** Completed, with an input that no snapshot can carry. */
+export function startedLarge(): Promise<Bench> {
+  return completed(LARGE);
+}
+
+/** Suspended, with an open question and an open wait for an event, both told outside. */
+export async function waiting(): Promise<Bench> {
+  const world = worldOf([waits]);
+  const runId = await world.start('waits');
+  await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'awaiting_approval');
+  return new Bench(world, runId);
+}
+
+/** Ended by a person who halted it; what it owed is done. */
+export async function halted(): Promise<Bench> {
+  const { world, runId } = await waiting();
+  const decision = { runId, tenantId: TENANT, stepId: 'gate', decision: 'halt', actor: 'u.anna' } as const;
+  await decideApproval(world.deps, decision);
+  await world.run();
+  return new Bench(world, runId);
+}
+
+/** Made, and not yet touched by anybody. */
+export async function pending(): Promise<Bench> {
+  const world = worldOf([steps]);
+  return new Bench(world, await world.start('steps', {}));
+}
+
+/** Somebody drives it, and has committed more than the snapshot shows. */
+export async function driven(): Promise<Bench> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = defineWorkflow({
+    type: 'held',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const one = step('one', () => 1);
+      const two = step('two', { needs: { one } }, () => LONG);
+      return { three: step('three', { needs: { two }, idempotent: false }, () => promise) };
+    },
+  });
+  const world = worldOf([held]);
+  const runId = await world.start('held');
+  const isHeld = () => world.db.runs.get(runId)?.events.at(-1)?.type === 'step_started';
+  void world.run(isHeld);
+  for (let turn = 0; !isHeld(); turn += 1) {
+    if (turn > 1_000) throw new Error('the run never came to its last step');
+    await settle();
+  }
+  const bench = new Bench(world, runId);
+  resolve();
+  return bench;
+}
+
+function worldOf(workflows: readonly Workflow[]): World {
+  return new World({ workflows });
+}
