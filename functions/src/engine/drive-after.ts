@@ -3,6 +3,7 @@
  * harm, since `wakeAt` says so too and the scan finds the run; so the caller hears that the append is durable in any case.
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
+import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/event-bus.ts';
 import type { Log } from '../ports/log.ts';
@@ -14,6 +15,9 @@ export interface DriveAfterDeps {
   /** Where events are published, by drives; absent: nowhere. */
   readonly bus?: EventBus;
 }
+
+/** In these a run that nobody drives can be driven on. */
+const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
 /** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
 export async function driveAfter(
@@ -35,5 +39,5 @@ export async function driveAfter(
 /** A run that is driven sees by itself what was appended; one that rests or waits is not to be disturbed. */
 function wantsDrive(state: RunState, appended: boolean): boolean {
   if (isOver(state)) return appended && hasObligations(state);
-  return state.lease === undefined && (state.status === 'running' || state.status === 'interrupted');
+  return state.lease === undefined && MOVING.has(state.status);
 }

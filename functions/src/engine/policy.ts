@@ -1,4 +1,5 @@
 /** Asks a policy of the author's, and says in the journal what it decided and by which rules. */
+import { optional } from '../core/optional.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { pause } from '../ports/clock.ts';
@@ -20,6 +21,17 @@ export interface Asked {
 export interface PolicyAnswer {
   readonly allowed: boolean;
   readonly drafts: readonly EventDraft[];
+}
+
+/** Somebody who may do so had the policy passed over, this once: what the journal says instead of an answer. */
+export function passedOver(actor: string | undefined): EventDraft[] {
+  const data = {
+    allowed: true,
+    policySnapshotId: 'forced',
+    reason: `passed over by ${actor}`,
+    forced: true,
+  } as const;
+  return [{ type: 'policy_evaluated', initiator: 'user', ...optional('actor', actor), data }];
 }
 
 /** Undefined if the policy could not be asked: nothing may run unasked. */

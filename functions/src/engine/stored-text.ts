@@ -1,4 +1,7 @@
-/** Finds and reads the values of a run, wherever each is kept: in the snapshot, in a checkpoint, or as a payload. */
+/**
+ * Finds and reads the values of a run, wherever each is kept: in the snapshot, in a checkpoint, as a payload, or with the
+ * run of the lineage that it was taken over from.
+ */
 import type { PayloadRef, StoredValue } from '../core/run/events.ts';
 import type { Checkpoint } from '../core/run/records.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -7,32 +10,81 @@ import type { RunStore } from '../ports/run-store.ts';
 export type Located = { readonly text: string } | { readonly checkpoint: number; readonly ref: PayloadRef };
 
 /** What is needed of a checkpoint to get at its value. */
-export type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef'>;
+export type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
+
+/** A checkpoint that has its value itself, and the run it is of. */
+export interface Origin {
+  readonly runId: string;
+  readonly checkpoint: Carrier;
+}
 
 /** Canonical JSON text of what the checkpoint carries or points to. @throws Error if it carries nothing */
-export function checkpointText(store: RunStore, runId: string, checkpoint: Carrier): Promise<string> {
-  return fetched(store, runId, carriedBy(runId, checkpoint));
+export async function checkpointText(store: RunStore, runId: string, checkpoint: Carrier): Promise<string> {
+  const [origin] = await originsOf(store, runId, [checkpoint]);
+  if (!origin) throw new Error(`run ${runId}: checkpoint ${checkpoint.seq} was not found`);
+  return originText(store, origin);
 }
 
 /** Canonical JSON text of an input or a result. */
 export async function storedText(store: RunStore, runId: string, value: StoredValue): Promise<string> {
-  return fetched(store, runId, await located(store, runId, value));
+  if ('text' in value) return value.text;
+  return checkpointText(store, runId, await checkpointAt(store, runId, value.checkpoint));
 }
 
 /** An input or a result, as far as it is at hand without reading a payload. */
 export async function located(store: RunStore, runId: string, value: StoredValue): Promise<Located> {
   if ('text' in value) return value;
-  const [checkpoint] = await store.readCheckpoints(runId, [value.checkpoint]);
-  if (!checkpoint) throw new Error(`run ${runId} has no checkpoint ${value.checkpoint}`);
-  return carriedBy(runId, checkpoint);
+  const [origin] = await originsOf(store, runId, [await checkpointAt(store, runId, value.checkpoint)]);
+  const { outputText: text, outputRef: ref } = origin?.checkpoint ?? {};
+  if (text !== undefined) return { text };
+  if (ref === undefined) throw carriesNothing(runId, value.checkpoint);
+  return { checkpoint: value.checkpoint, ref };
 }
 
-function carriedBy(runId: string, { seq, outputText, outputRef }: Carrier): Located {
-  if (outputText !== undefined) return { text: outputText };
-  if (outputRef === undefined) throw new Error(`run ${runId}: checkpoint ${seq} carries no value`);
-  return { checkpoint: seq, ref: outputRef };
+/**
+ * Of each checkpoint, in their order, the one that has the value itself: it, or the one of an earlier run that it names.
+ * That one never names another. One more read for each such run.
+ */
+export async function originsOf(
+  store: RunStore,
+  runId: string,
+  checkpoints: readonly Carrier[],
+): Promise<Origin[]> {
+  const wanted = new Map<string, Set<number>>();
+  for (const { outputFrom } of checkpoints) {
+    if (!outputFrom) continue;
+    const seqs = wanted.get(outputFrom.runId) ?? new Set();
+    wanted.set(outputFrom.runId, seqs.add(outputFrom.checkpoint));
+  }
+  const found = new Map<string, Carrier>();
+  for (const [otherId, seqs] of wanted) {
+    for (const other of await store.readCheckpoints(otherId, [...seqs])) {
+      found.set(`${otherId}/${other.seq}`, other);
+    }
+  }
+  return checkpoints.map((checkpoint) => {
+    const { outputFrom: from } = checkpoint;
+    if (!from) return { runId, checkpoint };
+    const origin = found.get(`${from.runId}/${from.checkpoint}`);
+    if (!origin || origin.outputFrom) throw carriesNothing(from.runId, from.checkpoint);
+    return { runId: from.runId, checkpoint: origin };
+  });
 }
 
-async function fetched(store: RunStore, runId: string, value: Located): Promise<string> {
-  return 'text' in value ? value.text : store.readPayload(runId, value.ref);
+/** @throws Error if it carries nothing */
+export async function originText(store: RunStore, { runId, checkpoint }: Origin): Promise<string> {
+  const { outputText, outputRef, seq } = checkpoint;
+  if (outputText !== undefined) return outputText;
+  if (outputRef === undefined) throw carriesNothing(runId, seq);
+  return store.readPayload(runId, outputRef);
+}
+
+async function checkpointAt(store: RunStore, runId: string, seq: number): Promise<Checkpoint> {
+  const [checkpoint] = await store.readCheckpoints(runId, [seq]);
+  if (!checkpoint) throw new Error(`run ${runId} has no checkpoint ${seq}`);
+  return checkpoint;
+}
+
+function carriesNothing(runId: string, seq: number): Error {
+  return new Error(`run ${runId}: checkpoint ${seq} carries no value`);
 }

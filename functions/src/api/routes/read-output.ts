@@ -3,7 +3,7 @@
  * lie in payloads, which lists and runs name by the seq of their checkpoint.
  */
 import { CairnError } from '../../core/errors.ts';
-import { checkpointText } from '../../engine/stored-text.ts';
+import { originsOf, originText } from '../../engine/stored-text.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readQuery } from '../query.ts';
@@ -31,13 +31,15 @@ export async function readOutput(
   await ownRun(start.store, caller, runId);
   const checkpoint = SEQ.test(seq) ? await start.store.findCheckpoint(runId, Number(seq)) : undefined;
   if (!checkpoint) throw new CairnError('NOT_FOUND', 'the run has no such checkpoint');
-  if (checkpoint.outputText === undefined && checkpoint.outputRef === undefined) {
+  if ((checkpoint.outputText ?? checkpoint.outputRef ?? checkpoint.outputFrom) === undefined) {
     throw new CairnError('NOT_FOUND', 'the checkpoint carries no output');
   }
-  const { outputRef } = checkpoint;
+  const [origin] = await originsOf(start.store, runId, [checkpoint]);
+  if (!origin) throw new CairnError('NOT_FOUND', 'the checkpoint carries no output');
+  const { outputRef } = origin.checkpoint;
   const read = async () => {
     // It is canonical JSON already.
-    const text = await checkpointText(start.store, runId, checkpoint);
+    const text = await originText(start.store, origin);
     return new Response(text, { headers: { 'content-type': 'application/json' } });
   };
   return outputRef && outputRef.bytes > LARGE_BYTES ? large.pass(read) : read();

@@ -1,5 +1,5 @@
 /** Which steps of a run that ends badly are still to be undone, and in which order (DESIGN 5.10). */
-import type { Completed, RunState } from '../run/state.ts';
+import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
 /** At most so many executions of steps that were sent back wait to be undone: they stand in the snapshot. */
 export const MAX_SENT_BACK = 1_000;
@@ -28,10 +28,13 @@ export function undoableOf(
     .filter((step) => isSentBack(step) && isCompensable(step));
 }
 
+/** A successor answers for what it took over. */
+const DID_WORK: ReadonlySet<StepOutcome> = new Set<StepOutcome>(['succeeded', 'degraded', 'reused']);
+
 function completedSteps({ steps }: RunState): Completed[] {
   const completed: Completed[] = [];
   for (const [key, step] of steps) {
-    if (step.phase !== 'done' || (step.outcome !== 'succeeded' && step.outcome !== 'degraded')) continue;
+    if (step.phase !== 'done' || !DID_WORK.has(step.outcome)) continue;
     completed.push({ step: key, revision: step.revision, seq: step.seq });
   }
   return completed;

@@ -209,7 +209,7 @@ export function stepIdOf(key: string): string {
 }
 
 /** The last word of a person that sent this step back, if one did. */
-export function feedbackFor({ feedback }: RunState, stepId: string): string | undefined {
+export function feedbackFor({ feedback }: Pick<RunState, 'feedback'>, stepId: string): string | undefined {
   return feedback.find((entry) => entry.steps.includes(stepId))?.text;
 }
 

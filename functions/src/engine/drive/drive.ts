@@ -7,7 +7,7 @@ import { doubtVerdict, stepsInDoubt } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
-import { isOver, type RunState } from '../../core/run/state.ts';
+import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
@@ -25,7 +25,8 @@ import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } fro
 import { asking, recoverRun, undoing } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { Beats } from './bodies/beats.ts';
-import { DriveSession } from './session.ts';
+import { importRecorded } from './importing.ts';
+import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
 
 /** How a dispatch ended; for logs and tests. */
 export type DriveEnd =
@@ -106,7 +107,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
       await settleRest(deps, loaded);
       return 'waiting';
     case 'claim':
-      if (!isWaiting(loaded.state) || deployedFor(deps.registry, loaded.state).available)
+      if (!restsWithoutPlan(loaded.state) || deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
@@ -181,8 +182,7 @@ async function claimed(
   }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
-  const input = await runInput(deps.store, state);
-  const end = await new DriveSession({ deps, journal, workflow, input, budgetEndsAt, beats }).run();
+  const end = await move({ deps, journal, workflow, budgetEndsAt, beats });
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(deps, journal.state);
@@ -199,6 +199,17 @@ async function claimed(
   return end.kind;
 }
 
+/** A successor first takes over what its source had completed. */
+async function move(params: Omit<SessionParams, 'input'>): Promise<SessionEnd> {
+  const { deps, journal } = params;
+  if (isImporting(journal.state)) {
+    const end = await importRecorded(params);
+    if (end !== 'done') return { kind: end };
+  }
+  const input = await runInput(deps.store, journal.state);
+  return new DriveSession({ ...params, input }).run();
+}
+
 /** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
 function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDraft[] {
   const { clock, settings, registry } = deps;
@@ -206,7 +217,7 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
   if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
     return [];
   const deployed = deployedFor(registry, state);
-  if (isWaiting(state) && !deployed.available) return [];
+  if (restsWithoutPlan(state) && !deployed.available) return [];
   const drafts: EventDraft[] = [];
   if (isWaiting(state))
     drafts.push({
@@ -244,6 +255,11 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
 
 function isWaiting({ status }: RunState): boolean {
   return status === 'waiting_external' || status === 'awaiting_approval';
+}
+
+/** Without its plan it stays as it is: it is parked already, or it takes steps over, and cannot be parked from there. */
+function restsWithoutPlan(state: RunState): boolean {
+  return isWaiting(state) || state.status === 'replaying';
 }
 
 function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {

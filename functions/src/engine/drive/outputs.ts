@@ -7,7 +7,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { type Output, parseFrozen } from '../facts/output.ts';
-import { checkpointText } from '../stored-text.ts';
+import { originsOf, originText } from '../stored-text.ts';
 
 /** Checkpoints read in one call. */
 const READ_CHUNK = 100;
@@ -91,10 +91,13 @@ export async function loadOutputs(
   const outputs: Output[] = [];
   for (let i = 0; i < seqs.length; i += READ_CHUNK) {
     const checkpoints = await store.readCheckpoints(runId, seqs.slice(i, i + READ_CHUNK));
-    for (const checkpoint of checkpoints) {
-      const { seq, outputHash: hash, outputRef: ref } = checkpoint;
+    const origins = await originsOf(store, runId, checkpoints);
+    for (const [at, origin] of origins.entries()) {
+      const { seq, outputHash: hash } = checkpoints[at] ?? {};
       if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} is not of a step`);
-      const text = await checkpointText(store, runId, checkpoint);
+      const text = await originText(store, origin);
+      // Where it lies with another run, nothing of this one may point to it.
+      const ref = origin.runId === runId ? origin.checkpoint.outputRef : undefined;
       outputs.push({ text, hash, ...(ref === undefined ? {} : { ref }) });
     }
   }

@@ -14,7 +14,7 @@ import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { mayGoOn } from '../gate.ts';
-import { askPolicy } from '../policy.ts';
+import { askPolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { type Closing, closingDraft, resultOf } from './closing.ts';
@@ -138,6 +138,10 @@ export class DriveSession {
     const { state } = journal;
     if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return true;
     const at = state.policySnapshotId === undefined ? 'start' : 'resume';
+    if (at === 'start' && state.source?.forcedBy !== undefined) {
+      await this.#scope.appendHeld(() => passedOver(state.source?.forcedBy));
+      return true;
+    }
     const answer = await askPolicy(this.#deps, workflow.policy, { state, input, at });
     if (answer) {
       await this.#scope.appendHeld(() => answer.drafts);

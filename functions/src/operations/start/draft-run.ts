@@ -5,7 +5,7 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
-import type { PayloadRef, RunEvent } from '../../core/run/events.ts';
+import type { PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { payloadRefOf } from '../../core/run/payload.ts';
 import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
@@ -13,7 +13,7 @@ import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
-import type { StartDeps, StartRequest, StartResponse } from './request.ts';
+import type { Lineage, StartDeps, StartRequest, StartResponse } from './request.ts';
 
 /** A run that could be, with the answer its start would get. */
 export interface Draft {
@@ -26,13 +26,11 @@ export interface Draft {
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function draftRun({ clock, random }: StartDeps, request: StartRequest): Draft {
-  const { workflow, trigger, tenantId, environment } = request;
-  const text = toJsonText(validated(workflow, request.input), 'input');
-  assertFits(text, 'input', MAX_PAYLOAD_BYTES);
+  const { workflow, trigger, tenantId, environment, lineage } = request;
+  const { hash: inputHash, input, carried, payload } = inputOf(request);
   const runId = request.runId ?? random.runId();
   const now = clock.now();
   const threadId = request.threadId ?? runId;
-  const input = storedValue(text, 1);
   const { type, planVersion } = workflow;
   const data = {
     tenantId,
@@ -42,24 +40,24 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     threadId,
     trigger,
     traceId: request.traceId ?? random.token(),
-    inputHash: sha256Hex(text),
+    inputHash,
     input,
-    rootRunId: runId,
+    rootRunId: lineage?.rootRunId ?? runId,
     ...optional('repoId', request.repoId),
     ...optional('prId', request.prId),
     ...optional('prUrl', request.prUrl),
     ...optional('idempotencyKey', request.key),
     ...optional('a2aCorrelationId', request.a2aCorrelationId),
     ...optional('parent', request.parent),
+    ...(lineage && descent(runId, lineage)),
   };
-  const initiator = trigger.source === 'webhook' ? 'webhook' : trigger.userId ? 'user' : 'system';
+  const actor = lineage?.actor ?? trigger.userId;
+  const initiator = trigger.source === 'webhook' ? 'webhook' : actor ? 'user' : 'system';
   const event = seal(
-    { type: 'run_created', initiator, data, ...optional('actor', trigger.userId) },
+    { type: 'run_created', initiator, data, ...optional('actor', actor) },
     { chain: emptyChain(runId), id: random.token(), now },
   ) as RunEvent<'run_created'>;
-  const payload = needsPayload(text) ? { text, ref: payloadRefOf(text) } : undefined;
-  const large: CarriedOutput = payload ? { outputRef: payload.ref } : { outputText: text };
-  const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : large);
+  const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : carried);
   const state = initialState(runId, event);
   const response: StartResponse = {
     runId,
@@ -71,6 +69,52 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
   };
   const commit = { state, events: [event], checkpoints: checkpoint ? [checkpoint] : [] };
   return { commit, response, now, ...optional('payload', payload) };
+}
+
+interface Input {
+  readonly hash: string;
+  readonly input: StoredValue;
+  /** What the first checkpoint has of it, if the snapshot has not all. */
+  readonly carried: CarriedOutput;
+  readonly payload?: Draft['payload'];
+}
+
+/** A successor that is given no other input has that of its source, unread: its schema has made it what it is. */
+function inputOf({ workflow, input, lineage }: StartRequest): Input {
+  const inherited = lineage?.input;
+  if (!inherited) return given(workflow, input);
+  const { hash, value } = inherited;
+  if ('text' in value) return { hash, input: value, carried: {} };
+  return { hash, input: { checkpoint: 1 }, carried: { outputFrom: value } };
+}
+
+function given(workflow: Workflow, value: unknown): Input {
+  const text = checkedInput(workflow, value);
+  const payload = needsPayload(text) ? { text, ref: payloadRefOf(text) } : undefined;
+  const carried: CarriedOutput = payload ? { outputRef: payload.ref } : { outputText: text };
+  return { hash: sha256Hex(text), input: storedValue(text, 1), carried, ...optional('payload', payload) };
+}
+
+/** An input as it is kept, canonical JSON. @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
+export function checkedInput(workflow: Workflow, input: unknown): string {
+  const text = toJsonText(validated(workflow, input), 'input');
+  assertFits(text, 'input', MAX_PAYLOAD_BYTES);
+  return text;
+}
+
+/** A resume is the same work going on; a replay or a fork may act anew, and is told apart by its id (E4, E6). */
+function descent(
+  runId: string,
+  lineage: Lineage,
+): Pick<RunIdentity, 'source' | 'resumedFrom' | 'effectScopes'> {
+  const { source, resumedFrom, effectScopes: before } = lineage;
+  const { mode } = source;
+  const effectScopes = mode === 'resume' ? before : [{ runId, mode }, ...before];
+  return {
+    source,
+    ...optional('resumedFrom', resumedFrom),
+    ...(effectScopes.length === 0 ? {} : { effectScopes }),
+  };
 }
 
 function validated(workflow: Workflow, input: unknown): unknown {

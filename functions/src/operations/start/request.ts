@@ -1,14 +1,21 @@
 /** What a start is asked with, needs and answers. Types only. */
 
 import type { EventSource } from '../../core/decisions/idempotency.ts';
-import type { RunIdentity, Trigger } from '../../core/run/events.ts';
+import type {
+  CheckpointRef,
+  EffectScope,
+  RunIdentity,
+  SuccessorSource,
+  Trigger,
+} from '../../core/run/events.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { EventBus } from '../../ports/event-bus.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { RunStore } from '../../ports/run-store.ts';
+import type { RunStore, Supersedes } from '../../ports/run-store.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
@@ -20,6 +27,8 @@ export interface StartDeps {
   readonly random: Randomness;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Where events are published, by the drives that follow; absent: nowhere. */
+  readonly bus?: EventBus;
   /** Of this instance; absent: every repetition asks the store. */
   readonly recent?: RecentStarts;
 }
@@ -28,6 +37,7 @@ export interface StartRequest {
   /** Given to a child by its parent; drawn otherwise. */
   readonly runId?: string | undefined;
   readonly parent?: RunIdentity['parent'] | undefined;
+  readonly lineage?: Lineage | undefined;
   readonly tenantId: string;
   readonly environment: string;
   readonly workflow: Workflow;
@@ -47,6 +57,25 @@ export interface StartRequest {
   readonly a2aCorrelationId?: string | undefined;
   /** 32 hex digits (W3C trace context); drawn if absent. */
   readonly traceId?: string | undefined;
+}
+
+/** What makes a run the successor of another (DESIGN 10). */
+export interface Lineage {
+  readonly rootRunId: string;
+  readonly source: SuccessorSource;
+  /** Of a resume: the source. */
+  readonly resumedFrom?: string | undefined;
+  /** Of the source. A replay or fork puts itself before them. */
+  readonly effectScopes: readonly EffectScope[];
+  /** Who wants it. */
+  readonly actor?: string | undefined;
+  /** The input of the source, where the successor is given no other: itself, or the checkpoint that has it. */
+  readonly input?: { readonly hash: string; readonly value: { readonly text: string } | CheckpointRef };
+  /**
+   * What the start is to say of the source in its own commit, by the run that it makes; read anew for every try. `done`: an
+   * earlier try has said it. Throws what forbids it.
+   */
+  readonly supersede?: (by: string) => Promise<Supersedes | 'done'>;
 }
 
 /** What a start is answered with; kept in the record, so that a repetition gets the same bytes. */

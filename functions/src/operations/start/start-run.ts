@@ -6,7 +6,9 @@
 
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Supersedes } from '../../ports/run-store.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } from './start-records.ts';
@@ -31,12 +33,14 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
 async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
   const draft = draftRun(deps, request);
   const { payload } = draft;
-  if (!payload) return place(deps, request, draft, {});
-  // A repetition is known before its input is written: that would be many times the cost of looking.
+  const supersedes = request.lineage?.supersede !== undefined;
+  if (!payload && !supersedes) return place(deps, request, draft, {});
+  // A repetition is known before its input is written: that would be many times the cost of looking. And one of a request
+  // that superseded another run must not be told that this run is superseded.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
   const known: Verdict = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
   if (known.kind !== 'again') return answered(deps, request, draft, known);
-  await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, payload.text));
+  if (payload) await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, payload.text));
   return place(deps, request, draft, known.replace);
 }
 
@@ -49,7 +53,9 @@ async function place(
 ): Promise<StartOutcome> {
   let records = recordsFor(request, draft, replace);
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const commit = { ...draft.commit, records };
+    const supersedes = await supersession(deps, request, draft);
+    if (supersedes === 'done') return created(deps, request, draft);
+    const commit = { ...draft.commit, records, ...optional('supersedes', supersedes) };
     if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
       return created(deps, request, draft);
 
@@ -65,11 +71,27 @@ async function place(
       records = recordsFor(request, draft, verdict.replace);
       continue;
     }
+    // What was in the way may be another's start that superseded the same run: that one is asked again.
+    if (supersedes && request.key === undefined) continue;
     if (verdict.kind !== 'ours') await withdrawInput(deps, draft);
     return answered(deps, request, draft, verdict);
   }
   await withdrawInput(deps, draft);
   throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
+}
+
+/** What the start says of the run that it supersedes, if it does. */
+async function supersession(
+  deps: StartDeps,
+  { lineage }: StartRequest,
+  draft: Draft,
+): Promise<Supersedes | 'done' | undefined> {
+  try {
+    return await lineage?.supersede?.(draft.response.runId);
+  } catch (refusal) {
+    await withdrawInput(deps, draft);
+    throw refusal;
+  }
 }
 
 async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<Verdict> {

@@ -1,0 +1,264 @@
+/**
+ * Owns what a successor takes over of the run it was made of, what it runs again, and why (DESIGN 2.8 and 10). Pure: the
+ * drive that takes over and the preview that foretells it ask the same question of the same facts.
+ *
+ * Must not: know how the source is read, or what becomes of outside actions (successor-effects.ts).
+ */
+import { inputsHash } from '../encoding/fingerprint.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { CheckpointRef, StepKind, StepSettled } from '../run/events.ts';
+import { feedbackFor, isSuccess, type RunState, stepIdOf } from '../run/state.ts';
+
+/** What of a step's definition bears on it. */
+export interface PlannedStep {
+  readonly id: string;
+  readonly kind: StepKind;
+  /** Name in the body → id of the step. */
+  readonly needs: Readonly<Record<string, string>>;
+  readonly resumable: boolean;
+  /** It is a set, and each of its items can be undone. */
+  readonly undoesItems: boolean;
+}
+
+/** An execution that came to something, as the journal of the source has it. */
+export interface RecordedStep {
+  readonly seq: number;
+  readonly data: StepSettled;
+  readonly skipped: boolean;
+  /** Where its output lies: in the source, or where the source had it from. */
+  readonly from: CheckpointRef;
+}
+
+export interface SourceFacts {
+  /** As it ended. */
+  readonly end: RunState;
+  /** As it stood at the point from which the successor goes on; undefined: before its first step. */
+  readonly asOf: Pick<RunState, 'steps' | 'feedback'> | undefined;
+  /** By the seq of the event, for what had come to something then. */
+  readonly recorded: ReadonlyMap<number, RecordedStep>;
+}
+
+/** The run that is to be: what its fingerprints are made of. */
+export interface SuccessorRun {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly inputHash: string;
+  /** Chosen to run, with all that follows. */
+  readonly fromStep?: string | undefined;
+  readonly graph: Graph;
+  /** In the order of the graph. */
+  readonly steps: readonly PlannedStep[];
+}
+
+/** Why a step runs again, or for the first time. */
+export type WhyRun =
+  /** The successor begins from the start. */
+  | 'from_start'
+  | 'chosen'
+  | 'follows_chosen'
+  | 'not_reached'
+  | 'failed'
+  | 'not_completed'
+  /** The source undid it when it ended. */
+  | 'undone'
+  /** The source tried to undo it and could not. */
+  | 'undo_failed'
+  | 'effect_in_doubt'
+  | 'not_resumable'
+  /** A step it needs runs. */
+  | 'needs_run'
+  /** It would see something else than it did. */
+  | 'changed';
+
+export type StepPlan = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
+  | { readonly action: 'reused'; readonly from: CheckpointRef }
+  /** `items`: of a set, how many are taken over. */
+  | { readonly action: 'runs'; readonly why: WhyRun; readonly items: number }
+);
+
+/** One execution that is taken over. */
+export interface Reuse extends RecordedStep {
+  readonly key: string;
+}
+
+export interface SuccessorPlan {
+  /** Every step, in the order of the graph. */
+  readonly steps: readonly StepPlan[];
+  /** In the order in which they had been completed: that in which they are undone if the successor ends badly. */
+  readonly reused: readonly Reuse[];
+  /** Of the steps that run, where it is not 1. */
+  readonly revisions: Readonly<Record<string, number>>;
+  readonly feedback: readonly { readonly steps: readonly string[]; readonly text: string }[];
+}
+
+export function planSuccessor(run: SuccessorRun, source: SourceFacts): SuccessorPlan {
+  return new Planning(run, source).plan();
+}
+
+class Planning {
+  readonly #run: SuccessorRun;
+  readonly #source: SourceFacts;
+  readonly #follows: ReadonlySet<string>;
+  readonly #items: ReadonlyMap<string, readonly string[]>;
+  /** Hashes of the outputs of what is taken over. */
+  readonly #outputs = new Map<string, string>();
+
+  constructor(run: SuccessorRun, source: SourceFacts) {
+    this.#run = run;
+    this.#source = source;
+    this.#follows = run.fromStep === undefined ? new Set() : run.graph.descendants([run.fromStep]);
+    this.#items = itemsOf(source);
+  }
+
+  plan(): SuccessorPlan {
+    const steps: StepPlan[] = [];
+    const reused: Reuse[] = [];
+    for (const step of this.#run.steps) {
+      const why = this.#whyRun(step);
+      const taken = why === undefined ? this.#taken(step.id) : undefined;
+      const items = this.#itemsToReuse(step, why);
+      reused.push(...items);
+      const { id, kind } = step;
+      if (taken) {
+        this.#outputs.set(id, taken.data.outputHash);
+        reused.push(taken);
+        steps.push({ id, kind, revision: taken.data.revision, action: 'reused', from: taken.from });
+      } else {
+        const revision = this.#nextRevision(id);
+        steps.push({ id, kind, revision, action: 'runs', why: why ?? 'not_completed', items: items.length });
+      }
+    }
+    const runs = steps.filter(({ action }) => action === 'runs');
+    return {
+      steps,
+      reused: reused.sort((a, b) => a.seq - b.seq),
+      revisions: Object.fromEntries(
+        runs.filter(({ revision }) => revision > 1).map((s) => [s.id, s.revision]),
+      ),
+      feedback: this.#feedbackOf(new Set(runs.map(({ id }) => id))),
+    };
+  }
+
+  /** Undefined: it is taken over. In the order of what says most to a person. */
+  #whyRun(step: PlannedStep): WhyRun | undefined {
+    const { id } = step;
+    const { asOf, end } = this.#source;
+    if (!asOf) return 'from_start';
+    if (id === this.#run.fromStep) return 'chosen';
+    if (this.#follows.has(id)) return 'follows_chosen';
+    const state = asOf.steps.get(id);
+    if (!state || state.phase === 'again') return 'not_reached';
+    if (state.phase !== 'done') return 'not_completed';
+    if (state.outcome === 'failed') return 'failed';
+    // An outcome that is not on the list counts as none.
+    const taken = isSuccess(state.outcome) ? this.#taken(id) : undefined;
+    if (!taken) return 'not_completed';
+    const undone = this.#undone(id, state.revision);
+    if (undone) return undone.outcome === 'failed' ? 'undo_failed' : 'undone';
+    if (end.effects.some((open) => stepIdOf(open.step) === id)) return 'effect_in_doubt';
+    if (!step.resumable || !taken.data.resumable) return 'not_resumable';
+    if (this.#needsRun(step)) return 'needs_run';
+    return this.#isUnchanged(step, taken) ? undefined : 'changed';
+  }
+
+  /**
+   * Items of a set that is not complete, as far as they would be the same again. Of a set that is taken over whole, those
+   * that would have to be undone with it.
+   */
+  #itemsToReuse(step: PlannedStep, why: WhyRun | undefined): Reuse[] {
+    const { asOf, end } = this.#source;
+    const keys = this.#items.get(step.id) ?? [];
+    if (!asOf || keys.length === 0) return [];
+    if (why === undefined) return step.undoesItems ? keys.flatMap((key) => this.#taken(key) ?? []) : [];
+    if (why !== 'failed' && why !== 'not_completed') return [];
+    const revision = asOf.steps.get(step.id)?.revision ?? 1;
+    if (!step.resumable || this.#needsRun(step) || this.#undone(step.id, revision)) return [];
+    return keys.flatMap((key) => {
+      const taken = this.#taken(key);
+      const doubtful = end.effects.some((open) => open.step === key);
+      if (!taken?.data.resumable || taken.data.revision !== revision || doubtful) return [];
+      return this.#isUnchanged(step, taken) ? [taken] : [];
+    });
+  }
+
+  /** What came to something, then. */
+  #taken(key: string): Reuse | undefined {
+    const state = this.#source.asOf?.steps.get(key);
+    if (state?.phase !== 'done' || !isSuccess(state.outcome)) return undefined;
+    const recorded = this.#source.recorded.get(state.seq);
+    return recorded && { ...recorded, key };
+  }
+
+  #needsRun(step: PlannedStep): boolean {
+    return Object.values(step.needs).some((need) => !this.#outputs.has(need));
+  }
+
+  /**
+   * Whether the execution would see what it saw. Of one that a person took as done after a crash nobody wrote down what it
+   * saw; it is the same where everything is that it could have seen.
+   */
+  #isUnchanged(step: PlannedStep, { data }: RecordedStep): boolean {
+    const { type, planVersion, inputHash: input } = this.#run;
+    const { end, asOf } = this.#source;
+    if (data.inputsHash === '') {
+      return type === end.type && planVersion === end.planVersion && input === end.inputHash;
+    }
+    const needs = Object.fromEntries(
+      Object.entries(step.needs).map(([name, id]) => [name, this.#outputs.get(id) ?? '']),
+    );
+    const { stepId, itemKey, revision } = data;
+    const feedback = feedbackFor({ feedback: asOf?.feedback ?? [] }, stepId);
+    return (
+      data.inputsHash === inputsHash({ type, planVersion, stepId, itemKey, revision, feedback, input, needs })
+    );
+  }
+
+  /** What the source did to undo the step, or an item of it, at this revision or a later one: the newest of it. */
+  #undone(id: string, revision: number): RunState['compensationLog'][number] | undefined {
+    const log = this.#source.end.compensationLog.filter(
+      (entry) => stepIdOf(entry.stepId) === id && entry.revision >= revision,
+    );
+    // One that could not be undone says more than those that were.
+    return log.find(({ outcome }) => outcome === 'failed') ?? log[0];
+  }
+
+  /**
+   * The one the source had reached: outside actions are known by it. After what was undone comes another, or they would be
+   * taken for done.
+   */
+  #nextRevision(id: string): number {
+    const { end } = this.#source;
+    const reached = end.steps.get(id)?.revision ?? 1;
+    const undone = end.compensationLog
+      .filter((entry) => stepIdOf(entry.stepId) === id)
+      .map((entry) => entry.revision + 1);
+    return Math.max(reached, ...undone);
+  }
+
+  /** What people had said: to steps that run, by the end of the source; to what is taken over, by then. */
+  #feedbackOf(runs: ReadonlySet<string>): SuccessorPlan['feedback'] {
+    const { end, asOf } = this.#source;
+    const saidTo = (said: RunState['feedback'], isMeant: (id: string) => boolean) =>
+      said.flatMap(({ steps, text }) => {
+        const meant = steps.filter(isMeant);
+        return meant.length === 0 ? [] : [{ steps: meant, text }];
+      });
+    return [
+      ...saidTo(end.feedback, (id) => runs.has(id)),
+      ...saidTo(asOf?.feedback ?? [], (id) => !runs.has(id)),
+    ];
+  }
+}
+
+/** Keys of items that had begun, by the id of their step. */
+function itemsOf({ asOf }: SourceFacts): ReadonlyMap<string, readonly string[]> {
+  const items = new Map<string, string[]>();
+  for (const key of asOf?.steps.keys() ?? []) {
+    const id = stepIdOf(key);
+    if (id === key) continue;
+    const keys = items.get(id);
+    if (keys) keys.push(key);
+    else items.set(id, [key]);
+  }
+  return items;
+}

@@ -1,0 +1,152 @@
+/**
+ * The first thing a successor does: takes over, by reference, what its source had completed and what would come to the
+ * same again. In chunks that are each a commit; a drive that dies in between is followed by one that goes on with the rest,
+ * which the fold knows.
+ *
+ * Must not: decide what is taken over (core/decisions/successor.ts), or run a step.
+ */
+import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
+import type { EventDraft, SuccessorSource } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import type { Workflow } from '../define/steps.ts';
+import type { EngineDeps } from '../deps.ts';
+import { runFailed } from '../facts/drafts.ts';
+import { planOf } from '../successors/plan.ts';
+import { keepVitalSigns } from './vital-signs.ts';
+
+/** With three writes each and what begins and ends it, below the 300 that a commit has. */
+const CHUNK = 90;
+
+export interface Importing {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  /** Epoch ms by which the drive must have let go. */
+  readonly budgetEndsAt: number;
+}
+
+/**
+ * `done`: the run is to be driven on, be it only to its end, since somebody cancelled it meanwhile. `released`: another drive
+ * goes on with the rest. `closed`: what it was to take over is gone.
+ */
+export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
+
+/** Call for a run that `isImporting`, and whose lease is held. @throws what the store could not do */
+export async function importRecorded(params: Importing): Promise<Imported> {
+  const { deps, journal } = params;
+  let broken: unknown;
+  const endVitalSigns = keepVitalSigns({
+    journal,
+    clock: deps.clock,
+    settings: deps.settings,
+    // A commit meets what others appended by itself.
+    busy: () => false,
+    onNews: () => {},
+    onFailure: (error) => {
+      broken = error;
+    },
+  });
+  try {
+    return await takeOver(params);
+  } catch (error) {
+    if (error instanceof LeaseLost || broken instanceof LeaseLost) return 'lease_lost';
+    throw error;
+  } finally {
+    endVitalSigns();
+  }
+}
+
+async function takeOver(params: Importing): Promise<Imported> {
+  const { deps, journal, workflow } = params;
+  const { state } = journal;
+  const { source } = state;
+  if (!source) throw new Error(`run ${state.id} is no successor`);
+  const end = (await deps.store.load(source.runId))?.state;
+  if (!end) {
+    await journal.append(() => [runFailed(sourceGone(source))]);
+    return 'closed';
+  }
+  const { plan } = await planOf(deps.store, { ...state, source }, { end, workflow });
+  deps.log.info('run_transition', {
+    runId: state.id,
+    from: state.status,
+    to: 'replaying',
+    source: source.runId,
+    reused: plan.reused.length,
+  });
+  return append(params, { source, plan });
+}
+
+interface Taking {
+  readonly source: SuccessorSource;
+  readonly plan: SuccessorPlan;
+}
+
+async function append(
+  { deps, journal, budgetEndsAt }: Importing,
+  { source, plan }: Taking,
+): Promise<Imported> {
+  const owner = journal.state.lease?.owner;
+  const left = plan.reused.filter((reuse) => !isTaken(journal.state, reuse));
+  for (let from = 0; ; from += CHUNK) {
+    const chunk = left.slice(from, from + CHUNK);
+    const isLast = from + CHUNK >= left.length;
+    const letsGo = deps.shutdown.aborted
+      ? 'shutdown'
+      : deps.clock.now() >= budgetEndsAt
+        ? 'budget'
+        : undefined;
+    const { state } = await journal.append((current): EventDraft[] => {
+      if (current.lease?.owner !== owner || current.cancellation) return [];
+      if (letsGo) {
+        return [{ type: 'run_released', initiator: 'system', data: { reason: letsGo, inFlight: [] } }];
+      }
+      const fresh = chunk.filter((reuse) => !isTaken(current, reuse));
+      return [
+        ...(current.status === 'replaying' ? [] : [begun(source, plan)]),
+        ...fresh.map(reused),
+        ...(isLast ? finished(current) : []),
+      ];
+    });
+    if (state.lease?.owner !== owner) return letsGo ? 'released' : 'lease_lost';
+    if (isLast || state.cancellation) return 'done';
+  }
+}
+
+/** It was taken over by a drive before this one. */
+function isTaken({ steps }: RunState, { key }: Reuse): boolean {
+  return steps.get(key)?.phase === 'done';
+}
+
+function begun({ mode, runId: from }: SuccessorSource, { revisions, feedback }: SuccessorPlan): EventDraft {
+  return {
+    type: 'replay_started',
+    initiator: 'system',
+    data: {
+      mode,
+      from,
+      ...(Object.keys(revisions).length === 0 ? {} : { revisions }),
+      ...(feedback.length === 0 ? {} : { feedback }),
+    },
+  };
+}
+
+function reused({ data, from, skipped }: Reuse): EventDraft {
+  return {
+    type: 'step_reused',
+    initiator: 'system',
+    data: { ...data, from, ...(skipped ? { skipped } : {}) },
+  };
+}
+
+function finished({ resumedFrom }: RunState): EventDraft[] {
+  const done: EventDraft = { type: 'replay_finished', initiator: 'system', data: {} };
+  if (resumedFrom === undefined) return [done];
+  return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `goes on for ${resumedFrom}` } }];
+}
+
+function sourceGone({ runId, mode }: SuccessorSource) {
+  const message = `run ${runId}, of which this one is a ${mode}, is not there any more`;
+  return { code: 'RUN_RESUME_FAILED', message, retryable: false };
+}

@@ -1,0 +1,52 @@
+/**
+ * What a successor takes over and what it runs, asked for a run that is there (by the drive that takes over) or one that
+ * could be (by a preview).
+ *
+ * Must not: write anything.
+ */
+import {
+  type PlannedStep,
+  planSuccessor,
+  type SourceFacts,
+  type SuccessorPlan,
+} from '../../core/decisions/successor.ts';
+import type { SuccessorSource } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { StepDefinition, Workflow } from '../define/steps.ts';
+import { type Point, readSource } from './source-history.ts';
+
+/** What of a run, or one that could be, bears on what it takes over. */
+export interface Successor {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly inputHash: string;
+  readonly source: SuccessorSource;
+}
+
+/** @param end the source as it ended */
+export async function planOf(
+  store: RunStore,
+  successor: Successor,
+  { end, workflow }: { readonly end: RunState; readonly workflow: Workflow },
+): Promise<{ readonly plan: SuccessorPlan; readonly facts: SourceFacts }> {
+  const { source, type, planVersion, inputHash } = successor;
+  const facts = await readSource(store, end, pointOf(source));
+  const { graph } = workflow;
+  const steps = graph.order.flatMap((id) => planned(workflow.steps.get(id)));
+  const run = { type, planVersion, inputHash, fromStep: source.stepId, graph, steps };
+  return { plan: planSuccessor(run, facts), facts };
+}
+
+/** A replay does everything once more, unless told from where; the others go on from where their source ended. */
+function pointOf({ mode, checkpointId, stepId }: SuccessorSource): Point {
+  if (checkpointId !== undefined) return { checkpoint: Number(checkpointId) };
+  return mode === 'replay' && stepId === undefined ? 'start' : 'end';
+}
+
+function planned(step: StepDefinition | undefined): PlannedStep[] {
+  if (!step) return [];
+  const { id, kind, needs, resumable } = step;
+  const undoesItems = step.kind === 'map' && step.compensate !== undefined;
+  return [{ id, kind, needs, resumable, undoesItems }];
+}

@@ -1,0 +1,87 @@
+/**
+ * Reads what a successor may take over: the journal of the run it was made of, page by page. What had come to something is
+ * kept, without outputs, so that the memory this takes is bounded by the steps a run can have.
+ *
+ * Must not: decide what is taken over (core/decisions/successor.ts).
+ */
+import type { RecordedStep, SourceFacts } from '../../core/decisions/successor.ts';
+import type { RunEvent, SettledType, StepSettled } from '../../core/run/events.ts';
+import { initialState, reduce } from '../../core/run/reduce/index.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+
+/** Events of a page: about half a megabyte. */
+const PAGE = 500;
+
+/** From where a successor goes on: the end of its source, a checkpoint of it by its seq, or its start. */
+export type Point = 'end' | 'start' | { readonly checkpoint: number };
+
+/** @param end the source as it ended */
+export async function readSource(store: RunStore, end: RunState, point: Point): Promise<SourceFacts> {
+  if (point === 'start') return { end, asOf: undefined, recorded: new Map() };
+  const until = point === 'end' ? end.head : point.checkpoint;
+  const recorded = new Map<number, RecordedStep>();
+  /** Seq of the newest, by the key of the step. */
+  const newest = new Map<string, number>();
+  let folded: RunState | undefined;
+  for (let after = 0; after < until; ) {
+    const page = await store.readEvents(end.id, after, Math.min(PAGE, until - after));
+    const last = page.at(-1);
+    if (!last) throw new Error(`run ${end.id}: its journal ends at ${after}, before ${until}`);
+    after = last.seq;
+    for (const event of page) {
+      // The end is known; any other point has to be found by folding.
+      if (point !== 'end') folded = next(end.id, folded, event);
+      const of = recordedBy(end.id, event);
+      if (!of) continue;
+      const key = stepKey(of.data);
+      recorded.delete(newest.get(key) ?? 0);
+      newest.set(key, of.seq);
+      recorded.set(of.seq, of);
+    }
+  }
+  return { end, asOf: folded ?? end, recorded };
+}
+
+function next(runId: string, state: RunState | undefined, event: RunEvent): RunState {
+  if (state) return reduce(state, event);
+  if (event.type !== 'run_created') throw new Error(`run ${runId} does not begin with its creation`);
+  return initialState(runId, event);
+}
+
+function recordedBy(runId: string, event: RunEvent): RecordedStep | undefined {
+  const { seq } = event;
+  const from = { runId, checkpoint: seq };
+  switch (event.type) {
+    case 'step_succeeded':
+    case 'step_degraded':
+      return { seq, data: settledOf(event), skipped: false, from };
+    case 'step_skipped':
+      return { seq, data: settledOf(event), skipped: true, from };
+    case 'step_reused':
+      return { seq, data: settledOf(event), skipped: event.data.skipped === true, from: event.data.from };
+    default:
+      return undefined;
+  }
+}
+
+/** What a successor says of it as well. Tokens were used once, so they are not said again. */
+function settledOf({ data }: RunEvent<SettledType>): StepSettled {
+  const { stepId, itemKey, revision, kind, attempt, inputsHash, startedAt } = data;
+  const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs } = data;
+  return {
+    stepId,
+    ...(itemKey === undefined ? {} : { itemKey }),
+    revision,
+    kind,
+    attempt,
+    inputsHash,
+    startedAt,
+    outputHash,
+    outputsSummary,
+    resumable,
+    idempotent,
+    ...(agent === undefined ? {} : { agent }),
+    durationMs,
+  };
+}
