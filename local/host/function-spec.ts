@@ -3,6 +3,8 @@
  * that it honours. Reads metadata into plain JSON values; starts nothing.
  */
 
+import { messageHandler } from './pubsub/message-handler.ts';
+
 export interface QueueTrigger {
   readonly kind: 'task-queue';
   readonly retry: {
@@ -27,8 +29,15 @@ export interface ScheduleTrigger {
   readonly retryCount: number;
 }
 
+export interface MessageTrigger {
+  readonly kind: 'message';
+  /** Short name of a Pub/Sub topic. */
+  readonly topic: string;
+}
+
 export type Trigger =
   | { readonly kind: 'https' }
+  | MessageTrigger
   | QueueTrigger
   | ScheduleTrigger
   | { readonly kind: 'unsupported'; readonly what: string };
@@ -54,6 +63,7 @@ export interface LoadedFunction {
 /** Second-generation defaults of Cloud Functions. */
 const DEFAULT_TIMEOUT_S = 60;
 const DEFAULT_CONCURRENCY = 80;
+const MESSAGE_PUBLISHED = 'google.cloud.pubsub.topic.v1.messagePublished';
 const EXPRESSION = Symbol.for('firebase-functions:Expression:Tag');
 
 /** Every function the module exports, in the order of its exports. */
@@ -63,7 +73,10 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
     if (typeof value === 'function') {
       const endpoint: unknown = (value as { __endpoint?: unknown }).__endpoint;
       if (!isObject(endpoint)) return [];
-      return [{ spec: specOf(name, plain(endpoint), defaultRegion), handler: value as Handler }];
+      const spec = specOf(name, plain(endpoint), defaultRegion);
+      const call = value as Handler & ((event: object) => unknown);
+      const handler = spec.trigger.kind === 'message' ? messageHandler(call, spec.trigger) : call;
+      return [{ spec, handler }];
     }
     return isObject(value) && !Array.isArray(value) ? functionsOf(value, defaultRegion, `${name}-`) : [];
   });
@@ -106,9 +119,18 @@ function triggerOf(endpoint: Record<string, unknown>): Trigger {
       retryCount: number(retry.retryCount) ?? 0,
     };
   }
+  const topic = topicIn(endpoint.eventTrigger);
+  if (topic !== undefined) return { kind: 'message', topic };
   if ('httpsTrigger' in endpoint || 'callableTrigger' in endpoint) return { kind: 'https' };
   const what = Object.keys(endpoint).find((key) => key.endsWith('Trigger')) ?? 'no trigger';
   return { kind: 'unsupported', what };
+}
+
+/** Undefined: it is for events of another kind. */
+function topicIn(trigger: unknown): string | undefined {
+  if (!isObject(trigger) || trigger.eventType !== MESSAGE_PUBLISHED) return undefined;
+  const { topic } = isObject(trigger.eventFilters) ? trigger.eventFilters : {};
+  return typeof topic === 'string' ? topic : undefined;
 }
 
 function queueTrigger(trigger: Record<string, unknown>): QueueTrigger {

@@ -7,7 +7,7 @@ import { Faults } from '../firestore/faults.ts';
 import type { SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { Dispatch } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
-import { LIMITS } from './model/resources.ts';
+import { LIMITS, type SubscriptionConfig } from './model/resources.ts';
 import { Broker, type BrokerCounts } from './service/broker.ts';
 import { implementation, streamingPull } from './service/grpc-adapter.ts';
 import { publisherCalls } from './service/publisher.ts';
@@ -35,6 +35,10 @@ export interface PubsubServer {
   readonly counts: Readonly<BrokerCounts>;
   /** What goes wrong on request; nothing at first. */
   readonly faults: Faults;
+  /** Makes the topic if it is not there. */
+  ensureTopic(name: string): void;
+  /** Makes the subscription, and its topic, if they are not there, and has it push where the configuration says. */
+  ensureSubscription(config: SubscriptionConfig): void;
   /** Starts pushing. Until then messages are accepted and wait. */
   start(): void;
   /** Starts no further push; calls are still served. */
@@ -70,6 +74,11 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     host: `127.0.0.1:${port}`,
     counts: broker.counts,
     faults,
+    ensureTopic: (name) => broker.ensureTopic(name),
+    ensureSubscription(config) {
+      broker.ensureTopic(config.topic);
+      broker.ensureSubscription(config);
+    },
     start: () => broker.start(),
     quiesce: () => broker.quiesce(),
     async stop() {

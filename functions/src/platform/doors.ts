@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import { scan } from '../recovery/scan.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
+import { takeMessage } from '../triggers/pubsub/take-message.ts';
 import { tick } from '../triggers/schedule/tick.ts';
 import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { exchange, type FunctionResponse } from './http.ts';
@@ -91,4 +92,17 @@ export async function fireDueSchedules(): Promise<void> {
   const report = await tick(schedules);
   if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
   await telemetry?.workEnded();
+}
+
+/** @throws if the message is to be delivered again */
+export async function takeTopicMessage(topic: string, delivered: unknown): Promise<void> {
+  const { messages, telemetry } = compose();
+  try {
+    await takeMessage(messages, topic, delivered);
+  } catch (error) {
+    messages.start.log.warn('pubsub_message_postponed', { topic, error });
+    throw error;
+  } finally {
+    await telemetry?.workEnded();
+  }
 }

@@ -44,6 +44,16 @@ const slackTenants = defineString('SLACK_TENANTS', {
   description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
 });
 
+const runEventsTopic = defineString('RUN_EVENTS_TOPIC', {
+  default: 'run-events',
+  description: 'Pub/Sub topic to which the events of runs are published; it must exist. Empty: they are not.',
+});
+
+const pubsubTenant = defineString('PUBSUB_TENANT', {
+  default: 'local',
+  description: 'Tenant of the runs that Pub/Sub messages start, and of the events that they bring.',
+});
+
 const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
   default: '',
   description:
@@ -88,12 +98,17 @@ export interface Settings {
   readonly githubTenants: GithubTenantParameters;
   readonly slackTenants: string;
   readonly scheduleTenant: string;
+  readonly pubsubTenant: string;
+  /** Name of the topic; undefined: the events of runs are not published. */
+  readonly runEventsTopic: string | undefined;
   /** Undefined: ask the metadata server. */
   readonly serviceAccount: string | undefined;
   /** Where the queue delivers. */
   readonly driveUrl: string;
   /** `host:port` of a task queue that speaks plain text; undefined: Google's. */
   readonly tasksHost: string | undefined;
+  /** `host:port` of a Pub/Sub that speaks plain text; undefined: Google's. */
+  readonly pubsubHost: string | undefined;
   /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
   readonly firestoreHost: string | undefined;
   /** Requests a second of one caller of the API at one instance; undefined: no limit. */
@@ -139,9 +154,12 @@ export function readSettings(): Settings {
     githubTenants: { listed: githubTenants.value(), others: githubTenant.value() },
     slackTenants: slackTenants.value(),
     scheduleTenant: scheduleTenant.value(),
+    pubsubTenant: pubsubTenant.value(),
+    runEventsTopic: runEventsTopic.value() || undefined,
     serviceAccount: serviceAccount.value() || undefined,
     driveUrl: `${functionsUrl}/drive`,
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
+    pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
     // A storm on the local cloud is a test.
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),

@@ -4,6 +4,7 @@
  */
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
+import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -26,10 +27,12 @@ import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
+import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
 import type { TickDeps } from '../triggers/schedule/tick.ts';
 import { secretsIn } from '../triggers/secrets.ts';
 import type { SlackDeps } from '../triggers/slack/deps.ts';
 import { tenantsIn } from '../triggers/slack/tenants.ts';
+import { lazyBus } from './bus.ts';
 import { systemClock } from './clock.ts';
 import { lazyCommitChannel } from './commit-channel.ts';
 import { firestoreClient } from './firestore.ts';
@@ -52,6 +55,7 @@ export interface Root {
   readonly slack: SlackDeps;
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
+  readonly messages: PubsubDeps;
   readonly census: RunCensus;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
@@ -80,6 +84,7 @@ function build(settings: Settings): Root {
     records: new FirestoreIdempotencyStore(db, collectionPrefix),
     queue: lazyQueue({ settings, ...world }),
     recent: new RecentStarts(),
+    ...optional('bus', lazyBus({ settings, ...world })),
   };
   const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
   const rendezvous = new FirestoreRendezvousStore(db, collectionPrefix);
@@ -139,6 +144,13 @@ function build(settings: Settings): Root {
       version,
     },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
+    messages: {
+      start,
+      deliver: { ...start, rendezvous, registry },
+      registry,
+      environment,
+      tenantId: settings.pubsubTenant,
+    },
     census,
     telemetry,
   };

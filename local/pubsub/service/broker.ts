@@ -58,6 +58,10 @@ export class Broker {
     return this.#putTopic(topic);
   }
 
+  ensureTopic(name: string): void {
+    if (!this.#topics.has(name)) this.#putTopic({ name, labels: {} });
+  }
+
   updateTopic(topic: TopicConfig): TopicConfig {
     this.topic(topic.name);
     return this.#putTopic(topic);
@@ -123,6 +127,11 @@ export class Broker {
     const feed = this.#addFeed(config);
     if (this.#started) this.#options.pushers.follow(feed);
     return config;
+  }
+
+  ensureSubscription(config: SubscriptionConfig): void {
+    if (this.#feeds.has(config.name)) this.updateSubscription(config);
+    else this.createSubscription(config);
   }
 
   updateSubscription(config: SubscriptionConfig): SubscriptionConfig {

@@ -1,5 +1,6 @@
 /** The workflows this deployment can run, each in all its versions. */
 import { CairnError } from '../../core/errors.ts';
+import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
@@ -9,11 +10,18 @@ export interface SlackListener {
   readonly subscription: SlackSubscription;
 }
 
+/** What takes the messages of a topic. */
+export interface PubsubListener {
+  readonly workflow: Workflow;
+  readonly subscription: PubsubSubscription;
+}
+
 export class WorkflowRegistry {
   readonly #versions = new Map<string, Map<number, Workflow>>();
   readonly #commands = new Map<string, SlackListener>();
+  readonly #topics = new Map<string, PubsubListener>();
 
-  /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want the same slash command */
+  /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want one slash command or topic */
   constructor(workflows: readonly Workflow[]) {
     for (const workflow of workflows) {
       const versions = this.#versions.get(workflow.type) ?? new Map<number, Workflow>();
@@ -65,7 +73,12 @@ export class WorkflowRegistry {
     return this.#commands.get(command);
   }
 
-  /** Somebody who types a command waits for one answer, so one workflow gives it. */
+  /** The newest version that takes the messages of this topic. */
+  pubsubListener(topic: string): PubsubListener | undefined {
+    return this.#topics.get(topic);
+  }
+
+  /** Somebody who types a command waits for one answer, so one workflow gives it; and a message has one key. */
   #listen(type: string): void {
     const workflow = this.newest(type);
     if (!workflow) return;
@@ -75,6 +88,16 @@ export class WorkflowRegistry {
       if (other !== undefined)
         throw new CairnError('INVALID_INPUT', `'${other}' and '${type}' both answer to '${command}'`);
       this.#commands.set(command, { workflow, subscription });
+    }
+    for (const subscription of workflow.pubsub) {
+      const { topic } = subscription;
+      const other = this.#topics.get(topic)?.workflow.type;
+      if (other !== undefined)
+        throw new CairnError(
+          'INVALID_INPUT',
+          `'${other}' and '${type}' both take the messages of '${topic}'`,
+        );
+      this.#topics.set(topic, { workflow, subscription });
     }
   }
 }

@@ -5,6 +5,7 @@ import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
+import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
 
@@ -102,6 +103,7 @@ export interface Workflow {
   readonly planVersion: number;
   readonly input: ZodType<unknown>;
   readonly github: readonly GithubSubscription[];
+  readonly pubsub: readonly PubsubSubscription[];
   readonly slack: readonly SlackSubscription[];
   readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;

@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
+import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
@@ -330,6 +331,7 @@ export interface WorkflowOptions<Input> {
   readonly input: ZodType<Input>;
   readonly on?: {
     readonly github?: GithubSubscription | readonly GithubSubscription[];
+    readonly pubsub?: PubsubSubscription | readonly PubsubSubscription[];
     readonly slack?: SlackSubscription | readonly SlackSubscription[];
     readonly schedule?: ScheduleSubscription | readonly ScheduleSubscription[];
   };

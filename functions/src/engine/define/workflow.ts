@@ -2,6 +2,7 @@
 
 import { parseDuration } from '../../core/duration.ts';
 import { buildGraph } from '../../core/graph/graph.ts';
+import { pubsubSubscriptions } from './pubsub.ts';
 import { declaredSchedules } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
@@ -45,12 +46,14 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
   );
   const github = options.on?.github ?? [];
   const schedule = options.on?.schedule ?? [];
+  const pubsub = options.on?.pubsub ?? [];
   const slack = options.on?.slack ?? [];
   return {
     type,
     planVersion,
     input: options.input,
     github: Array.isArray(github) ? github : [github],
+    pubsub: pubsubSubscriptions(type, [pubsub].flat()),
     slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
     schedules: declaredSchedules(options, Array.isArray(schedule) ? schedule : [schedule]),
     onDoubt: options.onDoubt ?? 'fail',

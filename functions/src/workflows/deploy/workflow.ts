@@ -6,6 +6,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { defineWorkflow } from '../../engine/define/workflow.ts';
 import { callFrom } from '../outside-call.ts';
+import { ciReportOf } from './cloud-build.ts';
 import { CiReport, DeployRequest, needsApproval, placeOf } from './request.ts';
 import type { DeployTarget } from './target.ts';
 
@@ -15,6 +16,9 @@ export function deployTo(target: DeployTarget): Workflow {
     planVersion: 1,
     input: DeployRequest,
     timeout: '7d',
+    on: {
+      pubsub: [{ topic: 'deploy-requests' }, { topic: 'cloud-builds', deliver: ciReportOf }],
+    },
     steps(step) {
       // Also finds out, before anybody is asked, whether the target can be reached.
       const before = step('look-first', async (context) => {

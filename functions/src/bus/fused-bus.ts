@@ -1,0 +1,58 @@
+/**
+ * Remembers that a bus is down, so that not every run of the instance has to wait to find that out, and says it in the log
+ * once and not once a run.
+ *
+ * Must not: keep messages; who published comes back.
+ */
+import type { Clock } from '../ports/clock.ts';
+import type { BusMessage, EventBus } from '../ports/event-bus.ts';
+import type { Log } from '../ports/log.ts';
+
+/** How long nobody asks after the first failure; doubled with each that follows. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Nothing was sent: the bus did not take the last messages, and has not been asked since. */
+export class BusDown extends Error {
+  override readonly name = 'BusDown';
+}
+
+export interface FusedBusOptions {
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For the log. */
+  readonly topic: string;
+}
+
+export class FusedBus implements EventBus {
+  readonly #options: FusedBusOptions;
+  #pauseMs = 0;
+  #closedUntil = 0;
+
+  constructor(options: FusedBusOptions) {
+    this.#options = options;
+  }
+
+  async publish(messages: readonly BusMessage[]): Promise<void> {
+    const { bus, clock } = this.#options;
+    if (clock.now() < this.#closedUntil) throw new BusDown('the bus did not take what was sent before');
+    try {
+      await bus.publish(messages);
+    } catch (error) {
+      this.#blow(error);
+      throw error;
+    }
+    this.#pauseMs = 0;
+  }
+
+  #blow(error: unknown): void {
+    const { clock, log, topic } = this.#options;
+    const now = clock.now();
+    // Of several that were under way, the first has said it.
+    if (now < this.#closedUntil) return;
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pauseMs));
+    this.#closedUntil = now + this.#pauseMs;
+    log.error('run_events_not_taken', { topic, againInMs: this.#pauseMs, error });
+  }
+}

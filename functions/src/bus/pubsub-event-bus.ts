@@ -1,0 +1,71 @@
+/**
+ * The bus in Pub/Sub: one topic for all runs. Through the low-level client: the high-level one gathers messages of its
+ * own accord and stops a key after a failure, while here who publishes a run gathers, and sends again what failed.
+ *
+ * Must not: know what a message is about, or decide when it is given up.
+ */
+import { type Clock, pause } from '../ports/clock.ts';
+import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/event-bus.ts';
+import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
+import type { Randomness } from '../ports/randomness.ts';
+
+/** What this adapter needs of `v1.PublisherClient`. */
+export interface PublisherClient {
+  publish(
+    request: PublishRequest,
+    options: { readonly timeout: number; readonly retry: null },
+  ): Promise<unknown>;
+}
+
+export interface PublishRequest {
+  topic: string;
+  messages: { data: Buffer; attributes: { [name: string]: string }; orderingKey: string }[];
+}
+
+export interface PubsubEventBusOptions {
+  readonly client: PublisherClient;
+  readonly project: string;
+  readonly topic: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+}
+
+/** Enough for an answer that got lost; one that is silent or down is left to who comes back later. */
+const ATTEMPTS = 3;
+const FIRST_BACKOFF_MS = 100;
+/** A drive that has let go of its run still waits for it. */
+const CALL_TIMEOUT_MS = 5_000;
+
+export class PubsubEventBus implements EventBus {
+  readonly #options: PubsubEventBusOptions;
+  readonly #topic: string;
+
+  constructor(options: PubsubEventBusOptions) {
+    this.#options = options;
+    this.#topic = `projects/${options.project}/topics/${options.topic}`;
+  }
+
+  /** The same messages again after a lost answer: Pub/Sub then has them twice, in this order all the same. */
+  async publish(messages: readonly BusMessage[]): Promise<void> {
+    assertSoundMessages(messages);
+    const { client, clock, random } = this.#options;
+    const request = {
+      topic: this.#topic,
+      messages: messages.map(({ orderingKey, attributes, text }) => ({
+        data: Buffer.from(text),
+        attributes: { ...attributes },
+        orderingKey,
+      })),
+    };
+    const deadline = clock.now() + CALL_TIMEOUT_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await client.publish(request, { timeout: Math.max(1, deadline - clock.now()), retry: null });
+        return;
+      } catch (error) {
+        if (!leavesOutcomeUnknown(error) || attempt === ATTEMPTS || clock.now() >= deadline) throw error;
+      }
+      await pause(clock, FIRST_BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random.unit() / 2));
+    }
+  }
+}

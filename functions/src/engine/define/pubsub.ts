@@ -1,0 +1,77 @@
+/** The Pub/Sub messages that start a workflow or bring it events: what an author declares, and what can be declared. */
+import type { Json } from '../../core/encoding/json.ts';
+import { invalid } from './step-options.ts';
+
+/** A message as a mapping gets it. Plain JSON, and the same at every delivery. */
+export type PubsubMessage = {
+  /** Name of the topic, without its project. */
+  readonly topic: string;
+  readonly messageId: string;
+  /** ISO 8601; empty if the message does not say. */
+  readonly publishedAt: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Its data, read as UTF-8. */
+  readonly text: string;
+  /** Its data, where that is JSON. */
+  readonly json?: Json;
+};
+
+/** Each message of the topic starts a run. */
+export interface PubsubStart {
+  /** Name of a topic of this project; it is made when the functions are deployed. Belongs to one workflow. */
+  readonly topic: string;
+  /**
+   * The input of the run; absent: the data of the message, which must be JSON. Must be pure. The workflow's schema checks
+   * what it returns. A message from which no input can be made is dropped and logged.
+   */
+  readonly input?: (message: PubsubMessage) => unknown;
+  readonly deliver?: never;
+}
+
+/** What a message brings to runs that wait, as `POST /v1/events` would. */
+export interface MessageEvent {
+  readonly event: string;
+  readonly key: string;
+  readonly data?: unknown;
+}
+
+/** Each message of the topic is an event for the runs that wait for it, or lies ready for the first that will. */
+export interface PubsubDelivery {
+  readonly topic: string;
+  /**
+   * `attributes`: the message has the attributes `event` and `key`, and its data is JSON, or nothing. A function says it
+   * otherwise, and undefined means that the message is for nobody. Must be pure.
+   */
+  readonly deliver: 'attributes' | ((message: PubsubMessage) => MessageEvent | undefined);
+  readonly input?: never;
+}
+
+export type PubsubSubscription = PubsubStart | PubsubDelivery;
+
+/** Pub/Sub's own rule for the name of a topic. */
+const TOPIC = /^(?!goog)[A-Za-z][\w.~+%-]{2,254}$/;
+
+/** @throws CairnError INVALID_INPUT naming the topic */
+export function pubsubSubscriptions(
+  type: string,
+  given: readonly PubsubSubscription[],
+): readonly PubsubSubscription[] {
+  const topics = new Set<string>();
+  for (const { topic, input, deliver } of given) {
+    const refuse = (why: string) => invalid(type, 'on.pubsub', `'${topic}' ${why}`);
+    if (!TOPIC.test(topic)) throw refuse('is no name of a topic (without its project)');
+    if (topics.has(topic)) throw refuse('stands twice');
+    if (input && deliver) throw refuse('starts runs or delivers events, not both');
+    if (typeof deliver === 'string' && deliver !== 'attributes')
+      throw refuse("delivers by 'attributes' or by a function");
+    topics.add(topic);
+  }
+  return given;
+}
+
+/** Topics in the order of their names. */
+export function topicsOf(
+  workflows: readonly { readonly pubsub: readonly PubsubSubscription[] }[],
+): readonly string[] {
+  return [...new Set(workflows.flatMap(({ pubsub }) => pubsub.map(({ topic }) => topic)))].sort();
+}

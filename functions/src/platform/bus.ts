@@ -1,0 +1,43 @@
+/**
+ * The bus of this process. The client library is large and a reader of runs never publishes, so it is loaded with the
+ * first message.
+ */
+import { FusedBus } from '../bus/fused-bus.ts';
+import { type PublisherClient, PubsubEventBus } from '../bus/pubsub-event-bus.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventBus } from '../ports/event-bus.ts';
+import type { Log } from '../ports/log.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { Settings } from './params.ts';
+
+export interface LazyBusOptions {
+  readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost'>;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly log: Log;
+}
+
+/** Undefined: the events of runs are not published. */
+export function lazyBus({ settings, clock, random, log }: LazyBusOptions): EventBus | undefined {
+  const { project, runEventsTopic: topic, pubsubHost } = settings;
+  if (topic === undefined) return undefined;
+  let connected: Promise<EventBus> | undefined;
+  const bus: EventBus = {
+    async publish(messages) {
+      connected ??= publisherClient(pubsubHost).then(
+        (client) => new PubsubEventBus({ client, project, topic, clock, random }),
+      );
+      await (await connected).publish(messages);
+    },
+  };
+  return new FusedBus({ bus, clock, log, topic });
+}
+
+async function publisherClient(host: string | undefined): Promise<PublisherClient> {
+  const { v1 } = await import('@google-cloud/pubsub');
+  if (host === undefined) return new v1.PublisherClient() as PublisherClient;
+  const [apiEndpoint = '', port] = host.split(':');
+  const { credentials } = await import('@grpc/grpc-js');
+  const sslCreds = credentials.createInsecure();
+  return new v1.PublisherClient({ apiEndpoint, port: Number(port), sslCreds }) as PublisherClient;
+}

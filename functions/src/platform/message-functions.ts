@@ -1,0 +1,40 @@
+/**
+ * A function for each Pub/Sub topic whose messages workflows take. Cheap to load: topics are given by name, workflows
+ * are loaded with the first message.
+ */
+import type { CloudEvent, CloudFunction } from 'firebase-functions';
+import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
+import { region } from './params.ts';
+
+export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
+
+/** Topics of the shipped workflows, by name, so that nothing of them is loaded to deploy. */
+export const SHIPPED_TOPICS = ['cloud-builds', 'deploy-requests'] as const;
+
+/**
+ * Export it under one name; the functions are `{name}-{topic in camel case}`. A topic is made when they are deployed. What
+ * a function throws makes its subscription deliver the message again.
+ *
+ * @throws Error if two topics come to one name
+ */
+export function messageFunctions(topics: readonly string[]): MessageFunctions {
+  const functions: Record<string, MessageFunctions[string]> = {};
+  for (const topic of topics) {
+    const name = functionNameOf(topic);
+    if (functions[name]) throw new Error(`two topics come to the function name '${name}'`);
+    functions[name] = onMessagePublished(
+      { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
+      async ({ data }) => {
+        const { takeTopicMessage } = await import('./doors.ts');
+        await takeTopicMessage(topic, data);
+      },
+    );
+  }
+  return functions;
+}
+
+/** `deploy-requests` is `deployRequests`: names of functions bear letters and digits only. */
+function functionNameOf(topic: string): string {
+  const [first = '', ...rest] = topic.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}

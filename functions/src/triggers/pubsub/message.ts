@@ -1,0 +1,65 @@
+/** Reads a Pub/Sub message as it is given to a function, into what authors' mappings get. */
+import { z } from 'zod';
+import type { Json } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { PubsubMessage } from '../../engine/define/pubsub.ts';
+import { assertShape } from '../../http/json-shape.ts';
+
+const Delivered = z.object({
+  subscription: z.string().min(1),
+  message: z.object({
+    messageId: z.string().min(1),
+    /** Base64. */
+    data: z.string().nullish(),
+    attributes: z.record(z.string(), z.string()).nullish(),
+    publishTime: z.string().nullish(),
+    orderingKey: z.string().nullish(),
+  }),
+});
+
+export interface DeliveredMessage {
+  /** Short name of the subscription that delivered it; it says, with the id, which message this is. */
+  readonly subscription: string;
+  readonly message: PubsubMessage;
+}
+
+/** @throws CairnError INVALID_INPUT naming the member, PAYLOAD_TOO_LARGE for JSON of too many values */
+export function readMessage(topic: string, delivered: unknown): DeliveredMessage {
+  const parsed = Delivered.safeParse(delivered);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = (issue?.path ?? []).map(String).join('.');
+    throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'no message'}`, { field });
+  }
+  const { subscription, message } = parsed.data;
+  const { messageId, data, attributes, publishTime } = message;
+  const bytes = Buffer.from(data ?? '', 'base64');
+  const json = jsonOf(bytes);
+  return {
+    subscription: subscription.slice(subscription.lastIndexOf('/') + 1),
+    message: {
+      topic,
+      messageId,
+      publishedAt: publishTime ?? '',
+      attributes: attributes ?? {},
+      text: bytes.toString('utf8'),
+      ...(json === undefined ? {} : { json }),
+    },
+  };
+}
+
+/** Undefined: it is something else, which an author's mapping may know how to read. */
+function jsonOf(bytes: Buffer): Json | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+  assertShape(text);
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

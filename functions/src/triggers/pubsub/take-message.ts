@@ -1,0 +1,140 @@
+/**
+ * The Pub/Sub door: a message becomes one run of the workflow that takes its topic, or one event for those that wait,
+ * however often it is delivered. What will be refused every time is done with, and logged; what may be taken another time
+ * is thrown, so that the subscription delivers it again. What becomes of a message that nobody ever takes is the
+ * subscription's business (its dead letter topic).
+ */
+import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { pubsubKey } from '../../core/encoding/keys.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
+import { deliverEvent } from '../../operations/events/deliver-event.ts';
+import type { StartDeps } from '../../operations/start/request.ts';
+import { startRun } from '../../operations/start/start-run.ts';
+import { type DeliveredMessage, readMessage } from './message.ts';
+
+export interface PubsubDeps {
+  readonly start: StartDeps;
+  readonly deliver: DeliverDeps;
+  readonly registry: WorkflowRegistry;
+  /** Written on every run. */
+  readonly environment: string;
+  /** Owns the runs that messages start, and gets the events that they bring. */
+  readonly tenantId: string;
+}
+
+export type Taken =
+  | { readonly kind: 'started' | 'repeated'; readonly runId: string }
+  | { readonly kind: 'delivered'; readonly runs: number }
+  /** By what an author said, it is for nobody. */
+  | { readonly kind: 'ignored' }
+  /** And will be, however often it is delivered. */
+  | { readonly kind: 'refused'; readonly code: string };
+
+/** Of the codes below 500 the one after which the same may be taken: what lies there is taken in meanwhile. */
+const PASSING = 'RATE_LIMITED';
+
+/**
+ * @param topic its short name
+ * @param delivered what the function was given: message and subscription
+ * @throws if the message is to be delivered again
+ */
+export async function takeMessage(deps: PubsubDeps, topic: string, delivered: unknown): Promise<Taken> {
+  const { log } = deps.start;
+  try {
+    return await take(deps, readMessage(topic, delivered));
+  } catch (error) {
+    if (!(error instanceof CairnError) || error.httpStatus >= 500 || error.code === PASSING) throw error;
+    const { code, message: reason } = error;
+    log.error('pubsub_message_refused', { topic, messageId: idIn(delivered), code, reason });
+    return { kind: 'refused', code };
+  }
+}
+
+async function take(deps: PubsubDeps, delivered: DeliveredMessage): Promise<Taken> {
+  const { topic } = delivered.message;
+  const listener = deps.registry.pubsubListener(topic);
+  if (!listener) {
+    throw new CairnError('NOT_FOUND', `no workflow takes the messages of '${topic}'`, { field: 'topic' });
+  }
+  const { workflow, subscription } = listener;
+  if (subscription.deliver) return bring(deps, subscription, delivered);
+  return start(deps, { workflow, subscription, delivered });
+}
+
+interface Start {
+  readonly workflow: Workflow;
+  readonly subscription: PubsubStart;
+  readonly delivered: DeliveredMessage;
+}
+
+async function start(deps: PubsubDeps, { workflow, subscription, delivered }: Start): Promise<Taken> {
+  const { tenantId, environment } = deps;
+  const { message } = delivered;
+  const { topic, messageId, attributes, text } = message;
+  const outcome = await startRun(deps.start, {
+    tenantId,
+    environment,
+    workflow,
+    input: mapped(deps, message, subscription.input ?? requireJson),
+    trigger: { source: 'webhook', webhookEventId: messageId },
+    source: 'pubsub',
+    key: pubsubKey(delivered.subscription, messageId),
+    requestHash: requestHash(`pubsub:${topic}`, { attributes, text: text.toWellFormed() }),
+  });
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
+  return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };
+}
+
+async function bring(
+  deps: PubsubDeps,
+  { deliver }: PubsubDelivery,
+  { subscription, message }: DeliveredMessage,
+): Promise<Taken> {
+  const by = deliver === 'attributes' ? byAttributes : deliver;
+  const event = mapped(deps, message, by);
+  if (!event) return { kind: 'ignored' };
+  const { delivered } = await deliverEvent(deps.deliver, {
+    tenantId: deps.tenantId,
+    event: event.event,
+    key: event.key,
+    data: event.data,
+    eventId: pubsubKey(subscription, message.messageId),
+  });
+  return { kind: 'delivered', runs: delivered.length };
+}
+
+function byAttributes(message: PubsubMessage): MessageEvent {
+  const { event, key } = message.attributes;
+  if (event === undefined || key === undefined) {
+    throw new CairnError('INVALID_INPUT', "the message needs the attributes 'event' and 'key'", {
+      field: 'attributes',
+    });
+  }
+  return { event, key, ...(message.text === '' ? {} : { data: requireJson(message) }) };
+}
+
+function requireJson({ json }: PubsubMessage): unknown {
+  if (json !== undefined) return json;
+  throw new CairnError('INVALID_INPUT', 'the data of the message is not JSON', { field: 'data' });
+}
+
+/** A mapping that fails, fails each time: the message is refused, and the log has the author's error. */
+function mapped<T>({ start }: PubsubDeps, message: PubsubMessage, mapping: (message: PubsubMessage) => T): T {
+  try {
+    return mapping(message);
+  } catch (error) {
+    if (error instanceof CairnError && error.httpStatus < 500) throw error;
+    const { topic, messageId } = message;
+    start.log.error('pubsub_mapping_failed', { topic, messageId, error });
+    throw new CairnError('INVALID_INPUT', 'the mapping of the workflow failed', { cause: error });
+  }
+}
+
+function idIn(delivered: unknown): unknown {
+  const { message } = (delivered ?? {}) as { readonly message?: { readonly messageId?: unknown } };
+  return message?.messageId;
+}

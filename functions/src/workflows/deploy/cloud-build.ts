@@ -1,0 +1,34 @@
+/** What Google Cloud Build publishes of each build to its topic `cloud-builds`, as the event that a deployment waits for. */
+import { z } from 'zod';
+import type { MessageEvent, PubsubMessage } from '../../engine/define/pubsub.ts';
+import type { CiReport } from './request.ts';
+
+/** The part of a `Build` that is used. */
+const Build = z.object({
+  status: z.string(),
+  logUrl: z.string().optional(),
+  substitutions: z.object({ COMMIT_SHA: z.string() }),
+});
+
+/** Statuses after which a build changes no more. Others are news on the way. */
+const CONCLUSIONS: Readonly<Record<string, z.output<typeof CiReport>['conclusion']>> = {
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  INTERNAL_ERROR: 'failure',
+  TIMEOUT: 'failure',
+  EXPIRED: 'failure',
+  CANCELLED: 'cancelled',
+};
+
+/** Undefined for a build that goes on, and for one that was made of no commit. */
+export function ciReportOf({ json }: PubsubMessage): MessageEvent | undefined {
+  const build = Build.safeParse(json);
+  const conclusion = build.success ? CONCLUSIONS[build.data.status] : undefined;
+  if (!build.success || conclusion === undefined) return undefined;
+  const { substitutions, logUrl } = build.data;
+  return {
+    event: 'ci.finished',
+    key: substitutions.COMMIT_SHA,
+    data: { conclusion, ...(logUrl === undefined ? {} : { url: logUrl }) },
+  };
+}

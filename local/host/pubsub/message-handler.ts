@@ -1,0 +1,41 @@
+/**
+ * Gives a function that takes Pub/Sub messages what it gets in production: a CloudEvent made of the push request. Its end
+ * is the answer: 204 acknowledges the message, what it throws becomes 500 and has it delivered again.
+ */
+import type { Handler, MessageTrigger } from '../function-spec.ts';
+
+/** The envelope of a push request. */
+interface Push {
+  readonly message?: { readonly messageId?: string; readonly publishTime?: string };
+  readonly subscription?: string;
+}
+
+interface Request {
+  readonly body?: Push;
+}
+
+interface Response {
+  status(code: number): { end(): void; send(body: string): void };
+}
+
+export function messageHandler(call: (event: object) => unknown, { topic }: MessageTrigger): Handler {
+  return async (request, response) => {
+    const { message, subscription } = (request as Request).body ?? {};
+    const answer = response as Response;
+    if (!message) {
+      answer.status(400).send('not a push request of Pub/Sub');
+      return;
+    }
+    const project = /^projects\/([^/]+)\//.exec(subscription ?? '')?.[1] ?? '';
+    await call({
+      specversion: '1.0',
+      id: message.messageId,
+      type: 'google.cloud.pubsub.topic.v1.messagePublished',
+      source: `//pubsub.googleapis.com/projects/${project}/topics/${topic}`,
+      time: message.publishTime,
+      datacontenttype: 'application/json',
+      data: { message, subscription },
+    });
+    answer.status(204).end();
+  };
+}

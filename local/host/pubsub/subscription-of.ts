@@ -1,0 +1,37 @@
+/** The topic and push subscription that deploying a function makes for its Pub/Sub trigger. Pure. */
+import type { SubscriptionConfig } from '../../pubsub/model/resources.ts';
+import { LIMITS } from '../../pubsub/model/resources.ts';
+import type { FunctionSpec, MessageTrigger } from '../function-spec.ts';
+
+/** Shorter than the 10 s and 10 min of production, so that whoever looks on sees what is delivered again. */
+const RETRY = { minBackoffMs: 1_000, maxBackoffMs: 60_000 };
+
+export interface ForFunction {
+  readonly projectId: string;
+  readonly functionsUrl: string;
+  readonly spec: FunctionSpec;
+  readonly trigger: MessageTrigger;
+}
+
+/** A function that asks for no retries gets them here too: what it would lose in production is seen. */
+export function subscriptionOf({ projectId, functionsUrl, spec, trigger }: ForFunction): SubscriptionConfig {
+  return {
+    name: `projects/${projectId}/subscriptions/eventarc-${spec.region}-${spec.name}-sub`,
+    topic: topicName(projectId, trigger.topic),
+    push: { endpoint: `${functionsUrl}/${spec.name}`, attributes: {}, oidc: undefined },
+    ackDeadlineMs: LIMITS.maxAckDeadlineMs,
+    retainAcked: false,
+    retentionMs: LIMITS.defaultRetentionMs,
+    labels: {},
+    ordered: false,
+    expiresAfterMs: undefined,
+    filter: '',
+    deadLetter: undefined,
+    retry: RETRY,
+    detached: false,
+  };
+}
+
+export function topicName(projectId: string, topic: string): string {
+  return `projects/${projectId}/topics/${topic}`;
+}
