@@ -17,6 +17,7 @@ import { startGateway } from './gateway/gateway.ts';
 import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
 import { welcomePage } from './gateway/welcome.ts';
 import { startFunctionsHost } from './host/host.ts';
+import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
 import { workerEnv } from './host/worker-env.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -120,6 +121,14 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   dev.rememberFunctionsPort(host.port);
   const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
 
+  const subscribe = (wanted: ForFunction) => {
+    if (pubsub.local) pubsub.local.ensureSubscription(subscriptionOf(wanted));
+    else log(`'${wanted.spec.name}' gets no messages: the Pub/Sub from outside is not configured from here`);
+  };
+  // As the functions' parameter has it; in production it is made by hand.
+  const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
+  if (runEvents !== '') pubsub.local?.ensureTopic(topicName(projectId, runEvents));
+
   const secrets: Record<string, string> = {};
   await Promise.all([
     host.startWorkers({
@@ -140,6 +149,8 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
         }
         for (const spec of specs) {
           if (spec.trigger.kind === 'task-queue') tasks?.ensureQueue(queueOf(projectId, spec, spec.trigger));
+          if (spec.trigger.kind === 'message')
+            subscribe({ projectId, functionsUrl: host.url, spec, trigger: spec.trigger });
           if (spec.trigger.kind === 'unsupported') log(`'${spec.name}' is not served: ${spec.trigger.what}`);
         }
         return values;
