@@ -47,7 +47,7 @@ export const WAIT_LINES = {
           saidText(payload),
         ),
   wait_expired: ({ waitId }: SeenData<'wait_expired'>) =>
-    line('⌛', 'bad', `${waitId}: nobody answered in time`),
+    line('!', 'bad', `${waitId}: nobody answered in time`),
   signal_received: ({ name, key, payload }: SeenData<'signal_received'>) =>
     line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
   feedback_given: ({ again, feedback }: SeenData<'feedback_given'>) =>

@@ -3,7 +3,7 @@ import type { EventType } from '../../../functions/src/core/run/events.ts';
 import type { Event } from '../../api/follow.ts';
 import type { Shape } from '../../context.ts';
 import { offset } from '../../render/time.ts';
-import { clean, cutTo } from '../../render/width.ts';
+import { cells, clean, cutTo } from '../../render/width.ts';
 import { type Line, line, valueText } from './line.ts';
 import { EFFECT_LINES } from './tell-effects.ts';
 import { RUN_LINES } from './tell-runs.ts';
@@ -14,6 +14,14 @@ const LINES = { ...RUN_LINES, ...STEP_LINES, ...WAIT_LINES, ...EFFECT_LINES } sa
   EventType,
   unknown
 >;
+
+const GAP = 2;
+/** The gap before the mark, the mark, and the blank behind it. */
+const AROUND = GAP + 2;
+/** What is said is cut to no less than this, however narrow the terminal. */
+const LEAST = 12;
+/** Less than this of what is dimmed says nothing. */
+const LEAST_MORE = 8;
 
 type Tell = (data: unknown, at: string) => Line;
 
@@ -26,14 +34,12 @@ export function lineOf({ type, data, at }: Pick<Event, 'type' | 'data' | 'at'>):
 /** @param began when the run was made */
 export function timelineLine(event: Event, began: string, { style, columns }: Shape): string {
   const { mark, tone, text, more } = lineOf(event);
-  const seq = String(event.seq).padStart(5);
-  const when = offset(Date.parse(event.at) - Date.parse(began));
+  const when = `${String(event.seq).padStart(5)} ${offset(Date.parse(event.at) - Date.parse(began))}`;
   const who = event.actor === undefined ? '' : ` by ${clean(event.actor)}`;
   const room =
-    columns === undefined ? Number.POSITIVE_INFINITY : Math.max(20, columns - seq.length - when.length - 6);
+    columns === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST, columns - cells(when) - AROUND);
   const said = cutTo(`${clean(text)}${who}`, room);
-  const left = room - said.length - 2;
-  const rest =
-    more === undefined || more === '' || left < 8 ? '' : `  ${style.dim(cutTo(clean(more), left))}`;
-  return `${style.dim(`${seq} ${when}`)}  ${style.paint(tone, `${mark} ${said}`)}${rest}\n`;
+  const left = room - cells(said) - GAP;
+  const rest = more && left >= LEAST_MORE ? `  ${style.dim(cutTo(clean(more), left))}` : '';
+  return `${style.dim(when)}  ${style.paint(tone, `${mark} ${said}`)}${rest}\n`;
 }

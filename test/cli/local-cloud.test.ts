@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
+import { eventually } from '../system/support.ts';
+
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+const functionsModule = join(import.meta.dirname, '../system/fixtures/functions.ts');
+
+let folder: string;
+let cloud: CloudProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-cli-'));
+  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule });
+});
+afterAll(async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Speaking {
+  readonly child: ChildProcess;
+  out(): string;
+  err(): string;
+  readonly ended: Promise<number | null>;
+}
+
+/** A person at a terminal in `folder`, with nothing set but what the words say. */
+function say(...words: readonly string[]): Speaking {
+  const { CAIRN_URL: _, CAIRN_API_KEY: __, NO_COLOR: ___, ...env } = process.env;
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', MAIN, ...words, '--local', 'data'],
+    {
+      env: { ...env, INIT_CWD: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const said = { out: '', err: '' };
+  child.stdout?.on('data', (text) => {
+    said.out += text;
+  });
+  child.stderr?.on('data', (text) => {
+    said.err += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, out: () => said.out, err: () => said.err, ended };
+}
+
+async function said(...words: readonly string[]) {
+  const speaking = say(...words);
+  return { code: await speaking.ended, out: speaking.out(), err: speaking.err() };
+}
+
+test("the command line finds the cloud of a directory, and its key is nobody else's to read", async () => {
+  expect(statSync(join(folder, 'data/address.json')).mode & 0o777).toBe(0o600);
+  expect(await said('doctor')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`✓ ${cloud.ready.gateway} answers`),
+  });
+});
+
+test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
+  const input = JSON.stringify({ ms: 1_500, notes: join(folder, 'notes') });
+  const started = await said('runs', 'start', 'slow', '--input', input);
+  const id = started.out.trim();
+  expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^run_\w{26}\n$/) });
+
+  const watching = say('runs', 'watch', id);
+  await eventually('the first step to begin', () => existsSync(join(folder, 'notes')) || undefined);
+  await eventually(
+    'the watch to show the claim',
+    () => watching.out().includes('drive 1 takes the run') || undefined,
+  );
+  const { gateway } = cloud.ready;
+  cloud.process.kill('SIGKILL');
+  await cloud.ended;
+  await eventually('the watch to notice', () => watching.err().includes('(cut: ') || undefined);
+  cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule,
+    port: Number(new URL(gateway).port),
+  });
+
+  expect(await watching.ended).toBe(0);
+  expect(watching.out()).toMatch(
+    /☠ drive 1 died {2}no sign of life for [\s\S]*▶ came back[\s\S]*✓ first[\s\S]*✓ completed/,
+  );
+  const seqs = watching
+    .out()
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.trim().split(' ')[0]));
+  expect(seqs).toEqual(Array.from(seqs, (_, at) => at + 1));
+
+  const shown = await said('runs', 'show', 'last');
+  expect(shown.out).toMatch(new RegExp(`slow v1 completed in .*${id}`));
+  expect(shown.out).toMatch(/came back +1 times/);
+});
+
+test('a cloud that has ended takes its address away', async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  expect(existsSync(join(folder, 'data/address.json'))).toBe(false);
+  expect(await said('runs', 'list')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no local cloud runs on'),
+  });
+});
