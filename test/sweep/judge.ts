@@ -11,8 +11,14 @@ import type { Scenario } from './scenario.ts';
 
 export type Verdict =
   | { readonly kind: 'recovered' }
-  /** `lost`: work that was accepted is not there. `different`: it ended, but not as it must. */
-  | { readonly kind: 'lost' | 'stuck' | 'repeated' | 'different'; readonly why: string };
+  /**
+   * `lost`: work that was accepted is not there. `different`: it ended, but not as it must. `duplicated`, `dropped`: an
+   * outside action took place twice, or not at all though its step is done.
+   */
+  | {
+      readonly kind: 'lost' | 'stuck' | 'repeated' | 'different' | 'duplicated' | 'dropped';
+      readonly why: string;
+    };
 
 /** Of the performance in which nothing goes wrong: throws unless it ends as the scenario says it does. */
 export function assertUndisturbed({ name, ends }: Scenario, performance: Performance): Outcome {
@@ -49,15 +55,37 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   const [repeated] = stage.repeated;
   if (repeated !== undefined)
     return { kind: 'repeated', why: `a body of ${repeated} began after its success` };
+  const [duplicated] = duplicatesIn(performance);
+  if (duplicated !== undefined) return { kind: 'duplicated', why: `'${duplicated}' took place twice` };
   if (failure) return { kind: stuck ? 'stuck' : 'different', why: failure.message };
   const actual = outcomeOf(performance);
   if (actual.runs.length < expected.runs.length && doubted.size === 0) {
     return { kind: 'lost', why: `${actual.runs.length} runs, not ${expected.runs.length}` };
   }
-  const why = firstDifference(expected, actual);
+  const [dropped] = droppedIn(performance, expected);
+  if (dropped !== undefined && performance.doubted.size === 0)
+    return { kind: 'dropped', why: `'${dropped}' never took place` };
+  const why = scenario.effects ? differenceOfEnds(expected, actual) : firstDifference(expected, actual);
   if (why === undefined) return { kind: 'recovered' };
   const instead = doubted.size > 0 ? prescribedDifference(performance, scenario) : why;
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
+}
+
+/** Outside actions that took place more than once, whatever the key. */
+export function duplicatesIn({ receiver }: Performance): string[] {
+  const all = receiver.applied.map(({ what }) => what);
+  return all.filter((what, at) => all.indexOf(what) !== at);
+}
+
+/** Outside actions that never took place, and do when nothing goes wrong. */
+export function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
+  return actions.filter((what) => !receiver.applied.some((one) => one.what === what));
+}
+
+/** Of runs that act outside: attempts, questions and answers are as what went wrong makes them, ends are not. */
+function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefined {
+  const ends = ({ runs }: Outcome) => runs.map(({ type, final }) => ({ type, final, story: {} }));
+  return differenceOfRuns(ends(expected), ends(actual));
 }
 
 /** DESIGN 2.9: the run fails with RUN_ORPHANED or asks, unless somebody had already asked for another end. */

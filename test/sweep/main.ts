@@ -59,9 +59,11 @@ async function sweepAll(all: readonly Scenario[]): Promise<void> {
     lost: sum('lost'),
     stuck: sum('stuck'),
     repeatedCompletedSteps: sum('repeatedCompletedSteps'),
+    duplicateEffects: sum('duplicateEffects'),
+    silentlyDropped: sum('silentlyDropped'),
   };
   console.log(JSON.stringify(line));
-  const clean = line.lost === 0 && line.stuck === 0 && line.repeatedCompletedSteps === 0;
+  const clean = line.lost + line.stuck + line.repeatedCompletedSteps + line.duplicateEffects === 0;
   process.exitCode = clean && line.recovered === line.crashPoints ? 0 : 1;
 }
 

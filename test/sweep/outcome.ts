@@ -20,6 +20,8 @@ export interface RunOutcome {
 
 export interface Outcome {
   readonly runs: readonly RunOutcome[];
+  /** What took place outside, in alphabetical order. */
+  readonly actions: readonly string[];
   /** Ids of the events that lie ready for whoever asks. */
   readonly early: Readonly<Record<string, readonly string[]>>;
   /** What each operation was answered. */
@@ -56,7 +58,7 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'result',
 ]);
 
-export function outcomeOf({ world, outside }: Performance): Outcome {
+export function outcomeOf({ world, outside, receiver }: Performance): Outcome {
   const runs = [...world.db.runs.values()].map(({ snapshot, events, checkpoints }) => {
     const { result } = snapshot;
     const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
@@ -73,6 +75,7 @@ export function outcomeOf({ world, outside }: Performance): Outcome {
   ]);
   return {
     runs: inOrder(runs),
+    actions: receiver.applied.map(({ what }) => what).sort(),
     early: Object.fromEntries(early),
     answers: Object.fromEntries([...outside.answers].map(([name, answer]) => [name, withoutIds(answer)])),
   };

@@ -9,6 +9,7 @@ import type { RunState } from '../../functions/src/core/run/state.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
+import type { Receiver } from './receiver.ts';
 import type { Operation, Scenario, View } from './scenario.ts';
 import type { VirtualStage } from './stage.ts';
 
@@ -35,9 +36,15 @@ export class Outside {
   runId = '';
   readonly #acting: readonly Acting[];
   readonly #stage: VirtualStage;
+  readonly #receiver: Receiver;
 
-  constructor(scenario: Scenario, stage: VirtualStage, now: number) {
+  constructor(
+    scenario: Scenario,
+    { stage, receiver }: { stage: VirtualStage; receiver: Receiver },
+    now: number,
+  ) {
     this.#stage = stage;
+    this.#receiver = receiver;
     const operations = [startOf(scenario), ...(scenario.operations ?? [])];
     this.#acting = operations.map((operation) => ({
       operation,
@@ -107,9 +114,10 @@ export class Outside {
     const { name, act } = acting.operation;
     acting.by = process;
     acting.tries += 1;
-    const runId = this.runId;
+    const { runId } = this;
+    const receiver = this.#receiver;
     const result = await process
-      .run((deps) => act({ deps, tenantId: TENANT, runId }))
+      .run((deps) => act({ deps, tenantId: TENANT, runId, receiver }))
       .then(
         (answer) => ({ answer, error: undefined }),
         (error: unknown) => ({ answer: undefined, error }),

@@ -8,6 +8,7 @@
 import { optional } from '../../functions/src/core/optional.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/src/core/run/state.ts';
+import { Bindings } from '../../functions/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { MemoryEventBus } from '../../functions/src/memory/memory-event-bus.ts';
@@ -18,6 +19,7 @@ import { Calls, type Disturbance } from './calls.ts';
 import { isPassing, Outside } from './outside.ts';
 import { REDELIVERY_MS } from './plan.ts';
 import { Process, type ProcessDeps } from './process.ts';
+import { Receiver } from './receiver.ts';
 import type { Scenario } from './scenario.ts';
 import { VirtualStage } from './stage.ts';
 import { Watch } from './watch.ts';
@@ -52,6 +54,7 @@ export class Performance {
   readonly stage: VirtualStage;
   readonly outside: Outside;
   readonly calls: Calls;
+  readonly receiver = new Receiver();
   readonly bus: MemoryEventBus | undefined;
   /** Runs with a step that must not run twice and was under way when something went wrong. */
   readonly doubted = new Set<string>();
@@ -74,6 +77,7 @@ export class Performance {
     this.#scenario = scenario;
     this.#options = options;
     this.calls = new Calls(options.disturbances ?? []);
+    for (const what of scenario.refusesOnce ?? []) this.receiver.refusesOnce.add(what);
     this.bus = scenario.publishes && new MemoryEventBus();
     this.world = new World({
       workflows: [],
@@ -84,7 +88,7 @@ export class Performance {
     this.#watch = new Watch(this.world.db, this.bus);
     this.#beginsAt = this.world.clock.now();
     this.#scannedAt = this.#beginsAt;
-    this.outside = new Outside(scenario, this.stage, this.#beginsAt);
+    this.outside = new Outside(scenario, this, this.#beginsAt);
     this.#process = this.#begin();
   }
 
@@ -134,8 +138,10 @@ export class Performance {
     const { tamper = (deps: ProcessDeps) => deps } = this.#options;
     const { records, config, census } = world;
     const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
+    const bindings = new Bindings((this.#scenario.effects ?? []).map(({ bind }) => bind(this.receiver)));
+    bindings.assertBound(registry);
     return new Process({
-      base: tamper({ ...world.deps, records, config, census, registry }),
+      base: tamper({ ...world.deps, records, config, census, registry, bindings }),
       calls: this.calls,
       seed: this.#processes,
       onApplied: (label, call) => this.#watch.see(label, call),

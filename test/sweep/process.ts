@@ -6,6 +6,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
+import { Bindings } from '../../functions/src/engine/define/bindings.ts';
+import type { Binding } from '../../functions/src/engine/define/capability.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
 import { otherRuns } from '../../functions/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
@@ -23,8 +25,9 @@ export type ProcessDeps = EngineDeps & {
   readonly census: RunCensus;
 };
 
-/** Members of the dependencies that are no way out of the process. */
+/** Members of the dependencies that are no way out of the process, or of whose parts each is one. */
 const INSIDE: ReadonlySet<string> = new Set([
+  'bindings',
   'clock',
   'random',
   'log',
@@ -68,6 +71,7 @@ export class Process {
           intercept(port as object, (call, proceed) => this.#call(`${name}.${call.method}`, call, proceed)),
         ]),
       ),
+      bindings: new Bindings(base.bindings.all.map((binding) => this.#bound(binding))),
       clock: { now: () => base.clock.now(), timer: (delayMs, fire) => this.#timer(delayMs, fire) },
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
@@ -117,18 +121,37 @@ export class Process {
     const mode = this.#params.calls.note(label);
     if (mode === 'before') return this.#die(mode);
     const answer = proceed();
+    // Whoever dies does not hear of it.
+    answer.catch(() => {});
     this.#params.onApplied(label, call);
     if (mode === 'after') return this.#die(mode);
     if (mode !== undefined) this.#params.onDisturbed(mode);
     if (mode === 'terminate') this.terminate();
     try {
+      if (mode === 'unanswered') {
+        await answer.catch(() => {});
+        throw new OutcomeUnknown(label, 'its answer was lost');
+      }
       const told = await answer;
-      if (mode === 'unanswered') throw new OutcomeUnknown(label, 'its answer was lost');
       return this.#alive ? told : never();
     } catch (error) {
       if (this.#alive) throw error;
       return never();
     }
+  }
+
+  /** What a binding does is outside: it may happen, and nobody hear of it. */
+  #bound(binding: Binding): Binding {
+    const { call, lookup } = binding;
+    const through = (method: 'call' | 'lookup', args: readonly unknown[], proceed: () => Promise<unknown>) =>
+      this.#call(`receiver.${method}`, { method, args }, proceed);
+    return {
+      ...binding,
+      call: (...args) => through('call', args, () => call(...args)),
+      ...(lookup
+        ? { lookup: (...args) => through('lookup', args, () => lookup(...args)) as ReturnType<typeof lookup> }
+        : {}),
+    };
   }
 
   #timer(delayMs: number, fire: () => void): () => void {

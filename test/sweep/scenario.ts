@@ -4,6 +4,7 @@ import type { RunState } from '../../functions/src/core/run/state.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import type { EngineSettings } from '../../functions/src/engine/settings.ts';
 import type { ProcessDeps } from './process.ts';
+import type { Bound, Receiver } from './receiver.ts';
 
 /** What every body is given, and the stage needs. */
 export interface Acting {
@@ -42,6 +43,8 @@ export interface View {
 
 /** What an operation acts with. */
 export interface Client {
+  /** What became of outside actions, for a person who looks there. */
+  readonly receiver: Receiver;
   readonly deps: ProcessDeps;
   readonly tenantId: string;
   /** The run that the scenario is about. */
@@ -91,6 +94,13 @@ export interface Scenario {
   /** How it ends when a step that must not run twice was caught in the middle; absent: it fails with RUN_ORPHANED. */
   readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
+  /**
+   * Its bodies act outside: through these. The receiver's count is judged, and of the runs only how they end: which
+   * attempts and questions that took depends on what went wrong.
+   */
+  readonly effects?: readonly Bound[];
+  /** What the receiver refuses the first time. */
+  readonly refusesOnce?: readonly string[];
   /** The events of its runs are published; each must arrive, and first arrivals in order. */
   readonly publishes?: true;
   /** Short enough that crashes are tried in pairs as well. */

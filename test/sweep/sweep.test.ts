@@ -35,6 +35,8 @@ describe('the sweep', () => {
       lost: 0,
       stuck: 0,
       repeatedCompletedSteps: 0,
+      duplicateEffects: 0,
+      silentlyDropped: 0,
     });
     expect(totals.crashPoints).toBeGreaterThan(5 * scenarios.length);
   }, 30_000);

@@ -3,7 +3,7 @@
  *
  * Must not: print, or end the process; that is for its mains and tests.
  */
-import { assertUndisturbed, type Verdict, verdictOn } from './judge.ts';
+import { assertUndisturbed, duplicatesIn, type Verdict, verdictOn } from './judge.ts';
 import type { Outcome } from './outcome.ts';
 import { Performance, type PerformanceOptions } from './performance.ts';
 import { describePoint, type Point, pairsOf, singlesOf } from './plan.ts';
@@ -34,6 +34,8 @@ export interface Totals {
   lost: number;
   stuck: number;
   repeatedCompletedSteps: number;
+  duplicateEffects: number;
+  silentlyDropped: number;
 }
 
 export interface Swept {
@@ -50,6 +52,8 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
     lost: 0,
     stuck: 0,
     repeatedCompletedSteps: 0,
+    duplicateEffects: 0,
+    silentlyDropped: 0,
   };
   const findings: Finding[] = [];
   for (const scenario of scenarios) {
@@ -64,6 +68,8 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
       else findings.push({ scenario: scenario.name, point, where: describePoint(planned, calls), verdict });
       if (verdict.kind === 'lost') totals.lost += 1;
       if (verdict.kind === 'stuck') totals.stuck += 1;
+      totals.duplicateEffects += duplicatesIn(performance).length;
+      if (verdict.kind === 'dropped') totals.silentlyDropped += 1;
       totals.repeatedCompletedSteps += performance.stage.repeated.length;
     }
   }

@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario.ts';
 import { approvalScenarios } from './approvals.ts';
 import { bodyScenarios } from './bodies.ts';
 import { childScenarios } from './children.ts';
+import { effectScenarios } from './effects.ts';
 import { endingScenarios } from './endings.ts';
 import { eventScenarios } from './events.ts';
 import { mapScenarios } from './maps.ts';
@@ -21,6 +22,7 @@ const quiet: readonly Scenario[] = [
   ...eventScenarios,
   ...childScenarios,
   ...operatorScenarios,
+  ...effectScenarios,
 ];
 
 export const scenarios: readonly Scenario[] = [...quiet, ...publishedOf(quiet)];

@@ -3,6 +3,7 @@
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
 import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
 import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
 import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
@@ -117,4 +118,33 @@ export function holds(
       act: (client) => act(client, false),
     },
   ];
+}
+
+/** What a person says of an effect after a look at the receiver: the truth, whenever somebody asks. */
+export function clearsUp(more: Partial<Operation> = {}): Operation {
+  return {
+    name: 'clear up an effect',
+    onlyDisturbed: true,
+    when: ({ run }) =>
+      run?.status === 'awaiting_approval' && run.waits.some(({ effectId }) => effectId !== undefined),
+    act: async ({ deps, runId, tenantId, receiver }) => {
+      const { items } = await deps.effects.listOfRun(runId, { limit: 100 });
+      const isAsked = items.find(
+        ({ status, blockedBy, resolution }) => status === 'blocked' && blockedBy === 'doubt' && !resolution,
+      );
+      const row = isAsked ?? items.findLast(({ resolution }) => resolution?.by === ACTOR);
+      if (!row) return 'nobody asks';
+      const { effectId, idempotencyKey } = row;
+      const said = receiver.hasActed(idempotencyKey)
+        ? { outcome: 'recorded' as const, result: { id: requestOf(row.requestText) } }
+        : { outcome: 're-execute' as const };
+      await resolveEffect(deps, { runId, tenantId, effectId, actor: ACTOR, ...said });
+      return 'cleared up';
+    },
+    ...more,
+  };
+}
+
+function requestOf(text = '{}'): unknown {
+  return (JSON.parse(text) as { readonly what?: unknown }).what;
 }

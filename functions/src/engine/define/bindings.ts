@@ -17,6 +17,10 @@ export class Bindings {
     }
   }
 
+  get all(): readonly Binding[] {
+    return [...this.#byCapability.values()];
+  }
+
   /** @throws CairnError INVALID_INPUT if nothing says how it is called */
   of(capability: Capability): Binding {
     return this.byId(capability.id);

@@ -111,7 +111,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';
     await performer.quiet();
     const settled = performer.takePending();
-    const { cause: doubt } = performer.doubts();
+    const { doubt } = performer;
     if (doubt !== undefined && result.kind === 'succeeded') {
       result = { kind: 'failed', cause: doubt, error: recorded(step.id, doubt) };
     }

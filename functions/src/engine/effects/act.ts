@@ -50,6 +50,8 @@ export interface Wish {
   readonly signal: AbortSignal;
   /** Adds nothing once the drive has let go, or the step was sent back. */
   readonly append: (decide: Decide) => Promise<Appended>;
+  /** Keeps what is to go into the journal with whatever is appended next. */
+  readonly note: (settled: readonly EventDraft[]) => void;
 }
 
 /** What a person must say before anything happens. */
@@ -82,7 +84,9 @@ export async function act(wish: Wish): Promise<ActEnd> {
   let { mayHaveRows } = wish;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     try {
-      const end = await actOn(wish, await placeOf({ ...wish, mayHaveRows }));
+      const place = await placeOf({ ...wish, mayHaveRows });
+      wish.note(unsaid(wish, place));
+      const end = await actOn(wish, place);
       if (end !== 'look_again') return end;
     } catch (error) {
       if (!(error instanceof EffectMoved)) throw error;
@@ -90,6 +94,16 @@ export async function act(wish: Wish): Promise<ActEnd> {
     mayHaveRows = true;
   }
   throw new CairnError('UNAVAILABLE', 'the rows of an effect are written by others all the time');
+}
+
+/** Rows that say how an action ended, where a crash kept the journal from saying so. */
+function unsaid(wish: Wish, { rows }: Place): EventDraft[] {
+  const open = new Set(wish.asker.state.effects.map(({ effectId }) => effectId));
+  return rows.flatMap(({ effectId, status }) =>
+    open.has(effectId) && (status === 'recorded' || status === 'failed')
+      ? [settled(wish, effectId, status)]
+      : [],
+  );
 }
 
 async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
@@ -168,10 +182,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
     row.status === 'reused' && row.runId === asker.state.id && row.originEffectId === origin.effectId;
-  // The row was written and the event that says so was not.
-  const open = asker.state.effects.some(({ effectId }) => effectId === origin.effectId);
-  const closing = open ? [settled(wish, origin.effectId, 'recorded')] : [];
-  if (place.rows.some(isOurs)) return { kind: 'answered', text, settled: closing };
+  if (place.rows.some(isOurs)) return { kind: 'answered', text, settled: [] };
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
     if (!mayAct(state, wish)) return [];
@@ -179,7 +190,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
     const row = { key: place.key, n, request, bindingCallId: deps.random.token(), now };
     const record = reusedRow({ ...asker, state }, row, origin);
     const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
-    return [...closing, { ...said, effect: { kind: 'create', record } }];
+    return [{ ...said, effect: { kind: 'create', record } }];
   });
   return events.length === 0 ? { kind: 'stopped' } : { kind: 'answered', text, settled: [] };
 }

@@ -9,8 +9,10 @@ import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
+import { refOf } from '../facts/drafts.ts';
 import { type ActEnd, type AliveCalls, type Ask, act } from './act.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
 
@@ -91,11 +93,29 @@ export class Performer {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
   }
 
-  /** Effects of this execution that nobody knows the end of: it cannot succeed before somebody does. */
-  doubts(): { readonly open: readonly OpenEffect[]; readonly cause: unknown } {
-    const { state, execution } = this.#params;
+  /** Why something that was done here is in doubt, if it is. */
+  get doubt(): unknown {
+    return this.#doubt;
+  }
+
+  /**
+   * Effects of this execution that nobody knows the end of: it cannot succeed before somebody does. The journal may lag
+   * behind the ledger, where a crash came between the two.
+   */
+  async doubts(): Promise<readonly OpenEffect[]> {
+    const { deps, state, execution } = this.#params;
     const open = openEffectsOf(state(), execution).filter(({ effectId }) => !this.#known.has(effectId));
-    return { open, cause: this.#doubt };
+    const rows = await Promise.all(
+      open.map(({ effectId }) => sendUntilKnown(deps, () => deps.effects.read(effectId))),
+    );
+    return open.filter((effect, i) => {
+      const status = rows[i]?.record.status;
+      if (status !== 'recorded' && status !== 'failed') return true;
+      const { effectId, capabilityId } = effect;
+      const data = { ...refOf(execution), effectId, capabilityId, outcome: status };
+      this.#note([{ type: 'effect_settled', initiator: 'system', data }]);
+      return false;
+    });
   }
 
   /** A read, or a pure function: the outside is the same after it, so nothing is written down. */
@@ -150,7 +170,8 @@ export class Performer {
     const { deps, state, execution, undo = false, mayHaveRows, alive, body, calls } = this.#params;
     const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
-    const acting = act({ deps, asker, request, call, undo, mayHaveRows, alive, signal: calls, append });
+    const note = (settled: readonly EventDraft[]) => this.#note(settled);
+    const acting = act({ deps, asker, request, call, undo, mayHaveRows, alive, signal: calls, append, note });
     this.#calls.add(acting);
     let end: ActEnd;
     try {

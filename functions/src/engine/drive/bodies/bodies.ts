@@ -182,9 +182,10 @@ export class Bodies {
     ];
     await Promise.race([performer.quiet(), patience.promise]);
     for (const cancel of cancels) cancel();
-    const { open, cause } = performer.doubts();
+    const open = await performer.doubts();
     if (open.length === 0 || ended.kind === 'asks') return ended;
-    return inDoubt(unit.step.id, open, ended.kind === 'failed' ? (cause ?? ended.cause) : cause);
+    const { doubt = ended.kind === 'failed' ? ended.cause : undefined } = performer;
+    return inDoubt(unit.step.id, open, doubt);
   }
 
   async #leavesTrace(execution: StepExecution): Promise<boolean> {

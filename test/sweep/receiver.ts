@@ -1,0 +1,95 @@
+/**
+ * The receiver of outside actions in a performance: it outlives the processes, acts on what reaches it, and its own count
+ * of what it did is the judge of the ledger.
+ *
+ * Must not: be reached but through bindings.
+ */
+import { z } from 'zod';
+import type { Idempotency, ReplayPolicy, SideEffects } from '../../functions/src/core/effects/effect.ts';
+import { NotApplied } from '../../functions/src/core/errors.ts';
+import {
+  type Binding,
+  type Capability,
+  defineBinding,
+  defineCapability,
+} from '../../functions/src/engine/define/capability.ts';
+
+/** What of a capability decides how the ledger treats it. */
+export interface Nature {
+  readonly sideEffects: SideEffects;
+  readonly idempotency: Idempotency;
+  readonly replayPolicy: ReplayPolicy;
+  readonly withLookup?: boolean;
+}
+
+export interface Asked {
+  readonly what: string;
+}
+
+export interface Done {
+  readonly id: string;
+}
+
+export interface Action {
+  readonly capabilityId: string;
+  readonly key: string;
+  readonly what: string;
+}
+
+export class Receiver {
+  readonly applied: Action[] = [];
+  /** What it refuses the first time it is asked. */
+  readonly refusesOnce = new Set<string>();
+
+  /** Acts; one that dedupes answers a repetition under the same key without acting again. */
+  act(action: Action, dedupes: boolean): Done {
+    if (this.refusesOnce.delete(action.what)) throw new NotApplied(`not now: ${action.what}`);
+    const before = dedupes && this.#find(action);
+    if (!before) this.applied.push(action);
+    return { id: action.what };
+  }
+
+  look(action: Action): { found: true; response: Done } | { found: false } {
+    return this.#find(action) ? { found: true, response: { id: action.what } } : { found: false };
+  }
+
+  hasActed(key: string): boolean {
+    return this.applied.some((action) => action.key === key);
+  }
+
+  #find({ capabilityId, key }: Action): Action | undefined {
+    return this.applied.find((one) => one.capabilityId === capabilityId && one.key === key);
+  }
+}
+
+export interface Bound {
+  readonly capability: Capability<Asked, Done>;
+  readonly bind: (receiver: Receiver) => Binding;
+}
+
+/** A capability of that nature, and how it reaches a receiver. */
+export function capable(id: string, nature: Nature): Bound {
+  const { withLookup = false, ...how } = nature;
+  const capability = defineCapability<Asked, Done>({
+    id,
+    ...how,
+    request: z.object({ what: z.string() }),
+    response: z.object({ id: z.string() }),
+  });
+  const leavesTrace = how.sideEffects === 'write' || how.sideEffects === 'external_action';
+  const bind = (receiver: Receiver) =>
+    defineBinding(capability, {
+      id: `${id}.receiver`,
+      call: async ({ what }, { idempotencyKey: key }) =>
+        leavesTrace
+          ? receiver.act({ capabilityId: id, key, what }, how.idempotency === 'required')
+          : { id: what },
+      ...(withLookup
+        ? {
+            lookup: async ({ what }, { idempotencyKey: key }) =>
+              receiver.look({ capabilityId: id, key, what }),
+          }
+        : {}),
+    });
+  return { capability, bind };
+}

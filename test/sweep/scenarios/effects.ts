@@ -1,0 +1,184 @@
+/** Bodies that act outside, over receivers of every nature; a person who knows answers whenever somebody must. */
+import { z } from 'zod';
+import type { Idempotency } from '../../../functions/src/core/effects/effect.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { type Bound, capable, type Nature } from '../receiver.ts';
+import type { Ending, Operation, Scenario, Stage } from '../scenario.ts';
+import { clearsUp } from './operations.ts';
+
+const input = z.object({});
+const retry = { maxAttempts: 4, initialMs: 100 };
+
+/** As often as anybody may have to ask. */
+const person: readonly Operation[] = ['first', 'second', 'third'].map((time, i) =>
+  clearsUp({
+    name: `clear up, the ${time} time`,
+    ...(i === 0
+      ? {}
+      : {
+          when: (view) => view.wasAnswered(`clear up, the ${['first', 'second'][i - 1]} time`) && asks(view),
+        }),
+  }),
+);
+
+function asks({ run }: Parameters<Operation['when']>[0]): boolean {
+  return run?.status === 'awaiting_approval' && run.waits.some(({ effectId }) => effectId !== undefined);
+}
+
+interface Sketch {
+  readonly name: string;
+  readonly nature?: Partial<Nature>;
+  readonly workflow: (stage: Stage, bound: Bound) => Workflow;
+  readonly ends?: Ending;
+  readonly more?: Partial<Scenario>;
+}
+
+function scenarioOf({ name, nature, workflow, ends, more }: Sketch): Scenario {
+  const bound = capable('post.send', {
+    sideEffects: 'external_action',
+    idempotency: 'not_supported',
+    replayPolicy: 'use_recorded_result',
+    ...nature,
+  });
+  return {
+    name,
+    effects: [bound],
+    workflows: (stage) => [workflow(stage, bound)],
+    start: { type: 'posting' },
+    operations: person,
+    ends: ends ?? { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
+    ...more,
+  };
+}
+
+const once = (stage: Stage, { capability }: Bound) =>
+  defineWorkflow({
+    type: 'posting',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      sent: step('send', { uses: [capability], retry }, async ({ perform, ...c }) => {
+        await stage.acts(c);
+        return perform(capability, { what: 'hello' });
+      }),
+    }),
+  });
+
+const several = (stage: Stage, { capability }: Bound) =>
+  defineWorkflow({
+    type: 'posting',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      sent: step('send', { uses: [capability], retry }, async ({ perform, ...c }) => {
+        await stage.acts(c);
+        const first = await perform(capability, { what: 'first' });
+        const both = await Promise.all(
+          ['left', 'right'].map((what) => perform(capability, { what }, { key: what })),
+        );
+        return [first, ...both];
+      }),
+    }),
+  });
+
+const items = (stage: Stage, { capability }: Bound) =>
+  defineWorkflow({
+    type: 'posting',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      sent: step.map(
+        'send',
+        { over: () => ['a', 'b'], uses: [capability], retry },
+        async ({ perform, item, ...c }) => {
+          await stage.acts(c);
+          return perform(capability, { what: item });
+        },
+      ),
+    }),
+  });
+
+const undone = (stage: Stage, { capability }: Bound) =>
+  defineWorkflow({
+    type: 'posting',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const locked = step(
+        'lock',
+        {
+          uses: [capability],
+          retry,
+          compensate: async ({ perform, ...c }) => {
+            await stage.undoes(c);
+            await perform(capability, { what: 'unlock' });
+          },
+        },
+        async ({ perform, ...c }) => {
+          await stage.acts(c);
+          return perform(capability, { what: 'lock' });
+        },
+      );
+      const broken = step('break', { needs: { locked } }, async (c) => {
+        await stage.acts(c);
+        throw new Fatal('broken');
+      });
+      return { broken };
+    },
+  });
+
+const unrepeatable = (stage: Stage, { capability }: Bound) =>
+  defineWorkflow({
+    type: 'posting',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      sent: step('send', { uses: [capability], idempotent: false }, async ({ perform, ...c }) => {
+        await stage.acts(c);
+        return perform(capability, { what: 'hello' });
+      }),
+    }),
+  });
+
+const IDEMPOTENCY: readonly Idempotency[] = ['required', 'optional', 'not_supported'];
+
+const natures: readonly Scenario[] = (['write', 'external_action'] as const).flatMap((sideEffects) =>
+  IDEMPOTENCY.flatMap((idempotency) =>
+    [true, false].map((withLookup) =>
+      scenarioOf({
+        name: `effect-${sideEffects}-${idempotency}${withLookup ? '-lookup' : ''}`,
+        nature: { sideEffects, idempotency, withLookup },
+        workflow: once,
+        // The class alone changes nothing of what the ledger does.
+        ...(sideEffects === 'external_action' ? { more: { pairs: true } } : {}),
+      }),
+    ),
+  ),
+);
+
+const reads: readonly Scenario[] = (['none', 'read'] as const).map((sideEffects) =>
+  scenarioOf({
+    name: `effect-${sideEffects}`,
+    nature: { sideEffects },
+    workflow: once,
+    ends: { status: 'completed' },
+  }),
+);
+
+export const effectScenarios: readonly Scenario[] = [
+  ...natures,
+  ...reads,
+  scenarioOf({ name: 'effects-several', workflow: several }),
+  scenarioOf({ name: 'effects-several-lookup', nature: { withLookup: true }, workflow: several }),
+  scenarioOf({ name: 'effects-items', workflow: items }),
+  scenarioOf({ name: 'effect-refused', workflow: once, more: { refusesOnce: ['hello'] } }),
+  scenarioOf({
+    name: 'effect-undone',
+    nature: { withLookup: true },
+    workflow: undone,
+    ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['step_compensated'] },
+  }),
+  scenarioOf({ name: 'effect-unrepeatable', workflow: unrepeatable }),
+];
