@@ -111,7 +111,7 @@ export const PROBLEMS = {
   HALT_NOT_APPLIED: {
     severity: 'error',
     title: 'Somebody decided to halt the run, and it was not halted',
-    help: 'Cancel the run.',
+    help: 'Repair shows it where only the run document does not. If the journal itself says nothing of what followed, cancel the run.',
   },
   WAIT_WITHOUT_EVENT: {
     severity: 'error',

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import { PROBLEM_CODES, PROBLEMS } from '../../functions/src/core/integrity/problems.ts';
+import { CASES } from './support/cases.ts';
+
+const told = CASES.map((one) => [one.code, one.how, one] as const);
+const healed = told.filter(([, , { repair }]) => repair === 'healed');
+const refused = told.filter(([, , { repair }]) => repair === 'refused');
+
+test('every problem that has a name is made by hand', () => {
+  expect(new Set(CASES.map(({ code }) => code))).toEqual(new Set(PROBLEM_CODES));
+});
+
+test.each(told)('%s: %s', async (code, _how, { run, damage, also = [] }) => {
+  const bench = await run();
+  damage(bench);
+  const problems = await bench.check();
+  expect(new Set(problems.map((problem) => problem.code))).toEqual(new Set([code, ...also]));
+  for (const problem of problems) {
+    expect(problem.severity).toBe(PROBLEMS[problem.code].severity);
+    expect(JSON.stringify(problem.evidence).length).toBeLessThan(500);
+  }
+});
+
+describe('what can be repaired', () => {
+  test.each(healed)('%s: %s', async (code, _how, { run, damage }) => {
+    const bench = await run();
+    damage(bench);
+    const before = bench.shelf.all();
+
+    const planned = await bench.repair(false);
+    expect(planned).toMatchObject({ outcome: 'planned', refused: [], events: [] });
+    expect([...planned.changes, ...planned.places].flatMap(({ fixes }) => fixes)).toContain(code);
+    expect(bench.shelf.all()).toEqual(before);
+
+    const journal = bench.shelf.journal();
+    const applied = await bench.repair();
+    expect(applied).toMatchObject({ outcome: 'applied', refused: [] });
+    expect(applied.changes.map(({ subject }) => subject)).toEqual(
+      planned.changes.map(({ subject }) => subject),
+    );
+    expect(await bench.check()).toEqual([]);
+    const added = bench.shelf.journal().slice(journal.length);
+    expect(bench.shelf.journal().slice(0, journal.length)).toEqual(journal);
+    expect(added.map(({ seq, type, actor }) => [seq, type, actor])).toEqual(
+      applied.events.map((seq) => [seq, 'snapshot_repaired', 'c.operator']),
+    );
+
+    const after = bench.shelf.all();
+    expect((await bench.repair()).outcome).toBe('sound');
+    expect(bench.shelf.all()).toEqual(after);
+  });
+});
+
+describe('what takes a person', () => {
+  test.each(refused)('%s: %s', async (code, _how, { run, damage }) => {
+    const bench = await run();
+    damage(bench);
+    const before = bench.shelf.all();
+    for (const apply of [false, true]) {
+      const report = await bench.repair(apply);
+      expect(report).toMatchObject({ outcome: 'refused', changes: [], places: [], events: [] });
+      expect(report.refused.map((problem) => problem.code)).toContain(code);
+    }
+    expect(PROBLEMS[code].help.length).toBeGreaterThan(20);
+    expect(bench.shelf.all()).toEqual(before);
+  });
+});
