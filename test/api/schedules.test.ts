@@ -28,7 +28,7 @@ async function send(
   method: string,
   path: string,
   { body, key = operator, once }: { body?: unknown; key?: string; once?: string } = {},
-): Promise<{ status: number; body: Body; replayed: boolean }> {
+): Promise<{ status: number; body: Body; replayed: boolean; location: string | null }> {
   const answer = await installation.api.request(path, {
     method,
     headers: {
@@ -39,7 +39,8 @@ async function send(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const replayed = answer.headers.get('idempotency-replayed') === 'true';
-  return { status: answer.status, body: (await answer.json()) as Body, replayed };
+  const location = answer.headers.get('location');
+  return { status: answer.status, body: (await answer.json()) as Body, replayed, location };
 }
 
 async function make(changes: object = {}): Promise<string> {
@@ -53,6 +54,23 @@ function tickAfter(ms: number) {
   world.clock.jump(ms);
   return tick({ ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' });
 }
+
+test('what is made says where it is, also to who asks again; what is changed or refused does not', async () => {
+  const made = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
+  expect(made.location).toBe(`/v1/schedules/${made.body.id}`);
+  expect(await send('GET', made.location ?? '')).toMatchObject({ status: 200, body: { id: made.body.id } });
+  const again = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
+  expect([again.replayed, again.location]).toEqual([true, made.location]);
+
+  const triggered = await send('POST', `${made.location}/trigger`, { once: 't' });
+  expect(triggered.location).toBe(`/v1/runs/${triggered.body.runId}`);
+  expect((await send('GET', triggered.location ?? '')).status).toBe(200);
+
+  const refused = await send('POST', '/v1/schedules', { body: { ...NEW, cron: 'now and then' }, once: 'r' });
+  const changed = await send('PATCH', made.location ?? '', { body: { catchUp: 'all' } });
+  expect([refused.status, refused.location]).toEqual([400, null]);
+  expect([changed.status, changed.location]).toEqual([200, null]);
+});
 
 describe('a schedule', () => {
   test('is made, read, listed, and fired', async () => {

@@ -15,7 +15,14 @@ const deployV2 = defineWorkflow({
   type: 'deploy',
   planVersion: 2,
   input,
-  on: { github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }] },
+  on: {
+    github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }],
+    slack: { command: '/deploy' },
+    schedule: [
+      { cron: '0 3 * * *' },
+      { id: 'weekly', cron: '0 5 * * 1', timezone: 'Europe/Berlin', catchUp: 'skip' },
+    ],
+  },
   steps(step) {
     const build = step('build', () => 1);
     const soak = step.sleep('soak', { needs: { build }, for: '10m' });
@@ -108,14 +115,21 @@ describe('GET /v1/workflows', () => {
                 { id: 'soak', kind: 'sleep', needs: ['build'] },
                 { id: 'ship', kind: 'step', needs: ['build', 'soak'] },
               ],
-              on: { github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }] },
+              on: {
+                github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }],
+                slack: [{ command: '/deploy' }],
+                schedule: [
+                  { id: 'deploy', cron: '0 3 * * *', timezone: 'Etc/UTC', catchUp: 'latest' },
+                  { id: 'deploy.weekly', cron: '0 5 * * 1', timezone: 'Europe/Berlin', catchUp: 'skip' },
+                ],
+              },
             },
             {
               planVersion: 1,
               deployed: true,
               liveRuns: 0,
               steps: [{ id: 'all', kind: 'step', needs: [] }],
-              on: { github: [] },
+              on: { github: [], slack: [], schedule: [] },
             },
           ],
         },
@@ -129,7 +143,7 @@ describe('GET /v1/workflows', () => {
               deployed: true,
               liveRuns: 0,
               steps: [{ id: 'say', kind: 'step', needs: [] }],
-              on: { github: [] },
+              on: { github: [], slack: [], schedule: [] },
             },
           ],
         },

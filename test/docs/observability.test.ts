@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { createApi } from '../../functions/src/api/app.ts';
+import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
 import { Installation } from '../api/installation.ts';
 import { commandsOf, requestOf } from './commands.ts';
 import { readDocument } from './snippets.ts';
@@ -37,4 +39,21 @@ test('docs/observability.md names a parameter that there is, and events that are
   const events = [...text.matchAll(/`(telemetry_\w+)`/g)].map(([, event]) => event);
   expect(events.length).toBeGreaterThan(1);
   for (const event of events) expect(sources.join()).toContain(`'${event}'`);
+});
+
+test('docs/observability.md names the fields of the log lines that it shows', async () => {
+  const installation = new Installation();
+  const log = new CollectedLog(installation.world.clock);
+  const { apiDeps } = installation;
+  const api = createApi({ ...apiDeps, start: { ...apiDeps.start, log } });
+  const authorization = `Bearer ${await installation.key('dev')}`;
+  const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const body = JSON.stringify({ type: 'echo', input: { text: 'x' } });
+  for (let i = 0; i < 2; i += 1) await api.request('/v1/runs', { method: 'POST', headers, body });
+
+  const rows = [...readDocument('docs/observability.md').matchAll(/^\| `(\w+)` \| [^|]* \| (`.*`) \|$/gm)];
+  const told = rows.map(([, event, fields = '']) => [event, fields.replaceAll('`', '').split(', ')]);
+  expect(told.length).toBeGreaterThan(1);
+  const logged = log.lines.map(({ event, fields }) => [event, new Set(Object.keys(fields))]);
+  expect(told.map(([event, fields]) => [event, new Set(fields)])).toEqual(logged);
 });

@@ -48,9 +48,10 @@ describe('the exported functions', () => {
     expect(endpoint('fireSchedules').httpsTrigger).toBeUndefined();
   });
 
-  test('only a webhook gets its secret', () => {
+  test('only a webhook gets its secret, and only who acts at GitHub the token', () => {
     const withSecrets = EXPORTS.filter((name) => endpoint(name).secretEnvironmentVariables?.length);
-    expect(withSecrets).toEqual(['githubWebhook', 'slackWebhook']);
+    expect(withSecrets).toEqual(['drive', 'githubWebhook', 'slackWebhook']);
+    expect(endpoint('drive').secretEnvironmentVariables).toEqual([{ key: 'GITHUB_TOKEN' }]);
     expect(endpoint('slackWebhook').secretEnvironmentVariables).toEqual([{ key: 'SLACK_SIGNING_SECRET' }]);
     expect(endpoint('githubWebhook').secretEnvironmentVariables).toEqual([{ key: 'GITHUB_WEBHOOK_SECRET' }]);
   });
@@ -98,6 +99,36 @@ function run(args: readonly string[]): { status: number | null; stdout: string; 
     encoding: 'utf8',
   });
 }
+
+interface Declared {
+  readonly name: string;
+  readonly type?: string;
+}
+
+test('what is secret is declared as a secret, and has no value on file', () => {
+  const manifest = (globalThis as unknown as Record<symbol, { params: Declared[] }>)[
+    Symbol.for('firebase-functions:manifest')
+  ];
+  const params = manifest?.params ?? [];
+  const secrets = params.filter(({ type }) => type === 'secret').map(({ name }) => name);
+  const secretLike = params
+    .map(({ name }) => name)
+    .filter((name) => /SECRET|TOKEN|PASSWORD|PASSPHRASE|CREDENTIAL|PRIVATE|(?:^|_)KEY/.test(name));
+  expect(secretLike.length).toBeGreaterThan(1);
+  expect(secretLike.filter((name) => !secrets.includes(name))).toEqual([]);
+  const onFile = readFileSync(`${ROOT}functions/.env`, 'utf8').split('\n');
+  for (const secret of secrets) expect(onFile.filter((line) => line.startsWith(`${secret}=`))).toEqual([]);
+});
+
+test('firestore.rules let no client read or write anything, and say why', () => {
+  const rules = readFileSync(`${ROOT}firestore.rules`, 'utf8');
+  const allowed = [...rules.matchAll(/^\s*(allow .*)$/gm)].map(([, rule]) => rule);
+  expect(allowed).toEqual(['allow read, write: if false;']);
+  expect(rules).toMatch(
+    /match \/databases\/\{database\}\/documents \{\s*match \/\{document=\*\*\} \{\s*allow/,
+  );
+  expect(rules).toMatch(/^\/\/ .*browsers go through the API, which knows tenants and roles/m);
+});
 
 test('every parameter has a value on file, its default, so that a deployment asks nothing', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Parameter[] }>)[

@@ -7,11 +7,12 @@
 import type { z } from 'zod';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../core/encoding/hash.ts';
-import { canonicalJson } from '../core/encoding/json.ts';
+import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
+import { traceIdOf } from '../http/trace-context.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
@@ -37,6 +38,13 @@ export interface Mutation<Body> {
   readonly body: Body;
   /** Method, path and body as they came: what a repetition must be equal to. */
   readonly requestHash: string;
+  readonly traceId: string | undefined;
+}
+
+/** A request that makes something says where that is, each time it is answered. */
+interface Answering extends Omit<Mutation<unknown>, 'body'> {
+  /** Path of what was made, by the body of its 201. */
+  readonly locationOf?: (body: Readonly<Record<string, Json>>) => string;
 }
 
 /**
@@ -53,7 +61,12 @@ export async function readMutation<Body>(
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   const sent = await readBody(request, maxBytes);
   const route = `${request.method} ${new URL(request.url).pathname}`;
-  return { key, body: checked(schema, sent), requestHash: requestHash(route, sent) };
+  return {
+    key,
+    body: checked(schema, sent),
+    requestHash: requestHash(route, sent),
+    traceId: traceIdOf(request.headers),
+  };
 }
 
 /**
@@ -63,19 +76,21 @@ export async function readMutation<Body>(
 export async function answerOnce(
   { start }: ApiDeps,
   caller: Caller,
-  mutation: Omit<Mutation<unknown>, 'body'>,
+  mutation: Answering,
   work: (requestId: string) => Promise<KeptResponse>,
 ): Promise<Response> {
-  const { key, requestHash: hash } = mutation;
-  if (key === undefined) return answerFor({ kind: 'done', response: await work(start.random.token()) });
+  const { key, requestHash: hash, traceId, locationOf } = mutation;
+  const answer = (outcome: OnceOutcome) => answerFor(outcome, locationOf);
+  if (key === undefined) return answer({ kind: 'done', response: await work(start.random.token()) });
   const request: KeyedRequest = {
     key: apiKey(principalOf(caller), key),
     source: 'api',
     tenantId: caller.tenantId,
     requestHash: hash,
+    traceId,
   };
   const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
-  return answerFor(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
+  return answer(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
 }
 
 /**
@@ -113,13 +128,16 @@ export function inFlight(): Response {
   );
 }
 
-function answerFor(outcome: OnceOutcome): Response {
+function answerFor(outcome: OnceOutcome, locationOf: Answering['locationOf']): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const { status, body } = outcome.response;
   return new Response(canonicalJson(body), {
     status,
     headers: {
       'content-type': status < 400 ? 'application/json' : 'application/problem+json',
+      ...(status === 201 && locationOf
+        ? { location: locationOf(body as Readonly<Record<string, Json>>) }
+        : {}),
       ...(outcome.kind === 'replayed' ? { 'idempotency-replayed': 'true' } : {}),
     },
   });

@@ -21,6 +21,7 @@ import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
+import { logHit } from './log-hit.ts';
 import { refusedKey } from './refused-key.ts';
 
 /** How often records that change under its eyes are looked at before the caller is asked to come back. */
@@ -38,6 +39,8 @@ export interface KeyedRequest {
   readonly source: EventSource;
   readonly tenantId: string;
   readonly requestHash: string;
+  /** For the log; undefined: the request did not say. */
+  readonly traceId?: string | undefined;
 }
 
 /** What the caller is answered, and every repetition: the canonical text of `body` is the same bytes each time. */
@@ -202,12 +205,14 @@ function begun(
   };
 }
 
-function replayOf(
-  { log }: OnceDeps,
-  { key, source }: KeyedRequest,
-  record: IdempotencyRecord,
-): Entry & OnceOutcome {
+function replayOf({ log }: OnceDeps, request: KeyedRequest, record: IdempotencyRecord): Entry & OnceOutcome {
   const response = record.response as KeptResponse;
-  log.info('idempotency_hit', { key, source, cachedRunId: record.runId });
+  logHit(log, { ...request, cachedRunId: runIdIn(response.body) });
   return { kind: 'replayed', response };
+}
+
+/** What was done to a run names it in its answer. */
+function runIdIn(body: Json): string | undefined {
+  const runId = typeof body === 'object' && body !== null && 'runId' in body ? body.runId : undefined;
+  return typeof runId === 'string' ? runId : undefined;
 }

@@ -43,11 +43,20 @@ function reasonOf({ reason }: PauseMark): { readonly reason?: string } {
 interface Outline {
   readonly planVersion: number;
   readonly steps: { readonly id: string; readonly kind: string; readonly needs: string[] }[];
-  readonly on: { readonly github: { readonly event: string; readonly actions?: string[] }[] };
+  readonly on: {
+    readonly github: { readonly event: string; readonly actions?: string[] }[];
+    readonly slack: { readonly command: string }[];
+    readonly schedule: {
+      readonly id: string;
+      readonly cron: string;
+      readonly timezone: string;
+      readonly catchUp: string;
+    }[];
+  };
 }
 
 /** Steps in the order in which they could run; `needs` holds ids. */
-function outline({ planVersion, graph, steps, github }: Workflow): Outline {
+function outline({ planVersion, graph, steps, github, slack, schedules }: Workflow): Outline {
   return {
     planVersion,
     steps: graph.order.map((id) => ({
@@ -57,6 +66,8 @@ function outline({ planVersion, graph, steps, github }: Workflow): Outline {
     })),
     on: {
       github: github.map(({ event, actions }) => ({ event, ...(actions ? { actions: [...actions] } : {}) })),
+      slack: slack.map(({ command }) => ({ command })),
+      schedule: schedules.map(({ id, cron, timezone, catchUp }) => ({ id, cron, timezone, catchUp })),
     },
   };
 }

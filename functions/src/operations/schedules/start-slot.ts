@@ -9,6 +9,7 @@ import { type Schedule, slotRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { logHit } from '../log-hit.ts';
 import { startRun } from '../start/start-run.ts';
 import type { ScheduleDeps } from './deps.ts';
 
@@ -23,7 +24,14 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
   const { id, tenantId } = schedule;
   const workflow = deployed(deps, schedule.type);
   const runId = slotRunId(id, slot);
-  if (await sendUntilKnown(deps, () => deps.store.load(runId))) return { kind: 'existing', runId };
+  // Cron lines have no seconds.
+  const key = schedulerKey(id, slot, 'minute');
+  if (await sendUntilKnown(deps, () => deps.store.load(runId))) {
+    const source = 'scheduler';
+    logHit(deps.log, { key, source, tenantId, cachedRunId: runId });
+    deps.metrics.answered({ tenantId, source, result: 'hit' });
+    return { kind: 'existing', runId };
+  }
   const outcome = await startRun(deps, {
     runId,
     tenantId,
@@ -32,8 +40,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     input: inputForSlot(workflow.input, schedule.input, slot),
     trigger: { source: 'scheduled' },
     source: 'scheduler',
-    // Cron lines have no seconds.
-    key: schedulerKey(id, slot, 'minute'),
+    key,
     // Not of the input: who repeats a slot after somebody changed the schedule means the same run.
     requestHash: requestHash('schedule', { id, slot }),
     // The list of runs can be narrowed to those of one schedule.

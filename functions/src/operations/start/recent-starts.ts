@@ -5,6 +5,7 @@
  *
  * Must not: decide. A request that differs in anything goes its own way to the store.
  */
+import { logHit } from '../log-hit.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 
 /** How long an outcome is kept: senders that repeat at once do so within seconds. */
@@ -62,7 +63,6 @@ function replayed(
   request: StartRequest,
   outcome: Exclude<StartOutcome, { kind: 'in_flight' }>,
 ): StartOutcome {
-  const { key, source } = request;
-  deps.log.info('idempotency_hit', { key, cachedRunId: outcome.runId, source });
+  logHit(deps.log, { ...request, cachedRunId: outcome.runId });
   return { ...outcome, kind: 'replayed' };
 }

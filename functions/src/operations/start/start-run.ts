@@ -9,6 +9,7 @@ import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
+import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } from './start-records.ts';
@@ -53,7 +54,12 @@ async function place(
 ): Promise<StartOutcome> {
   let records = recordsFor(request, draft, replace);
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const supersedes = await supersession(deps, request, draft);
+    let supersedes: Supersedes | 'done' | undefined;
+    try {
+      supersedes = await request.lineage?.supersede?.(draft.response.runId);
+    } catch (refusal) {
+      return refused(deps, request, draft, refusal);
+    }
     if (supersedes === 'done') return created(deps, request, draft);
     const commit = { ...draft.commit, records, ...optional('supersedes', supersedes) };
     if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
@@ -80,18 +86,17 @@ async function place(
   throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
 }
 
-/** What the start says of the run that it supersedes, if it does. */
-async function supersession(
+/** Another has superseded the run: if for the very same request, what that one made is the answer. */
+async function refused(
   deps: StartDeps,
-  { lineage }: StartRequest,
+  request: StartRequest,
   draft: Draft,
-): Promise<Supersedes | 'done' | undefined> {
-  try {
-    return await lineage?.supersede?.(draft.response.runId);
-  } catch (refusal) {
-    await withdrawInput(deps, draft);
-    throw refusal;
-  }
+  refusal: unknown,
+): Promise<StartOutcome> {
+  await withdrawInput(deps, draft);
+  const known = request.key === undefined ? undefined : await judged(deps, request, draft);
+  if (!known || known.kind === 'again') throw refusal;
+  return answered(deps, request, draft, known);
 }
 
 async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<Verdict> {
@@ -106,7 +111,7 @@ async function answered(
 ): Promise<StartOutcome> {
   if (verdict.kind === 'ours') return created(deps, request, draft);
   if (verdict.kind === 'in_flight') return verdict;
-  deps.log.info('idempotency_hit', { key: request.key, cachedRunId: verdict.runId, source: request.source });
+  logHit(deps.log, { ...request, cachedRunId: verdict.runId });
   if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
   return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
 }
@@ -150,9 +155,12 @@ async function readRecords(deps: StartDeps, request: StartRequest): Promise<Stor
 }
 
 /** The start is durable, so the caller hears of it whatever the queue says: the scan finds a run without a task. */
-async function created(deps: StartDeps, request: StartRequest, { response }: Draft): Promise<StartOutcome> {
+async function created(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartOutcome> {
+  const { response } = draft;
   const { runId, type } = response;
-  deps.log.info('run_created', { runId, type, tenantId: request.tenantId, idempotencyKey: request.key });
+  const { tenantId, source, key } = request;
+  const { traceId } = draft.commit.state;
+  deps.log.info('run_created', { runId, type, tenantId, source, traceId, idempotencyKey: key });
   try {
     await deps.queue.enqueue({ runId, reason: 'start' });
   } catch (error) {

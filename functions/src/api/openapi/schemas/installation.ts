@@ -1,5 +1,6 @@
 /** What belongs to no run: health, workflows, the runtime's switches, API clients, idempotency records. */
 import { z } from 'zod';
+import { CATCH_UPS } from '../../../core/schedule/schedule.ts';
 import { ROLES } from '../../auth.ts';
 import { Count, Time, Value } from './common.ts';
 
@@ -18,8 +19,17 @@ const Version = z.object({
     .optional()
     .describe('If it is deployed.'),
   on: z
-    .object({ github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })) })
-    .optional(),
+    .object({
+      github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })),
+      slack: z.array(z.object({ command: z.string() })),
+      schedule: z
+        .array(
+          z.object({ id: z.string(), cron: z.string(), timezone: z.string(), catchUp: z.enum(CATCH_UPS) }),
+        )
+        .describe('Those that its newest version declares are at /v1/schedules/{id}.'),
+    })
+    .optional()
+    .describe('What starts its runs beside the API. Only the newest version is started.'),
 });
 
 const Workflow = z.object({

@@ -37,6 +37,8 @@ export const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REAS
 export const ResumeBody = z.strictObject({});
 export const DeleteBody = z.strictObject({});
 
+type Made = Readonly<Record<string, Json>>;
+
 /** `POST /v1/schedules`. */
 export async function postSchedule(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
   assertRole(caller, 'operator');
@@ -44,7 +46,8 @@ export async function postSchedule(deps: ApiDeps, caller: Caller, request: Reque
   const { input = {}, ...rest } = mutation.body;
   const spec = { ...rest, input };
   operations.assertSchedulable(scheduleDeps(deps), spec);
-  return answerOnce(deps, caller, mutation, async (requestId) => {
+  const making = { ...mutation, locationOf: ({ id }: Made) => `/v1/schedules/${id}` };
+  return answerOnce(deps, caller, making, async (requestId) => {
     const { tenantId } = caller;
     const schedule = await operations.makeSchedule(scheduleDeps(deps), {
       ...spec,

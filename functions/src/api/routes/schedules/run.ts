@@ -1,5 +1,6 @@
 /** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
 import { z } from 'zod';
+import type { Json } from '../../../core/encoding/json.ts';
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
 import { assertRole, type Caller } from '../../auth.ts';
@@ -12,13 +13,16 @@ export const TriggerBody = z.strictObject({});
 const Time = z.iso.datetime({ offset: true });
 export const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
 
+type Made = Readonly<Record<string, Json>>;
+
 /** `POST /v1/schedules/{id}/trigger`. */
 export async function triggerFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
   assertRole(caller, 'operator');
   const mutation = await readMutation(at.request, TriggerBody);
   const { id } = at;
   await assertOwn(deps, caller, { id, key: mutation.key });
-  return answerOnce(deps, caller, mutation, async (requestId) => {
+  const making = { ...mutation, locationOf: ({ runId }: Made) => `/v1/runs/${runId}` };
+  return answerOnce(deps, caller, making, async (requestId) => {
     const { tenantId } = caller;
     const request = { id, tenantId, actor: principalOf(caller), requestId };
     const runId = await triggerSchedule(scheduleDeps(deps), request);

@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createApi } from '../../functions/src/api/app.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
+import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { tick } from '../../functions/src/triggers/schedule/tick.ts';
+import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
+import { deliveryRequest, Installation } from '../api/installation.ts';
+import { commandForm, SLACK_SECRET, slackRequest } from './slack/door.ts';
+
+const anything = defineWorkflow({
+  type: 'anything',
+  planVersion: 1,
+  input: z.looseObject({}),
+  on: { github: { event: 'push' }, slack: { command: '/deploy' }, schedule: { cron: '0 * * * *' } },
+  steps: (step) => ({ a: step('a', () => 1) }),
+});
+
+const HOUR_MS = 3_600_000;
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const TRACEPARENT = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+
+let installation: Installation;
+let log: CollectedLog;
+let key: string;
+beforeEach(async () => {
+  installation = new Installation([anything]);
+  log = new CollectedLog(installation.world.clock);
+  key = await installation.key('ops', { roles: ['operator'] });
+});
+
+/** The deps of the doors, with a log that can be read. */
+function logged() {
+  const { apiDeps, github } = installation;
+  const start = { ...apiDeps.start, log };
+  return { api: createApi({ ...apiDeps, start }), github: { ...github, start }, start };
+}
+
+async function post(path: string, body: object, idempotencyKey: string): Promise<number> {
+  const answer = await logged().api.request(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+      ...TRACEPARENT,
+    },
+  });
+  return answer.status;
+}
+
+/** Each knocks with the same request as often as it is called. */
+const DOORS = {
+  api: {
+    source: 'api',
+    idempotencyKey: 'api:c.ops:k1',
+    traceId: TRACE,
+    knock: () => post('/v1/runs', { type: 'anything', input: {} }, 'k1'),
+  },
+  github: {
+    source: 'github_webhook',
+    idempotencyKey: 'github:d1',
+    traceId: TRACE,
+    knock: () =>
+      githubWebhook(logged().github, deliveryRequest({ event: 'push', id: 'd1', headers: TRACEPARENT })),
+  },
+  slack: {
+    source: 'slack',
+    idempotencyKey: 'slack:T1:1.2.3',
+    traceId: TRACE,
+    knock() {
+      const { start } = logged();
+      const { registry, environment } = installation.apiDeps;
+      const tenants = () => new Map([['T1', 'acme']]);
+      const deps = { start, registry, environment, secrets: () => [SLACK_SECRET], tenants };
+      const now = installation.world.clock.now();
+      return slackWebhook(deps, slackRequest({ now, form: commandForm(), headers: TRACEPARENT }));
+    },
+  },
+  schedule: {
+    source: 'scheduler',
+    idempotencyKey: 'scheduler:anything:2026-01-01T01:00:00Z',
+    // Nobody asked, so nobody has a trace: the run draws one.
+    traceId: undefined,
+    async knock() {
+      const { start } = logged();
+      const { apiDeps, world } = installation;
+      const deps = { ...start, ...apiDeps, log, declaredTenant: 'acme' };
+      await tick(deps);
+      if (log.lines.length === 0 || !log.lines.some(({ event }) => event === 'run_created')) {
+        world.clock.jump(HOUR_MS);
+        return tick(deps);
+      }
+      const at = '2026-01-01T01:00:00Z';
+      return post('/v1/schedules/anything/backfill', { from: at, to: at }, 'again');
+    },
+  },
+} as const;
+
+function linesOf(event: string) {
+  return log.lines.filter((line) => line.event === event);
+}
+
+describe.each(Object.entries(DOORS))('the door %s', (_name, { knock, source, idempotencyKey, traceId }) => {
+  test('logs a run that it made, and each repetition of the request, with run, tenant and trace', async () => {
+    await knock();
+    const [run] = [...installation.world.db.runs.values()].map(({ snapshot }) => snapshot);
+    expect(linesOf('run_created')).toMatchObject([
+      {
+        level: 'info',
+        fields: {
+          runId: run?.id,
+          type: 'anything',
+          tenantId: 'acme',
+          source,
+          idempotencyKey,
+          traceId: run?.traceId,
+        },
+      },
+    ]);
+    if (traceId !== undefined) expect(run?.traceId).toBe(traceId);
+    expect(linesOf('idempotency_hit')).toEqual([]);
+
+    await knock();
+    await knock();
+    expect(installation.world.db.runs.size).toBe(1);
+    expect(linesOf('run_created')).toHaveLength(1);
+    const hits = linesOf('idempotency_hit').filter(({ fields }) => fields.key === idempotencyKey);
+    expect(hits.length).toBeGreaterThanOrEqual(1);
+    for (const { level, fields } of hits) {
+      expect(level).toBe('info');
+      expect(fields).toEqual({
+        key: idempotencyKey,
+        cachedRunId: run?.id,
+        source,
+        tenantId: 'acme',
+        traceId,
+      });
+    }
+  });
+
+  test('counts the first as a miss and a repetition as a hit', async () => {
+    await knock();
+    await knock();
+    const { answers } = installation.metrics.countsOf('acme');
+    const counted = answers.filter((one) => one.source === source);
+    expect(counted).toContainEqual({ source, result: 'miss', count: 1 });
+    expect(counted).toContainEqual({ source, result: 'hit', count: 1 });
+  });
+});
+
+test('a repeated mutation is logged with the run that it was about', async () => {
+  await post('/v1/runs', { type: 'anything', input: {} }, 'k1');
+  const [runId = ''] = installation.world.db.runs.keys();
+  const cancel = () => post(`/v1/runs/${runId}/cancel`, {}, 'k2');
+  expect([await cancel(), await cancel()]).toEqual([200, 200]);
+  expect(linesOf('idempotency_hit')).toMatchObject([
+    {
+      fields: { key: 'api:c.ops:k2', cachedRunId: runId, source: 'api', tenantId: 'acme', traceId: TRACE },
+    },
+  ]);
+});
