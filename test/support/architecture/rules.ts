@@ -33,10 +33,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   http: { layers: PURE, packages: [] },
   triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods', 'node:crypto', 'zod'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
-  workflows: { layers: ['core', 'engine'], packages: ['zod'] },
+  capabilities: { layers: [...PURE, 'engine'], packages: ['@octokit/request', 'zod'] },
+  workflows: { layers: ['core', 'engine', 'capabilities'], packages: ['zod'] },
   testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
-    layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'workflows'],
+    layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'capabilities', 'workflows'],
     packages: [
       'node:crypto',
       'node:fs',

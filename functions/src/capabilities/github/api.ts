@@ -1,0 +1,181 @@
+/**
+ * Requests to GitHub's REST API, through Octokit. Owns what is common to all of them: who asks, how long an answer is
+ * waited for, and whether a request that got none, or a refusal, can have been applied.
+ *
+ * Must not: repeat a request by itself; the engine does, and knows whether it may.
+ */
+import type { request } from '@octokit/request';
+import { NotApplied, RetryAt } from '../../core/errors.ts';
+import type { Found } from '../../engine/define/capability.ts';
+import { type Clock, pause } from '../../ports/clock.ts';
+import { wasNeverSent } from '../unsent.ts';
+import { type Answer, judged, limitEnd } from './refusal.ts';
+
+/** Typed by the route: `octokit('POST /repos/{owner}/…', {…})`. */
+export type Octokit = typeof request;
+
+export interface GithubOptions {
+  /** E.g. `https://api.github.com`, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Asked at each request, since those of GitHub Apps last an hour; undefined: there is none, and nothing is sent. */
+  readonly token: () => string | undefined | Promise<string | undefined>;
+  readonly clock: Clock;
+  /**
+   * After how long a request that got no answer has certainly ended at GitHub, which gives none more than 10 s: only then
+   * does not finding what it asked for mean that it was not done.
+   */
+  readonly settleMs?: number;
+}
+
+const SETTLE_MS = 15_000;
+/** Twice what GitHub takes at most. */
+const TIMEOUT_MS = 20_000;
+const API_VERSION = '2022-11-28';
+export const PAGE_SIZE = 100;
+
+type Ask<T> = (octokit: Octokit) => Promise<{ readonly data: T }>;
+
+interface Asked {
+  /** In words, for messages. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+export class GithubApi {
+  readonly #options: GithubOptions;
+
+  constructor(options: GithubOptions) {
+    this.#options = options;
+  }
+
+  /** A request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
+  async act<T>(asked: Asked, ask: Ask<T>): Promise<T> {
+    try {
+      return await this.#send(asked, ask);
+    } catch (error) {
+      throw this.#judged(asked, error);
+    }
+  }
+
+  /** The same, where a refusal can mean that all is as it was to be. */
+  async ensure(asked: Asked, ask: Ask<unknown>, isSo: (refusal: Answer) => boolean): Promise<void> {
+    try {
+      await this.#send(asked, ask);
+    } catch (error) {
+      const answer = answerOf(error);
+      if (!answer || !isSo(answer)) throw this.#judged(asked, error);
+    }
+  }
+
+  /** A request that changes nothing. @throws RetryAt while GitHub's limits allow none, Error otherwise */
+  async read<T>(asked: Asked, ask: Ask<T>): Promise<T> {
+    try {
+      return await this.#send(asked, ask);
+    } catch (error) {
+      const answer = answerOf(error);
+      // What a read did not do is no matter; only that nothing was learnt.
+      if (!answer)
+        throw error instanceof NotApplied ? new Error(error.message, { cause: error.cause }) : error;
+      const said = `GitHub answered ${answer.status} to ${asked.what}: ${answer.message}`;
+      const retryAt = limitEnd(answer, this.#options.clock.now());
+      throw retryAt === undefined ? new Error(said) : new RetryAt(retryAt, said);
+    }
+  }
+
+  /**
+   * The first match in a list that is read page by page.
+   *
+   * @throws Error if it is not among the first `maxPages` pages: then nobody can say that it is not there
+   */
+  async findIn<T>(
+    { maxPages, ...asked }: Asked & { readonly maxPages: number },
+    ask: (
+      octokit: Octokit,
+      page: { readonly per_page: number; readonly page: number },
+    ) => ReturnType<Ask<T[]>>,
+    isIt: (item: T) => boolean,
+  ): Promise<T | undefined> {
+    for (let page = 1; page <= maxPages; page += 1) {
+      const items = await this.read(asked, (octokit) => ask(octokit, { per_page: PAGE_SIZE, page }));
+      const found = items.find(isIt);
+      if (found !== undefined || items.length < PAGE_SIZE) return found;
+    }
+    throw new Error(`${asked.what}: not among the first ${maxPages * PAGE_SIZE}, and there are more`);
+  }
+
+  /** Looks; and if there is nothing, once more when a request under way would have ended. */
+  async settled<T>(signal: AbortSignal, look: () => Promise<Found<T>>): Promise<Found<T>> {
+    const { clock, settleMs = SETTLE_MS } = this.#options;
+    const found = await look();
+    if (found.found || settleMs === 0) return found;
+    await pause(clock, settleMs, signal);
+    signal.throwIfAborted();
+    return look();
+  }
+
+  #judged({ what }: Asked, error: unknown): unknown {
+    const answer = answerOf(error);
+    return answer ? judged(what, answer, this.#options.clock.now()) : error;
+  }
+
+  async #send<T>({ what, signal }: Asked, ask: Ask<T>): Promise<T> {
+    const { baseUrl, token, clock } = this.#options;
+    const bearer = await token();
+    if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
+    const { request } = await import('@octokit/request');
+    if (signal.aborted) throw new NotApplied(`${what} was given up before it was sent`);
+    const tooLong = new AbortController();
+    const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
+    const octokit = request.defaults({
+      baseUrl,
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${bearer}`,
+        'user-agent': 'cairn',
+        'x-github-api-version': API_VERSION,
+      },
+      request: {
+        signal: AbortSignal.any([signal, tooLong.signal]),
+        // A redirected POST would become a GET, whose success is none.
+        redirect: 'manual',
+        log: SILENT,
+      },
+    });
+    try {
+      const answer = await ask(octokit);
+      // Octokit takes a redirect for a success.
+      const { status, data } = answer as { status?: number; data: T };
+      if (status !== undefined && status >= 300)
+        throw new NotApplied(`GitHub answered ${status} to ${what}: it has moved`, { final: true });
+      return data;
+    } catch (error) {
+      if (error instanceof NotApplied || answerOf(error)) throw error;
+      if (wasNeverSent(error))
+        throw new NotApplied(`GitHub could not be reached for ${what}`, { cause: error });
+      throw new Error(`GitHub gave no answer to ${what}`, { cause: error });
+    } finally {
+      cancel();
+    }
+  }
+}
+
+/** Octokit writes notices of deprecation to the console otherwise. */
+const nothing = () => undefined;
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+interface RequestError {
+  readonly message: string;
+  /** Absent: GitHub did not answer. */
+  readonly response?: { readonly status: number; readonly headers: Answer['headers'] };
+}
+
+/** What GitHub answered, of an error that Octokit made of an answer. */
+function answerOf(error: unknown): Answer | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { response, message } = error as RequestError;
+  if (!response) return undefined;
+  return { status: response.status, headers: response.headers, message: message.slice(0, MAX_SAID_CHARS) };
+}
+
+/** An error page can be long; the beginning says it. */
+const MAX_SAID_CHARS = 300;

@@ -1,0 +1,88 @@
+/**
+ * `github.create-check-run`: what a check found of a commit, with a text of its own. GitHub takes check runs from GitHub
+ * Apps only: the token must be one of an installation.
+ *
+ * GitHub takes no idempotency key, but an id of the caller's: `external_id` is the key, and after an answer that was lost
+ * the check runs of the commit are looked through for it.
+ */
+import { z } from 'zod';
+import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
+import type { GithubApi } from './api.ts';
+import { CommitSha, ownerAndRepo, Repository } from './place.ts';
+
+/** GitHub gives no more than 1,000 of a commit. */
+const MAX_PAGES = 10;
+const MAX_TEXT_CHARS = 65_000;
+
+export const createCheckRun = defineCapability({
+  id: 'github.create-check-run',
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  request: z.object({
+    repository: Repository,
+    sha: CommitSha,
+    name: z.string().min(1).max(100),
+    conclusion: z.enum([
+      'action_required',
+      'cancelled',
+      'failure',
+      'neutral',
+      'success',
+      'skipped',
+      'timed_out',
+    ]),
+    title: z.string().min(1).max(255),
+    /** Markdown. */
+    summary: z.string().max(MAX_TEXT_CHARS),
+    detailsUrl: z.url({ protocol: /^https?$/ }).optional(),
+  }),
+  response: z.object({ id: z.number(), url: z.string() }),
+});
+
+export function createCheckRunBinding(api: GithubApi): Binding {
+  return defineBinding(createCheckRun, {
+    id: 'github.create-check-run.octokit',
+    async call(
+      { repository, sha, name, conclusion, title, summary, detailsUrl },
+      { idempotencyKey, signal },
+    ) {
+      const made = await api.act({ what: `a check run of ${repository}@${sha}`, signal }, (octokit) =>
+        octokit('POST /repos/{owner}/{repo}/check-runs', {
+          ...ownerAndRepo(repository),
+          head_sha: sha,
+          name,
+          external_id: idempotencyKey,
+          status: 'completed',
+          conclusion,
+          output: { title, summary },
+          ...(detailsUrl === undefined ? {} : { details_url: detailsUrl }),
+        }),
+      );
+      return createCheckRun.response.parse({ id: made.id, url: made.html_url });
+    },
+    lookup({ repository, sha, name }, { idempotencyKey, signal }) {
+      return api.settled(signal, async () => {
+        const there = await api.findIn(
+          { what: `the check runs of ${repository}@${sha}`, signal, maxPages: MAX_PAGES },
+          async (octokit, page) => {
+            const answer = await octokit('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+              ...ownerAndRepo(repository),
+              ref: sha,
+              check_name: name,
+              // Not only the newest of each name.
+              filter: 'all',
+              ...page,
+            });
+            return { ...answer, data: answer.data.check_runs };
+          },
+          ({ external_id: id }) => id === idempotencyKey,
+        );
+        if (!there) return { found: false };
+        return {
+          found: true,
+          response: createCheckRun.response.parse({ id: there.id, url: there.html_url }),
+        };
+      });
+    },
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * `github.add-labels` and `github.remove-label`, of an issue or pull request. Its other labels are left alone.
+ *
+ * A label that is there is not put on a second time, and one that is gone is not taken off, so a repetition changes
+ * nothing: idempotent without a key. (Somebody who takes a label off between the two would see it come back.)
+ */
+import { z } from 'zod';
+import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
+import type { GithubApi } from './api.ts';
+import { IssueNumber, ownerAndRepo, Repository } from './place.ts';
+
+/** GitHub's limits: of a name, and of the labels of an issue. */
+const Label = z
+  .string()
+  .min(1)
+  .max(50)
+  .refine((name) => name !== '.' && name !== '..', 'would be another path of the API');
+const MAX_LABELS = 100;
+
+export const addLabels = defineCapability({
+  id: 'github.add-labels',
+  sideEffects: 'write',
+  idempotency: 'required',
+  request: z.object({
+    repository: Repository,
+    number: IssueNumber,
+    /** One that the repository does not have is made. */
+    labels: z.array(Label).min(1).max(MAX_LABELS),
+  }),
+  /** All that the issue has then. */
+  response: z.object({ labels: z.array(z.string()) }),
+});
+
+export function addLabelsBinding(api: GithubApi): Binding {
+  return defineBinding(addLabels, {
+    id: 'github.add-labels.octokit',
+    async call({ repository, number, labels }, { signal }) {
+      const all = await api.act({ what: `labels for ${repository}#${number}`, signal }, (octokit) =>
+        octokit('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', {
+          ...ownerAndRepo(repository),
+          issue_number: number,
+          labels,
+        }),
+      );
+      return { labels: all.map(({ name }) => name) };
+    },
+  });
+}
+
+export const removeLabel = defineCapability({
+  id: 'github.remove-label',
+  sideEffects: 'write',
+  idempotency: 'required',
+  request: z.object({ repository: Repository, number: IssueNumber, label: Label }),
+  response: z.object({}),
+});
+
+/** 404 has other reasons too, e.g. a repository that the token may not see. */
+const GONE = /^Label does not exist/;
+
+export function removeLabelBinding(api: GithubApi): Binding {
+  return defineBinding(removeLabel, {
+    id: 'github.remove-label.octokit',
+    async call({ repository, number, label }, { signal }) {
+      await api.ensure(
+        { what: `a label of ${repository}#${number} to be taken off`, signal },
+        (octokit) =>
+          octokit('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', {
+            ...ownerAndRepo(repository),
+            issue_number: number,
+            name: label,
+          }),
+        ({ status, message }) => status === 404 && GONE.test(message),
+      );
+      return {};
+    },
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * Owns what an answer of GitHub that is no success means for what was asked: certainly not done and when to come back,
+ * certainly not done and never to be, or unknown.
+ *
+ * Must not: treat an answer of the server's own failure (5xx) as a refusal; what was asked may have been done.
+ */
+import { NotApplied } from '../../core/errors.ts';
+import { notBeyond, retryAfter } from '../retry-after.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  /** What GitHub said. */
+  readonly message: string;
+}
+
+/** "Wait for at least one minute" where no header says how long (GitHub, "Rate limits for the REST API"). */
+const UNSAID_LIMIT_MS = 60_000;
+/** The reset is told in whole seconds, by GitHub's clock. */
+const RESET_SLACK_MS = 1_000;
+const SECONDARY = /secondary rate limit|abuse detection/i;
+
+/**
+ * For a request that would have changed something.
+ *
+ * @param what was asked, in words, for the message
+ */
+export function judged(what: string, answer: Answer, now: number): Error {
+  const { status } = answer;
+  const said = `GitHub answered ${status} to ${what}: ${answer.message}`;
+  const retryAt = limitEnd(answer, now);
+  if (retryAt !== undefined) return new NotApplied(said, { retryAt });
+  // A proxy gave up waiting, or the server failed: neither says what became of the request.
+  if (status === 408 || status >= 500) return new Error(said);
+  // Two requests at once; the next may pass.
+  if (status === 409) return new NotApplied(said);
+  return new NotApplied(said, { final: true });
+}
+
+/** When GitHub's limits allow the next request, if it was they that refused this one. */
+export function limitEnd({ status, headers, message }: Answer, now: number): number | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  const told = retryAfter(headerOf(headers, 'retry-after'), now);
+  if (told !== undefined) return told;
+  const reset = Number(headerOf(headers, 'x-ratelimit-reset'));
+  if (headerOf(headers, 'x-ratelimit-remaining') === '0' && reset > 0)
+    return notBeyond(reset * 1000 + RESET_SLACK_MS, now);
+  return status === 429 || SECONDARY.test(message) ? now + UNSAID_LIMIT_MS : undefined;
+}
+
+function headerOf(headers: Answer['headers'], name: string): string | undefined {
+  const value = headers[name];
+  return value === undefined ? undefined : String(value);
+}

@@ -1,0 +1,77 @@
+/**
+ * `github.set-commit-status`: says in one context (`cairn/review`) how a commit is doing; the newest one counts.
+ *
+ * GitHub takes no idempotency key, and keeps every status that was set. So the key stands in the link of the status, which
+ * GitHub gives back as it was, and after an answer that was lost the statuses of the commit are looked through for it.
+ */
+import { z } from 'zod';
+import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
+import type { GithubApi } from './api.ts';
+import { CommitSha, ownerAndRepo, Repository } from './place.ts';
+
+export const MAX_DESCRIPTION_CHARS = 140;
+/** GitHub keeps 1,000 statuses of a commit and context; the newest come first. */
+const MAX_PAGES = 10;
+const MARKER = 'cairn-effect';
+
+export const setCommitStatus = defineCapability({
+  id: 'github.set-commit-status',
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  request: z.object({
+    repository: Repository,
+    sha: CommitSha,
+    context: z.string().min(1).max(100),
+    state: z.enum(['error', 'failure', 'pending', 'success']),
+    description: z.string().max(MAX_DESCRIPTION_CHARS),
+    /** Where a person reads more. A parameter is added to it. */
+    targetUrl: z.url({ protocol: /^https?$/ }),
+  }),
+  response: z.object({ id: z.number() }),
+});
+
+export function setCommitStatusBinding(api: GithubApi): Binding {
+  return defineBinding(setCommitStatus, {
+    id: 'github.set-commit-status.octokit',
+    async call({ repository, sha, context, state, description, targetUrl }, { idempotencyKey, signal }) {
+      const made = await api.act({ what: `a status of ${repository}@${sha}`, signal }, (octokit) =>
+        octokit('POST /repos/{owner}/{repo}/statuses/{sha}', {
+          ...ownerAndRepo(repository),
+          sha,
+          state,
+          context,
+          description,
+          target_url: marked(targetUrl, idempotencyKey),
+        }),
+      );
+      return setCommitStatus.response.parse({ id: made.id });
+    },
+    lookup({ repository, sha }, { idempotencyKey, signal }) {
+      return api.settled(signal, async () => {
+        const there = await api.findIn(
+          { what: `the statuses of ${repository}@${sha}`, signal, maxPages: MAX_PAGES },
+          (octokit, page) =>
+            octokit('GET /repos/{owner}/{repo}/commits/{ref}/statuses', {
+              ...ownerAndRepo(repository),
+              ref: sha,
+              ...page,
+            }),
+          ({ target_url: url }) => keyIn(url) === idempotencyKey,
+        );
+        if (!there) return { found: false };
+        return { found: true, response: setCommitStatus.response.parse({ id: there.id }) };
+      });
+    },
+  });
+}
+
+function marked(targetUrl: string, idempotencyKey: string): string {
+  const url = new URL(targetUrl);
+  url.searchParams.set(MARKER, idempotencyKey);
+  return url.href;
+}
+
+function keyIn(url: string | null): string | undefined {
+  if (url === null || !URL.canParse(url)) return undefined;
+  return new URL(url).searchParams.get(MARKER) ?? undefined;
+}

@@ -1,0 +1,127 @@
+/**
+ * `slack.respond`: a message through the `response_url` that came with a slash command or a press of a button. Slack takes
+ * five messages there, within 30 minutes.
+ *
+ * Slack takes no idempotency key, and nobody can ask it what was posted: an answer that was lost leaves the message in
+ * doubt, and a person, who can look into the channel, decides. The URL is a secret: who has it can write into the channel.
+ */
+import { z } from 'zod';
+import { NotApplied } from '../../core/errors.ts';
+import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { retryAfter } from '../retry-after.ts';
+import { wasNeverSent } from '../unsent.ts';
+
+/** Slack cuts a longer text. */
+const MAX_TEXT_CHARS = 40_000;
+const SLACK_ORIGIN = 'https://hooks.slack.com';
+const MAX_URL_CHARS = 2_000;
+const TIMEOUT_MS = 10_000;
+/** Where Slack does not say how long its limit lasts: it allows one message a second. */
+const UNSAID_LIMIT_MS = 1_000;
+/** What Slack says is a word, or a line of JSON. */
+const MAX_SAID_CHARS = 200;
+
+export const slackRespond = defineCapability({
+  id: 'slack.respond',
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  request: z.object({
+    responseUrl: z.string().max(MAX_URL_CHARS),
+    /** Slack's mrkdwn. */
+    text: z.string().min(1).max(MAX_TEXT_CHARS),
+    /** To whoever typed the command (default), or to all in the channel. */
+    to: z.enum(['user', 'channel']).optional(),
+    /** In the place of the message whose button was pressed. A command has none. */
+    replaceOriginal: z.boolean().optional(),
+  }),
+  response: z.object({}),
+  secrets: { request: ['responseUrl'] },
+});
+
+export interface SlackRespondOptions {
+  /** Where Slack takes messages, without a slash at the end: `https://hooks.slack.com`, or what stands in for it. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+}
+
+export function slackRespondBinding({ baseUrl, clock }: SlackRespondOptions): Binding {
+  return defineBinding(slackRespond, {
+    id: 'slack.respond.fetch',
+    async call({ responseUrl, text, to, replaceOriginal }, { signal }) {
+      const body = {
+        text,
+        response_type: to === 'channel' ? 'in_channel' : 'ephemeral',
+        replace_original: replaceOriginal ?? false,
+      };
+      const answer = await post(addressOf(responseUrl, baseUrl), body, { signal, clock });
+      throwUnlessPosted(answer, clock.now());
+      return {};
+    },
+  });
+}
+
+/** The URL came from outside: only its path is followed, and only if it is one of Slack's. */
+function addressOf(responseUrl: string, baseUrl: string): URL {
+  const url = URL.canParse(responseUrl) ? new URL(responseUrl) : undefined;
+  const base = new URL(baseUrl);
+  if (url?.origin === SLACK_ORIGIN || url?.origin === base.origin)
+    return new URL(`${url.pathname}${url.search}`, base);
+  throw new NotApplied(`the response_url is none of ${SLACK_ORIGIN}`, { final: true });
+}
+
+interface SlackAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+async function post(
+  url: URL,
+  body: object,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<SlackAnswer> {
+  if (signal.aborted) throw new NotApplied('the message was given up before it was sent');
+  const tooLong = new AbortController();
+  const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, tooLong.signal]),
+    });
+    const text = (await response.text()).slice(0, MAX_SAID_CHARS);
+    return {
+      status: response.status,
+      retryAfter: response.headers.get('retry-after') ?? undefined,
+      text,
+    };
+  } catch (error) {
+    // The error names the URL, which is secret.
+    if (wasNeverSent(error)) throw new NotApplied('Slack could not be reached');
+    throw new Error('Slack gave no answer to a message');
+  } finally {
+    cancel();
+  }
+}
+
+/** @throws NotApplied for a refusal, Error where the message may be there */
+function throwUnlessPosted({ status, retryAfter: header, text }: SlackAnswer, now: number): void {
+  const said = `Slack answered ${status} to a message: ${text}`;
+  if (status === 429)
+    throw new NotApplied(said, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
+  if (status === 408 || status >= 500) throw new Error(said);
+  // An expired or used URL is a 404, or a 200 that says so.
+  if (status >= 300 || isRefusal(text)) throw new NotApplied(said, { final: true });
+}
+
+function isRefusal(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'ok' in value && value.ok === false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { GithubApi } from '../../../functions/src/capabilities/github/api.ts';
+import {
+  createComment,
+  createCommentBinding,
+} from '../../../functions/src/capabilities/github/create-comment.ts';
+import { NotApplied } from '../../../functions/src/core/errors.ts';
+import { until } from '../../local/support.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { deadUrl, type ScriptedServer, startScriptedServer, thrownBy } from '../scripted-server.ts';
+
+const KEY = 'a'.repeat(64);
+const REQUEST = { repository: 'acme/uploader', number: 7, body: 'Well done.' };
+const MADE = {
+  status: 201,
+  body: { id: 3, html_url: 'https://github.com/acme/uploader/pull/7#issuecomment-3' },
+};
+
+let server: ScriptedServer;
+let clock: VirtualClock;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.stop());
+beforeEach(() => {
+  clock = new VirtualClock();
+  server.asked.length = 0;
+  server.answers = [MADE];
+});
+
+interface Options {
+  readonly baseUrl?: string;
+  readonly token?: string | null;
+  readonly settleMs?: number;
+}
+
+function binding({ baseUrl = server.url, token = 't0ken', settleMs = 0 }: Options = {}) {
+  return createCommentBinding(new GithubApi({ baseUrl, token: () => token ?? undefined, clock, settleMs }));
+}
+
+function call(options: Options = {}, signal = new AbortController().signal) {
+  return binding(options).call(REQUEST, { idempotencyKey: KEY, signal });
+}
+
+function look(options: Options = {}, signal = new AbortController().signal) {
+  return binding(options).lookup?.(REQUEST, { idempotencyKey: KEY, signal }) ?? Promise.reject(new Error());
+}
+
+function advance(ms: number): void {
+  const end = clock.now() + ms;
+  while (clock.fireNext(end));
+  clock.jump(end - clock.now());
+}
+
+/** What an error of a binding tells the ledger. */
+function meaning(error: Error): string {
+  if (!(error instanceof NotApplied)) return 'in doubt';
+  return error.final ? 'never' : 'not applied';
+}
+
+describe('a request', () => {
+  test('shows the token, and asks for the version of the API it was written for', async () => {
+    await call();
+    expect(server.asked).toHaveLength(1);
+    expect(server.asked[0]).toMatchObject({
+      method: 'POST',
+      path: '/repos/acme/uploader/issues/7/comments',
+      headers: {
+        authorization: 'Bearer t0ken',
+        'user-agent': 'cairn',
+        'x-github-api-version': '2022-11-28',
+      },
+    });
+  });
+
+  test('is not sent without a token, and never will be', async () => {
+    expect(meaning(await thrownBy(call({ token: null })))).toBe('never');
+    expect(server.asked).toEqual([]);
+  });
+
+  test('that nobody wants any more is not sent', async () => {
+    expect(meaning(await thrownBy(call({}, AbortSignal.abort())))).toBe('not applied');
+    expect(server.asked).toEqual([]);
+  });
+
+  test('to a server that is not there was certainly not applied', async () => {
+    expect(meaning(await thrownBy(call({ baseUrl: await deadUrl() })))).toBe('not applied');
+  });
+
+  test('whose connection broke after it was sent is in doubt', async () => {
+    server.answers = ['cut'];
+    expect(meaning(await thrownBy(call()))).toBe('in doubt');
+  });
+
+  test('that was given up after it was sent is in doubt', async () => {
+    server.answers = ['hang'];
+    const body = new AbortController();
+    const thrown = thrownBy(call({}, body.signal));
+    await until(() => server.asked.length === 1, 'the request');
+    body.abort();
+    expect(meaning(await thrown)).toBe('in doubt');
+  });
+
+  test('that gets no answer in 20 s is in doubt', async () => {
+    server.answers = ['hang'];
+    const thrown = thrownBy(call());
+    await until(() => server.asked.length === 1, 'the request');
+    advance(20_000);
+    expect(meaning(await thrown)).toBe('in doubt');
+  });
+
+  test('that is sent elsewhere does not follow, and says so', async () => {
+    server.answers = [{ status: 307, headers: { location: `${server.url}/repositories/1` } }];
+    const error = await thrownBy(call());
+    expect([meaning(error), error.message]).toEqual(['never', expect.stringContaining('307')]);
+    expect(server.asked).toHaveLength(1);
+  });
+
+  test('that succeeds with what is no comment is in doubt', async () => {
+    server.answers = [{ status: 200, body: '<html>a proxy says hello</html>' }];
+    expect(meaning(await thrownBy(call()))).toBe('in doubt');
+  });
+
+  test('that is refused says what GitHub said, and neither token nor body', async () => {
+    server.answers = [{ status: 422, body: { message: 'Validation Failed' } }];
+    const error = await thrownBy(call());
+    expect(error.message).toBe('GitHub answered 422 to a comment on acme/uploader#7: Validation Failed');
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('t0ken');
+  });
+});
+
+describe('a look', () => {
+  const page = (count: number, body = 'other') => ({
+    status: 200,
+    body: Array.from({ length: count }, (_, id) => ({ id, body, html_url: `https://x/${id}` })),
+  });
+  const marked = {
+    status: 200,
+    body: [{ id: 9, html_url: 'https://x/9', body: `Hi <!-- cairn-effect: ${KEY} -->` }],
+  };
+
+  test('goes through the pages until it has found the mark', async () => {
+    server.answers = [page(100), page(100), marked];
+    expect(await look()).toEqual({ found: true, response: { id: 9, url: 'https://x/9' } });
+    expect(server.asked.map(({ path }) => new URLSearchParams(path.split('?')[1]).get('page'))).toEqual([
+      '1',
+      '2',
+      '3',
+    ]);
+  });
+
+  test('that found nothing looks again when a request under way would have ended', async () => {
+    server.answers = [page(0), marked];
+    const found = look({ settleMs: 15_000 });
+    await until(() => clock.nextAt === clock.now() + 15_000, 'the pause');
+    advance(14_999);
+    expect(server.asked).toHaveLength(1);
+    advance(1);
+    expect(await found).toMatchObject({ found: true });
+  });
+
+  test('says that it is not there only after the second look', async () => {
+    server.answers = [page(0)];
+    const found = look({ settleMs: 15_000 });
+    await until(() => clock.nextAt === clock.now() + 15_000, 'the pause');
+    advance(15_000);
+    expect(await found).toEqual({ found: false });
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test('cannot know if there are more pages than it reads', async () => {
+    server.answers = [page(100)];
+    expect(await thrownBy(look())).not.toBeInstanceOf(NotApplied);
+    expect(server.asked).toHaveLength(26);
+  });
+
+  test.each([
+    ['is refused', { status: 404, body: { message: 'Not Found' } }],
+    ['is sent elsewhere', { status: 301, headers: { location: '/elsewhere' } }],
+    ['breaks', 'cut' as const],
+  ])('that %s says nothing of whether the action took place', async (_what, answer) => {
+    server.answers = [answer];
+    const error = await thrownBy(look());
+    expect([error instanceof NotApplied, error.name]).toEqual([false, 'Error']);
+  });
+
+  test('that GitHub limits says when to look again', async () => {
+    server.answers = [{ status: 429, headers: { 'retry-after': '30' } }];
+    expect(await thrownBy(look())).toMatchObject({ name: 'RetryAt', at: clock.now() + 30_000 });
+  });
+
+  test('without a token says nothing either', async () => {
+    expect(await thrownBy(look({ token: null }))).not.toBeInstanceOf(NotApplied);
+  });
+});
+
+test.each([
+  ['acme', 'no owner'],
+  ['acme/..', 'another path'],
+  ['acme/.', 'another path'],
+  ['acme/up loader', 'a space'],
+  ['acme/a/b', 'three parts'],
+  ['../..', 'another path'],
+  ['acme/x?y', 'a query'],
+])('a repository %j is refused: %s', (repository) => {
+  expect(createComment.request.safeParse({ ...REQUEST, repository }).success).toBe(false);
+});

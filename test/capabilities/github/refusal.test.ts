@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { judged } from '../../../functions/src/capabilities/github/refusal.ts';
+import { retryAfter } from '../../../functions/src/capabilities/retry-after.ts';
+import { NotApplied } from '../../../functions/src/core/errors.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const inSeconds = (s: number) => NOW + s * 1000;
+
+function judge(status: number, headers: Record<string, string | number> = {}, message = 'no') {
+  const error = judged('a comment', { status, headers, message }, NOW);
+  if (!(error instanceof NotApplied)) return 'in doubt';
+  if (error.retryAt !== undefined) return { retryAt: error.retryAt };
+  return error.final ? 'never' : 'try again';
+}
+
+const secondary = 'You have exceeded a secondary rate limit. Please wait a few minutes';
+
+test.each([
+  [400, {}, 'Problems parsing JSON', 'never'],
+  [401, {}, 'Bad credentials', 'never'],
+  [403, {}, 'Resource not accessible by integration', 'never'],
+  [404, {}, 'Not Found', 'never'],
+  [410, {}, 'This issue was deleted', 'never'],
+  [413, {}, 'Payload Too Large', 'never'],
+  [422, {}, 'Validation Failed', 'never'],
+  [451, {}, 'Repository access blocked', 'never'],
+  [409, {}, 'Conflict', 'try again'],
+  [408, {}, 'Request Timeout', 'in doubt'],
+  [500, {}, 'Server Error', 'in doubt'],
+  [502, {}, 'Bad Gateway', 'in doubt'],
+  [503, { 'retry-after': '5' }, 'Service Unavailable', 'in doubt'],
+  [504, {}, 'Gateway Timeout', 'in doubt'],
+  [403, { 'retry-after': '60' }, secondary, { retryAt: inSeconds(60) }],
+  [429, { 'retry-after': '7' }, 'Too Many Requests', { retryAt: inSeconds(7) }],
+  [429, { 'retry-after': new Date(inSeconds(90)).toUTCString() }, '', { retryAt: inSeconds(90) }],
+  [403, { 'retry-after': '0' }, '', { retryAt: NOW }],
+  [
+    403,
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': NOW / 1000 + 600 },
+    'API rate limit exceeded',
+    { retryAt: inSeconds(601) },
+  ],
+  [403, { 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': NOW / 1000 + 600 }, 'Forbidden', 'never'],
+  [429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': NOW / 1000 - 600 }, '', { retryAt: NOW }],
+  [403, {}, secondary, { retryAt: inSeconds(60) }],
+  [403, {}, 'You have triggered an abuse detection mechanism', { retryAt: inSeconds(60) }],
+  [429, {}, '', { retryAt: inSeconds(60) }],
+  [429, { 'retry-after': 'soon' }, '', { retryAt: inSeconds(60) }],
+  [429, { 'retry-after': '99999999' }, '', { retryAt: NOW + DAY_MS }],
+])('an answer %i with %j ("%s") means: %j', (status, headers, message, meaning) => {
+  expect(judge(status, headers as Record<string, string | number>, message)).toEqual(meaning);
+});
+
+test('no failure of the server is ever taken for a refusal', () => {
+  const headers = fc.dictionary(
+    fc.constantFrom('retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'),
+    fc.oneof(fc.constant('0'), fc.integer().map(String), fc.string()),
+    { noNullPrototype: true },
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 500, max: 599 }), headers, fc.string(), (status, given, message) => {
+      expect(judge(status, given, message)).toBe('in doubt');
+    }),
+  );
+});
+
+test('whatever a receiver says of its patience, the time is one between now and a day on, or none', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.nat().map(String), fc.date().map(String)), (text) => {
+      const at = retryAfter(text, NOW);
+      if (at === undefined) return;
+      expect(at).toBeGreaterThanOrEqual(NOW);
+      expect(at).toBeLessThanOrEqual(NOW + DAY_MS);
+    }),
+  );
+});
