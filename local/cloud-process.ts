@@ -10,6 +10,8 @@ export interface Ready {
   readonly tasks: string;
   readonly pubsub: string;
   readonly control: string;
+  readonly github: string;
+  readonly slack: string;
   readonly projectId: string;
   readonly apiKey: string;
   readonly secrets: { readonly github: string; readonly slack: string };

@@ -21,7 +21,7 @@ import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subsc
 import { queueOf } from './host/queue-of.ts';
 import { workerEnv } from './host/worker-env.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { startFirestore, startPubsub, startTasks } from './stand-ins.ts';
+import { startFirestore, startGithub, startPubsub, startSlack, startTasks } from './stand-ins.ts';
 import { type MovableClock, movableClock } from './time/clock.ts';
 
 export interface LocalCloudOptions {
@@ -51,6 +51,10 @@ export interface LocalCloud {
   readonly tasks: string;
   readonly pubsub: string;
   readonly control: string;
+  /** GitHub's API, as the functions know it. */
+  readonly github: string;
+  /** Where messages to Slack go. */
+  readonly slack: string;
   /** Functions are at `{functionsUrl}/{name}`. */
   readonly functionsUrl: string;
   readonly projectId: string;
@@ -88,7 +92,9 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
 
-  const [firestore, tasks, pubsub] = await Promise.all([
+  // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
+  const githubToken = (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN');
+  const [firestore, tasks, pubsub, github, slack] = await Promise.all([
     startFirestore({
       dir,
       clock,
@@ -106,6 +112,8 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
       stack,
       outside: outside.PUBSUB_EMULATOR_HOST,
     }),
+    startGithub({ dir, clock, stack, outside: outside.CAIRN_GITHUB_API_URL, token: githubToken }),
+    startSlack({ dir, clock, stack }),
   ]);
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startFunctionsHost({
@@ -139,12 +147,14 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
         tasks: tasksHost,
         pubsub: pubsub.host,
         functionsUrl: host.url,
+        github: { url: github.url, token: githubToken },
+        slack: slack.url,
         outside,
       }),
       onFunctions(specs) {
         const values: Record<string, string> = {};
         for (const name of new Set(specs.flatMap((spec) => spec.secrets))) {
-          values[name] = outside[name] ?? dev.secret(name);
+          values[name] = name === 'GITHUB_TOKEN' ? githubToken : (outside[name] ?? dev.secret(name));
           secrets[shortName(name)] = values[name];
         }
         for (const spec of specs) {
@@ -171,7 +181,8 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     port: options.port ?? 0,
     rewrites: rewritesOf(options.firebaseJson ?? join(ROOT, 'firebase.json'), log),
     serve: host.serve,
-    welcome: () => welcomePage({ gateway: gateway.url, apiKey, githubSecret: secrets.github }),
+    welcome: () =>
+      welcomePage({ gateway: gateway.url, github: github.url, apiKey, githubSecret: secrets.github }),
   });
   stack.defer(() => gateway.stop(0));
   if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
@@ -181,6 +192,8 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     routes: controlRoutes({
       firestore: firestore.local,
       pubsub: pubsub.local,
+      github: github.local,
+      slack,
       clock,
       pids,
       counts: () => ({ tasks: tasks?.counts ?? null, pubsub: pubsub.local?.counts ?? null }),
@@ -205,6 +218,8 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     tasks: tasksHost,
     pubsub: pubsub.host,
     control: control.url,
+    github: github.url,
+    slack: slack.url,
     functionsUrl: host.url,
     projectId,
     apiKey,
@@ -239,5 +254,5 @@ function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[
 }
 
 function shortName(secret: string): string {
-  return secret.toLowerCase().replace(/_(webhook|signing)?_?(secret|token|key)$/, '');
+  return secret.toLowerCase().replace(/_(?:webhook|signing)_(?:secret|token|key)$/, '');
 }

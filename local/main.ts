@@ -75,8 +75,11 @@ async function end(): Promise<void> {
   process.exit(0);
 }
 
-function readyLine({ gateway, firestore, tasks, pubsub, control, projectId, apiKey, secrets, pids }: Cloud) {
-  return { ready: true, gateway, firestore, tasks, pubsub, control, projectId, apiKey, secrets, pids };
+function readyLine(cloud: Cloud) {
+  const { gateway, firestore, tasks, pubsub, control, github, slack, projectId, apiKey, secrets, pids } =
+    cloud;
+  const servers = { gateway, firestore, tasks, pubsub, control, github, slack };
+  return { ready: true, ...servers, projectId, apiKey, secrets, pids };
 }
 
 async function greeting({
@@ -85,11 +88,13 @@ async function greeting({
   tasks,
   pubsub,
   control,
+  github,
+  slack,
   apiKey,
   secrets,
 }: Cloud): Promise<string> {
   const { commandsToTry } = await import('./gateway/welcome.ts');
-  const commands = commandsToTry({ gateway, apiKey, githubSecret: secrets.github });
+  const commands = commandsToTry({ gateway, github, apiKey, githubSecret: secrets.github });
   return `Cairn's local cloud is ready.
 
   gateway    ${gateway}
@@ -97,6 +102,8 @@ async function greeting({
   Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
   Tasks      ${tasks}
   Pub/Sub    ${pubsub}   (PUBSUB_EMULATOR_HOST)
+  GitHub     ${github}   (stands in for api.github.com: reviews post here)
+  Slack      ${slack}   (stands in for hooks.slack.com)
   control    ${control}
   state      ${flags.data}
 

@@ -1,11 +1,12 @@
 /**
- * Starts the servers that stand in for Google's, each on its own state. Part of the composition root `cloud.ts`; owns
+ * Starts the servers that stand in for Google's and for what functions act upon, each on its own state. Part of the composition root `cloud.ts`; owns
  * which file a server keeps its state in.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlledFirestore } from './control/routes.ts';
+import type { OutsideServer } from './outside/server.ts';
 import type { PubsubServer } from './pubsub/server.ts';
 import type { Dispatch } from './tasks/attempt.ts';
 import { startTasksServer, type TasksServer } from './tasks/server.ts';
@@ -86,6 +87,32 @@ export async function startPubsub({
   });
   stack.defer(() => server.stop());
   return { host: server.host, local: server };
+}
+
+/** GitHub's API, or where the one from outside is. It stops with the stack. */
+export async function startGithub({
+  dir,
+  clock,
+  stack,
+  outside,
+  token,
+}: ServerContext & { readonly outside: string | undefined; readonly token: string }): Promise<{
+  readonly url: string;
+  readonly local: OutsideServer | undefined;
+}> {
+  if (outside) return { url: outside, local: undefined };
+  const { startGithubServer } = await import('./github/server.ts');
+  const server = await startGithubServer({ storage: storageIn(dir, 'github.sqlite'), clock, token });
+  stack.defer(() => server.stop());
+  return { url: server.url, local: server };
+}
+
+/** Where Slack takes messages. It stops with the stack. */
+export async function startSlack({ dir, clock, stack }: ServerContext): Promise<OutsideServer> {
+  const { startSlackServer } = await import('./slack/server.ts');
+  const server = await startSlackServer({ storage: storageIn(dir, 'slack.sqlite'), clock });
+  stack.defer(() => server.stop());
+  return server;
 }
 
 /** Decimal digits, as Cloud Tasks makes them; drawn from 2^94 possibilities, so never the same twice. */

@@ -1,6 +1,7 @@
 /** Reads the fault rules of a control request. Loaded on use: validation is no part of a start. */
 import { z } from 'zod';
-import type { FaultRule } from '../firestore/faults.ts';
+import type { Fault as FaultOfGoogle, FaultRule } from '../firestore/faults.ts';
+import type { OutsideFault as FaultOutside } from '../outside/faults.ts';
 import { ControlError } from './route.ts';
 
 /** Longer than any deadline of a client: a fault beyond it would look like a hanging server. */
@@ -17,25 +18,63 @@ const Fault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cut-stream'), afterMessages: z.int().min(0) }),
 ]);
 
-const Request = z.strictObject({
-  seed: z.int().min(0).max(0xffff_ffff),
-  rules: z
-    .array(
-      z.strictObject({
-        call: z.string().min(1).exactOptional(),
-        path: z.string().min(1).exactOptional(),
-        probability: z.number().min(0).max(1),
-        after: z.int().min(0).exactOptional(),
-        times: z.int().min(1).exactOptional(),
-        fault: Fault,
-      }),
-    )
-    .max(MAX_RULES),
-});
+const Status = z.int().min(400).max(599);
+
+/** Of something outside that functions act upon. */
+const OutsideFault = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('latency'), ms: z.number().min(0).max(MAX_LATENCY_MS) }),
+  z.strictObject({ kind: z.literal('refuse'), status: Status, message: z.string().exactOptional() }),
+  z.strictObject({
+    kind: z.literal('rate-limit'),
+    status: z.literal([403, 429]),
+    retryAfterS: z.int().min(0).exactOptional(),
+    message: z.string().exactOptional(),
+  }),
+  z.strictObject({ kind: z.literal('cut-before') }),
+  z.strictObject({ kind: z.literal('lost-answer') }),
+  z.strictObject({ kind: z.literal('fail-after'), status: Status }),
+  z.strictObject({ kind: z.literal('hang-before') }),
+  z.strictObject({ kind: z.literal('hang-after') }),
+]);
+
+function requestOf<Kind extends z.ZodType>(fault: Kind) {
+  return z.strictObject({
+    seed: z.int().min(0).max(0xffff_ffff),
+    rules: z
+      .array(
+        z.strictObject({
+          call: z.string().min(1).exactOptional(),
+          path: z.string().min(1).exactOptional(),
+          probability: z.number().min(0).max(1),
+          after: z.int().min(0).exactOptional(),
+          times: z.int().min(1).exactOptional(),
+          fault,
+        }),
+      )
+      .max(MAX_RULES),
+  });
+}
+
+const FaultRequest = requestOf(Fault);
+const OutsideFaultRequest = requestOf(OutsideFault);
+
+interface Faulty<Kind> {
+  readonly seed: number;
+  readonly rules: readonly FaultRule<Kind>[];
+}
 
 /** @throws ControlError 400 that names the field at fault. */
-export function readFaults(body: unknown): { readonly seed: number; readonly rules: readonly FaultRule[] } {
-  const read = Request.safeParse(body);
+export function readFaults(body: unknown): Faulty<FaultOfGoogle> {
+  return read(FaultRequest, body);
+}
+
+/** @throws ControlError likewise */
+export function readOutsideFaults(body: unknown): Faulty<FaultOutside> {
+  return read(OutsideFaultRequest, body);
+}
+
+function read<T>(schema: z.ZodType<T>, body: unknown): T {
+  const read = schema.safeParse(body);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new ControlError(400, `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'is not valid'}`);

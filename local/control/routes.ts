@@ -1,13 +1,14 @@
 /** The routes every local cloud has: meter, faults, export and import, clock, processes, and the Firestore emulator's own reset call. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { FaultRule } from '../firestore/faults.ts';
+import type { Fault, FaultRule } from '../firestore/faults.ts';
+import type { OutsideFault } from '../outside/faults.ts';
 import type { MovableClock } from '../time/clock.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 
-export interface ControlledFaults {
-  set(rules: readonly FaultRule[], seed: number): void;
+export interface ControlledFaults<Kind = Fault> {
+  set(rules: readonly FaultRule<Kind>[], seed: number): void;
   clear(): void;
   injected(): Record<string, number>;
 }
@@ -30,17 +31,25 @@ export interface RoutesOptions {
   readonly firestore: ControlledFirestore | undefined;
   /** Absent when an outside one is used. */
   readonly pubsub: { readonly faults: ControlledFaults } | undefined;
+  /** Absent when an outside one is used. */
+  readonly github: { readonly faults: ControlledFaults<OutsideFault> } | undefined;
+  readonly slack: { readonly faults: ControlledFaults<OutsideFault> };
   readonly clock: MovableClock;
   pids(): unknown;
   /** Counters of the other servers, added to the meter's answer. */
   counts(): object;
 }
 
-export function controlRoutes({ firestore, pubsub, clock, pids, counts }: RoutesOptions): Route[] {
-  const local = () => {
-    if (firestore === undefined) throw new ControlError(501, 'Firestore is not served by this local cloud');
-    return firestore;
-  };
+export function controlRoutes({
+  firestore,
+  pubsub,
+  github,
+  slack,
+  clock,
+  pids,
+  counts,
+}: RoutesOptions): Route[] {
+  const local = () => served('Firestore', firestore);
   const clockNow = () => ({ now: new Date(clock.now()).toISOString(), offsetMs: clock.offsetMs() });
   return [
     { method: 'GET', path: /^\/pids$/, answer: pids },
@@ -64,11 +73,10 @@ export function controlRoutes({ firestore, pubsub, clock, pids, counts }: Routes
       },
     },
     { method: 'POST', path: /^\/meter\/reset$/, answer: () => local().meter.reset() },
-    ...faultRoutes(/^\/faults$/, () => local().faults),
-    ...faultRoutes(/^\/faults\/pubsub$/, () => {
-      if (pubsub === undefined) throw new ControlError(501, 'Pub/Sub is not served by this local cloud');
-      return pubsub.faults;
-    }),
+    ...faultRoutes(/^\/faults$/, () => local().faults, 'readFaults'),
+    ...faultRoutes(/^\/faults\/pubsub$/, () => served('Pub/Sub', pubsub).faults, 'readFaults'),
+    ...faultRoutes(/^\/faults\/github$/, () => served('GitHub', github).faults, 'readOutsideFaults'),
+    ...faultRoutes(/^\/faults\/slack$/, () => slack.faults, 'readOutsideFaults'),
     {
       method: 'POST',
       path: /^\/export$/,
@@ -118,15 +126,27 @@ export function controlRoutes({ firestore, pubsub, clock, pids, counts }: Routes
   ];
 }
 
-function faultRoutes(path: RegExp, faults: () => ControlledFaults): Route[] {
+function served<T>(name: string, server: T | undefined): T {
+  if (server === undefined) throw new ControlError(501, `${name} is not served by this local cloud`);
+  return server;
+}
+
+type Readers = typeof import('./fault-rules.ts');
+
+/** Which faults there are depends on the server; `reader` knows them. */
+function faultRoutes<Reader extends keyof Readers>(
+  path: RegExp,
+  faults: () => ControlledFaults<ReturnType<Readers[Reader]>['rules'][number]['fault']>,
+  reader: Reader,
+): Route[] {
   return [
     { method: 'GET', path, answer: () => ({ injected: faults().injected() }) },
     {
       method: 'PUT',
       path,
       async answer({ body }) {
-        const { readFaults } = await import('./fault-rules.ts');
-        const { seed, rules } = readFaults(body);
+        const readers = await import('./fault-rules.ts');
+        const { seed, rules } = readers[reader](body) as ReturnType<Readers[Reader]>;
         faults().set(rules, seed);
       },
     },

@@ -17,8 +17,8 @@ export type Fault =
   /** Does what was asked, durably, and then the process dies without an answer. */
   | { readonly kind: 'crash' };
 
-/** JSON-able. */
-export interface FaultRule {
+/** JSON-able. A server of another kind has faults of its own. */
+export interface FaultRule<Kind = Fault> {
   /** Name of the call, e.g. `Commit`; absent: any. */
   readonly call?: string;
   /** Only requests that touch a document or collection whose path contains this text; absent: any. */
@@ -29,12 +29,12 @@ export interface FaultRule {
   readonly after?: number;
   /** It happens at most this often; absent: without end. */
   readonly times?: number;
-  readonly fault: Fault;
+  readonly fault: Kind;
 }
 
-export class Faults {
+export class Faults<Kind extends { readonly kind: string } = Fault> {
   readonly #crash: (() => void) | undefined;
-  #rules: { readonly rule: FaultRule; left: number; spared: number }[] = [];
+  #rules: { readonly rule: FaultRule<Kind>; left: number; spared: number }[] = [];
   #random: () => number = generator(0);
   readonly #injected = new Map<string, number>();
 
@@ -44,7 +44,7 @@ export class Faults {
   }
 
   /** Replaces all rules; the draws begin anew from `seed`. */
-  set(rules: readonly FaultRule[], seed: number): void {
+  set(rules: readonly FaultRule<Kind>[], seed: number): void {
     for (const { probability, fault } of rules) {
       if (fault.kind === 'crash' && !this.#crash) throw new Error('This server cannot be made to crash.');
       if (!(probability >= 0 && probability <= 1))
@@ -69,7 +69,7 @@ export class Faults {
   }
 
   /** What befalls this call: the first rule that matches and is drawn. `paths` is asked only when a rule needs it. */
-  draw(call: string, paths: () => readonly string[]): Fault | undefined {
+  draw(call: string, paths: () => readonly string[]): Kind | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
       if (entry.left <= 0 || (rule.call !== undefined && rule.call !== call)) continue;

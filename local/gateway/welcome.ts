@@ -3,6 +3,8 @@ import { createHmac } from 'node:crypto';
 
 export interface Welcome {
   readonly gateway: string;
+  /** GitHub's API, where the review posts. */
+  readonly github: string;
   readonly apiKey: string;
   readonly githubSecret: string | undefined;
 }
@@ -46,8 +48,8 @@ export const EXAMPLE_PAYLOAD = JSON.stringify({
   sender: { login: 'ada', id: 1, type: 'User' },
 });
 
-/** Shell commands, ready to paste: one signed delivery (if the secret is known), then the runs. */
-export function commandsToTry({ gateway, apiKey, githubSecret }: Welcome): string[] {
+/** Shell commands, ready to paste: one signed delivery (if the secret is known), the runs, what the review of it posts. */
+export function commandsToTry({ gateway, github, apiKey, githubSecret }: Welcome): string[] {
   const list = `curl -s ${gateway}/v1/runs -H 'authorization: Bearer ${apiKey}'`;
   if (githubSecret === undefined) return [list];
   const signature = createHmac('sha256', first(githubSecret)).update(EXAMPLE_PAYLOAD).digest('hex');
@@ -59,7 +61,7 @@ export function commandsToTry({ gateway, apiKey, githubSecret }: Welcome): strin
     `-H 'x-hub-signature-256: sha256=${signature}'`,
     `-d '${EXAMPLE_PAYLOAD}'`,
   ].join(' \\\n  ');
-  return [deliver, list];
+  return [deliver, list, `curl -s ${github}/repos/${REPOSITORY.full_name}/issues/7/comments`];
 }
 
 /** While a secret is being exchanged there are several, separated by commas; each one is valid. */
@@ -77,12 +79,13 @@ export function welcomePage(welcome: Welcome): string {
   pre { background: #f4f4f2; padding: 1rem; overflow-x: auto; }
 </style>
 <h1>Cairn runs here</h1>
-<p>This is the local cloud: Firestore, Cloud Tasks, the functions and a scheduler, on this machine only.</p>
+<p>This is the local cloud: Firestore, Cloud Tasks, Pub/Sub, the functions, a scheduler, and a stand-in for GitHub, on
+this machine only.</p>
 <ul>
   <li><code>/webhooks/github</code> takes signed GitHub deliveries and makes each one run</li>
   <li><code>/v1/runs</code> lists runs; the API key is printed by <code>npm start</code> and used below</li>
 </ul>
-<h2>Send a first webhook, then look at the run</h2>
+<h2>Send a first webhook, then look at the run, and at the comment it posts</h2>
 ${commands.join('\n')}
 </html>
 `;

@@ -7,12 +7,15 @@ export interface WorkerEnvOptions {
   readonly tasks: string;
   readonly pubsub: string;
   readonly functionsUrl: string;
+  /** Where functions act: never what this machine's environment says, which in a CI of GitHub's is the real one. */
+  readonly github: { readonly url: string; readonly token: string };
+  readonly slack: string;
   /** What is set from outside wins over every value of ours. */
   readonly outside: Readonly<Record<string, string | undefined>>;
 }
 
 export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
-  const { projectId, region, firestore, tasks, pubsub, functionsUrl, outside } = options;
+  const { projectId, region, firestore, tasks, pubsub, functionsUrl, github, slack, outside } = options;
   const ours = {
     GCLOUD_PROJECT: projectId,
     GOOGLE_CLOUD_PROJECT: projectId,
@@ -36,5 +39,13 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
   const set = Object.entries(outside).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return { ...ours, ...Object.fromEntries(set), GCLOUD_PROJECT: projectId, GOOGLE_CLOUD_PROJECT: projectId };
+  return {
+    ...ours,
+    ...Object.fromEntries(set),
+    GCLOUD_PROJECT: projectId,
+    GOOGLE_CLOUD_PROJECT: projectId,
+    GITHUB_API_URL: github.url,
+    GITHUB_TOKEN: github.token,
+    SLACK_HOOKS_URL: slack,
+  };
 }

@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ControlPort, startControlPort } from '../../../local/control/control.ts';
 import { controlRoutes } from '../../../local/control/routes.ts';
 import { Faults } from '../../../local/firestore/faults.ts';
+import type { OutsideFault } from '../../../local/outside/faults.ts';
 import { movableClock } from '../../../local/time/clock.ts';
 
 const began = Date.UTC(2026, 0, 1);
 const calls: string[] = [];
 const faults = new Faults();
 const pubsubFaults = new Faults();
+const githubFaults = new Faults<OutsideFault>();
+const slackFaults = new Faults<OutsideFault>();
 let port: ControlPort;
 
 beforeAll(async () => {
@@ -19,6 +22,8 @@ beforeAll(async () => {
       pids: () => ({ cloud: 1, workers: [2] }),
       counts: () => ({ tasks: { created: 3 } }),
       pubsub: { faults: pubsubFaults },
+      github: { faults: githubFaults },
+      slack: { faults: slackFaults },
       firestore: {
         faults,
         exportTo: (file) => calls.push(`export ${file}`),
@@ -78,6 +83,23 @@ describe('the control port', () => {
     expect((await ask('GET', '/faults')).json).toEqual({ injected: { aborted: 1 } });
     await ask('DELETE', '/faults');
     expect((await ask('GET', '/faults')).json).toEqual({ injected: {} });
+  });
+
+  test.each([
+    ['github', githubFaults],
+    ['slack', slackFaults],
+  ])('sets, counts and clears the faults of %s, of which Google has no like', async (name, faults) => {
+    const fault = { kind: 'rate-limit', status: 429, retryAfterS: 3 };
+    const rules = [{ call: 'POST /x', probability: 1, times: 1, fault }];
+    const path = `/faults/${name}`;
+    expect((await ask('PUT', path, JSON.stringify({ seed: 7, rules }))).status).toBe(200);
+    expect(faults.draw('POST /y', () => [])).toBeUndefined();
+    expect(faults.draw('POST /x', () => [])).toEqual(fault);
+    expect((await ask('GET', path)).json).toEqual({ injected: { 'rate-limit': 1 } });
+    await ask('DELETE', path);
+    expect((await ask('GET', path)).json).toEqual({ injected: {} });
+    const wrong = JSON.stringify({ seed: 7, rules: [{ probability: 1, fault: { kind: 'aborted' } }] });
+    expect((await ask('PUT', path, wrong)).status).toBe(400);
   });
 
   test('sets, counts and clears the faults of Pub/Sub, which are not those of Firestore', async () => {

@@ -113,12 +113,14 @@ describe('the port', () => {
 });
 
 describe('the welcome', () => {
-  const welcome = { gateway: 'http://127.0.0.1:1', apiKey: 'cairn_dev_x', githubSecret: 's' };
+  const github = 'http://127.0.0.1:2';
+  const welcome = { gateway: 'http://127.0.0.1:1', github, apiKey: 'cairn_dev_x', githubSecret: 's' };
 
-  test('has a signed delivery and the list of runs', () => {
-    const [deliver, list] = commandsToTry(welcome);
+  test('has a signed delivery, the list of runs, and where the comment will be', () => {
+    const [deliver, list, comments] = commandsToTry(welcome);
     expect(deliver).toMatch(/webhooks\/github.*x-hub-signature-256: sha256=[0-9a-f]{64}/s);
     expect(list).toContain("/v1/runs -H 'authorization: Bearer cairn_dev_x'");
+    expect(comments).toBe('curl -s http://127.0.0.1:2/repos/acme/uploader/issues/7/comments');
   });
 
   test('the delivery is one that the shipped review takes', () => {

@@ -27,6 +27,8 @@ describe('--json', () => {
       tasks: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       pubsub: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       control: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      github: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      slack: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       projectId: 'demo-other',
       apiKey: expect.stringMatching(/^cairn_dev_[\w-]{32}$/),
       secrets: { github: expect.stringMatching(/^[\w-]{32}$/) },

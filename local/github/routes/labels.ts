@@ -1,0 +1,76 @@
+/** Labels of issues and pull requests. A repository has each label from its first use, as GitHub makes them. */
+import type { OutsideRequest, OutsideRoute } from '../../outside/route.ts';
+import type { Item, OutsideStore } from '../../outside/store.ts';
+import { invalid, members, repositoryOf } from '../pages.ts';
+
+interface Label {
+  readonly name: string;
+}
+
+const KIND = 'label';
+/** Of an issue. */
+const MAX_LABELS = 100;
+const MAX_NAME_CHARS = 50;
+const OF_ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}/labels';
+
+const placeOf = (request: OutsideRequest) =>
+  `${repositoryOf(request)}#${request.params.issue_number}`.toLowerCase();
+/** GitHub compares names without regard to case. */
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+
+export const labelRoutes: readonly OutsideRoute[] = [
+  {
+    name: `POST ${OF_ISSUE}`,
+    changes: true,
+    answer(request, store) {
+      const names = namesIn(request.body);
+      if (!names) return invalid('Label', 'name', 'is invalid');
+      const there = labelsOf(request, store);
+      const fresh = names.filter(
+        (name, i) =>
+          !there.some(({ value }) => same(value.name, name)) &&
+          names.findIndex((other) => same(other, name)) === i,
+      );
+      if (there.length + fresh.length > MAX_LABELS)
+        return invalid('Issue', 'labels', `cannot have more than ${MAX_LABELS} labels`);
+      for (const name of fresh) store.add(KIND, placeOf(request), { name });
+      return { status: 200, body: labelsOf(request, store).map(shown) };
+    },
+  },
+  {
+    name: `GET ${OF_ISSUE}`,
+    changes: false,
+    answer: (request, store) => ({ status: 200, body: labelsOf(request, store).map(shown) }),
+  },
+  {
+    name: `DELETE ${OF_ISSUE}/{name}`,
+    changes: true,
+    answer(request, store) {
+      const label = labelsOf(request, store).find(({ value }) =>
+        same(value.name, String(request.params.name)),
+      );
+      if (!label) return { status: 404, body: { message: 'Label does not exist' } };
+      store.remove(KIND, label.id);
+      return { status: 200, body: labelsOf(request, store).map(shown) };
+    },
+  },
+];
+
+/** `{"labels": […]}` or a list, of names or of objects that have one. */
+function namesIn(body: unknown): string[] | undefined {
+  const given = Array.isArray(body) ? body : members(body).labels;
+  if (!Array.isArray(given)) return undefined;
+  const names = given.map((label: unknown) => (typeof label === 'string' ? label : members(label).name));
+  const valid = names.every(
+    (name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME_CHARS,
+  );
+  return valid ? (names as string[]) : undefined;
+}
+
+function labelsOf(request: OutsideRequest, store: OutsideStore): Item<Label>[] {
+  return store.list<Label>(KIND, placeOf(request), { skip: 0, take: MAX_LABELS });
+}
+
+function shown({ id, value: { name } }: Item<Label>) {
+  return { id, name, color: 'ededed', default: false, description: null };
+}

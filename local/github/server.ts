@@ -1,0 +1,75 @@
+/**
+ * GitHub's REST API, as far as the shipped capabilities use it, on a loopback port. Owns who may do what, and which routes
+ * there are; what it keeps and what goes wrong is `local/outside`.
+ */
+
+import type { OutsideRoute, Reply } from '../outside/route.ts';
+import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
+import type { SqliteStorage } from '../sqlite/grouped-database.ts';
+import type { Clock } from '../time/clock.ts';
+import { checkRunRoutes } from './routes/check-runs.ts';
+import { commentRoutes } from './routes/comments.ts';
+import { labelRoutes } from './routes/labels.ts';
+import { statusRoutes } from './routes/statuses.ts';
+
+export interface GithubServerOptions {
+  readonly storage: SqliteStorage;
+  readonly clock: Clock;
+  /** Who writes must show it. */
+  readonly token: string;
+  readonly port?: number;
+}
+
+/** Of a user, in an hour. Nothing is counted here: limits are a fault on request. */
+const LIMIT = 5_000;
+const HOUR_S = 60 * 60;
+
+const limits = (now: number) => ({ limit: LIMIT, remaining: LIMIT, reset: resetAfter(now), used: 0 });
+const resetAfter = (now: number) => Math.ceil(now / 1000) + HOUR_S;
+
+const rateLimitRoute: OutsideRoute = {
+  name: 'GET /rate_limit',
+  changes: false,
+  answer: ({ now }) => ({ status: 200, body: { resources: { core: limits(now) }, rate: limits(now) } }),
+};
+
+const ROUTES: readonly OutsideRoute[] = [
+  ...commentRoutes,
+  ...statusRoutes,
+  ...labelRoutes,
+  ...checkRunRoutes,
+  rateLimitRoute,
+];
+
+const UNKNOWN: Reply = {
+  status: 501,
+  body: { message: 'This stand-in for GitHub does not serve that (local/FIDELITY.md lists what it does)' },
+};
+
+export function startGithubServer({
+  storage,
+  clock,
+  token,
+  port,
+}: GithubServerOptions): Promise<OutsideServer> {
+  return startOutsideServer({
+    storage,
+    clock,
+    routes: ROUTES,
+    unknown: UNKNOWN,
+    refusal({ route }, authorization) {
+      const given = authorization?.replace(/^(?:Bearer|token) /i, '');
+      if (given !== undefined && given !== token)
+        return { status: 401, body: { message: 'Bad credentials' } };
+      if (given === undefined && route.changes)
+        return { status: 401, body: { message: 'Requires authentication' } };
+      return undefined;
+    },
+    headers: (now) => ({
+      'x-ratelimit-limit': String(LIMIT),
+      'x-ratelimit-remaining': String(LIMIT),
+      'x-ratelimit-reset': String(resetAfter(now)),
+    }),
+    ...(port === undefined ? {} : { port }),
+  });
+}

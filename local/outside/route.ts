@@ -1,0 +1,64 @@
+/** What a stand-in for something outside serves: routes named as its documentation names them. Owns their matching. */
+import type { OutsideStore } from './store.ts';
+
+export interface OutsideRequest {
+  /** The parts of the path in braces, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Parsed JSON; undefined without a body. */
+  readonly body: unknown;
+  /** Where the stand-in is, without a slash at the end. */
+  readonly url: string;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** JSON; a text is sent as it is. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OutsideRoute {
+  /** E.g. `POST /repos/{owner}/{repo}/issues/{issue_number}/comments`. */
+  readonly name: string;
+  /** What a success of it did counts as applied. */
+  readonly changes: boolean;
+  /** Carried out inside a transaction: all of it or nothing. */
+  answer(request: OutsideRequest, store: OutsideStore): Reply;
+}
+
+export interface Matched {
+  readonly route: OutsideRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type Match = (method: string, pathname: string) => Matched | undefined;
+
+export function matcher(routes: readonly OutsideRoute[]): Match {
+  const patterns = routes.map((route) => {
+    const [method = '', path = ''] = route.name.split(' ');
+    const source = path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    return { route, method, pattern: new RegExp(`^${source}$`) };
+  });
+  return (method, pathname) => {
+    for (const { route, method: own, pattern } of patterns) {
+      const match = own === method ? pattern.exec(pathname) : null;
+      if (match) return { route, params: decoded(match.groups ?? {}) };
+    }
+    return undefined;
+  };
+}
+
+function decoded(groups: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decode(text)]));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * A stand-in for something outside that functions act upon: HTTP on loopback. Owns listening, the faults and the notes of
+ * calls; what it serves are the routes it is given.
+ *
+ * Must not: know who calls. It outlives the workers, so what it counts is what really was done.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Faults } from '../firestore/faults.ts';
+import type { SqliteStorage } from '../sqlite/grouped-database.ts';
+import type { Clock } from '../time/clock.ts';
+import type { OutsideFault, RateLimit } from './faults.ts';
+import { type Matched, matcher, type OutsideRoute, type Reply } from './route.ts';
+import { type Call, OutsideStore } from './store.ts';
+
+export interface OutsideOptions {
+  readonly storage: SqliteStorage;
+  readonly clock: Clock;
+  readonly routes: readonly OutsideRoute[];
+  /** What it answers to a path that no route serves. */
+  readonly unknown: Reply;
+  /** An answer for who may not do that; undefined lets the call pass. */
+  readonly refusal?: (matched: Matched, authorization: string | undefined) => Reply | undefined;
+  /** On every answer. */
+  readonly headers?: (now: number) => Readonly<Record<string, string>>;
+  /** 0 or left out: a free one. */
+  readonly port?: number;
+}
+
+export interface OutsideServer {
+  readonly url: string;
+  /** What goes wrong on request; nothing at first. `call` of a rule is the name of a route. */
+  readonly faults: Faults<OutsideFault>;
+  /** The newest calls, the oldest of them first. */
+  calls(): readonly Call[];
+  /** How often what carries a mark was applied. */
+  applied(): Readonly<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+/** The largest request of the real ones is smaller. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Told at once; the rest stays in the database. */
+const MAX_CALLS = 10_000;
+const MARKER = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
+const CALLS_PATH = '/__calls';
+
+export async function startOutsideServer(options: OutsideOptions): Promise<OutsideServer> {
+  const store = new OutsideStore(options.storage);
+  const faults = new Faults<OutsideFault>();
+  const calls = () => store.calls(MAX_CALLS);
+  const applied = () => store.applied(MAX_CALLS);
+  const exchange = exchanger({ ...options, store, faults, match: matcher(options.routes), calls, applied });
+  const server = createServer((request, response) => {
+    exchange(request, response).catch((error: unknown) => {
+      send(response, { status: 500, body: { message: String(error) } });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    faults,
+    calls,
+    applied,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      store.close();
+    },
+  };
+}
+
+type Context = OutsideOptions &
+  Pick<OutsideServer, 'faults' | 'calls' | 'applied'> & {
+    readonly store: OutsideStore;
+    readonly match: ReturnType<typeof matcher>;
+  };
+
+function exchanger({ clock, store, faults, match, calls, applied, ...options }: Context) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = urlOf(request.socket.address() as AddressInfo);
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', url);
+    const method = request.method ?? 'GET';
+    const answer = (reply: Reply) =>
+      send(response, { ...reply, headers: { ...options.headers?.(clock.now()), ...reply.headers } });
+    // Any page open in a browser on this machine can send requests here; scripts send no origin.
+    if (request.headers.origin !== undefined)
+      return answer({ status: 403, body: { message: 'web pages may not use this stand-in' } });
+    const text = await bodyOf(request);
+    if (text === undefined) return answer({ status: 413, body: { message: 'the request is too large' } });
+    if (method === 'GET' && pathname === CALLS_PATH)
+      return answer({ status: 200, body: { calls: calls(), applied: applied() } });
+    const matched = match(method, pathname);
+    if (!matched) return answer(options.unknown);
+    const refused = options.refusal?.(matched, request.headers.authorization);
+    if (refused) return answer(refused);
+    const body = parsed(text);
+    if (body === INVALID) return answer({ status: 400, body: { message: 'Problems parsing JSON' } });
+
+    const { route, params } = matched;
+    const marker = MARKER.exec(text)?.[0];
+    const fault = faults.draw(route.name, () => [pathname]);
+    const note = (status: number, wasApplied: boolean) =>
+      store.note({
+        at: clock.now(),
+        route: route.name,
+        path: pathname,
+        status,
+        applied: wasApplied,
+        ...(marker === undefined ? {} : { marker }),
+        ...(fault === undefined ? {} : { fault: fault.kind }),
+      });
+    switch (fault?.kind) {
+      case 'latency':
+        await new Promise<void>((resolve) => clock.at(clock.now() + fault.ms, resolve));
+        break;
+      case 'refuse':
+        note(fault.status, false);
+        return answer({ status: fault.status, body: { message: fault.message ?? 'refused on request' } });
+      case 'rate-limit':
+        note(fault.status, false);
+        return answer(limited(fault, clock.now()));
+      case 'cut-before':
+      case 'hang-before':
+        note(0, false);
+        return fault.kind === 'cut-before' ? void request.socket.destroy() : undefined;
+    }
+
+    let reply: Reply | undefined;
+    store.transaction(() => {
+      reply = route.answer({ params, query, body, url, now: clock.now() }, store);
+      note(reply.status, route.changes && reply.status < 300);
+    });
+    if (fault?.kind === 'lost-answer') return void request.socket.destroy();
+    if (fault?.kind === 'hang-after') return;
+    if (fault?.kind === 'fail-after')
+      return answer({ status: fault.status, body: { message: 'failed on request' } });
+    if (reply) answer(reply);
+  };
+}
+
+function limited(
+  { status, retryAfterS, message = 'API rate limit exceeded' }: RateLimit,
+  now: number,
+): Reply {
+  const headers =
+    retryAfterS === undefined
+      ? { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.ceil(now / 1000) + 1) }
+      : { 'retry-after': String(retryAfterS) };
+  return { status, body: { message }, headers };
+}
+
+/** Undefined: it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const INVALID = Symbol('no JSON');
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return INVALID;
+  }
+}
+
+function send(response: ServerResponse, { status, body, headers }: Reply): void {
+  if (response.headersSent) return;
+  const text = typeof body === 'string';
+  response.writeHead(status, {
+    'content-type': text ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8',
+    ...headers,
+  });
+  response.end(status === 204 ? undefined : text ? body : JSON.stringify(body));
+}
+
+function urlOf({ port }: AddressInfo): string {
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,131 @@
+/**
+ * What a stand-in for something outside keeps: the things that were made there, and every call. Owns its tables; knows
+ * nothing of what the things are. A change and the note of the call that made it are one transaction, on disk before
+ * the answer: what was acknowledged survives SIGKILL, and what was applied is counted.
+ */
+import { GroupedDatabase, type SqliteStorage } from '../sqlite/grouped-database.ts';
+
+/** One request, and what became of it. */
+export interface Call {
+  readonly n: number;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly route: string;
+  readonly path: string;
+  /** What was answered, or would have been. */
+  readonly status: number;
+  /** It changed something. */
+  readonly applied: boolean;
+  /** The caller's mark in the request: the first 64 hex digits in it. */
+  readonly marker?: string;
+  /** What went wrong on request. */
+  readonly fault?: string;
+}
+
+export interface Item<Value> {
+  readonly id: number;
+  readonly value: Value;
+}
+
+export interface Slice {
+  readonly skip: number;
+  readonly take: number;
+  readonly newestFirst?: boolean;
+}
+
+/** `place` is where a thing hangs: the issue of a comment, the commit of a status. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS items (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, place TEXT NOT NULL, value TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS items_place ON items (kind, place);
+  CREATE TABLE IF NOT EXISTS calls (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, route TEXT NOT NULL, path TEXT NOT NULL,
+    status INTEGER NOT NULL, applied INTEGER NOT NULL, marker TEXT, fault TEXT) STRICT;
+  CREATE INDEX IF NOT EXISTS calls_marker ON calls (marker) WHERE applied = 1;`;
+
+const SQL = {
+  add: 'INSERT INTO items (kind, place, value) VALUES (?, ?, ?)',
+  get: 'SELECT id, value FROM items WHERE kind = ? AND id = ?',
+  list: 'SELECT id, value FROM items WHERE kind = ? AND place = ? ORDER BY id LIMIT ? OFFSET ?',
+  newest: 'SELECT id, value FROM items WHERE kind = ? AND place = ? ORDER BY id DESC LIMIT ? OFFSET ?',
+  count: 'SELECT count(*) AS n FROM items WHERE kind = ? AND place = ?',
+  put: 'UPDATE items SET value = ? WHERE kind = ? AND id = ?',
+  remove: 'DELETE FROM items WHERE kind = ? AND id = ?',
+  note: 'INSERT INTO calls (at, route, path, status, applied, marker, fault) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  calls: 'SELECT * FROM calls ORDER BY n DESC LIMIT ?',
+  applied:
+    'SELECT marker, count(*) AS n FROM calls WHERE applied = 1 AND marker IS NOT NULL GROUP BY marker LIMIT ?',
+} as const;
+
+interface CallRow extends Omit<Call, 'applied' | 'marker' | 'fault'> {
+  readonly applied: number;
+  readonly marker: string | null;
+  readonly fault: string | null;
+}
+
+export class OutsideStore {
+  readonly #db: GroupedDatabase<typeof SQL, never>;
+
+  constructor(storage: SqliteStorage) {
+    this.#db = new GroupedDatabase({ storage, schema: SCHEMA, sql: SQL, apply: () => undefined });
+  }
+
+  transaction(work: () => void): void {
+    this.#db.transaction(work);
+  }
+
+  add(kind: string, place: string, value: object): number {
+    return Number(this.#db.statements.add.run(kind, place, JSON.stringify(value)).lastInsertRowid);
+  }
+
+  get<Value>(kind: string, id: number): Item<Value> | undefined {
+    const row = this.#db.statements.get.get(kind, id);
+    return row && itemOf<Value>(row);
+  }
+
+  list<Value>(kind: string, place: string, { skip, take, newestFirst }: Slice): Item<Value>[] {
+    const statement = newestFirst ? this.#db.statements.newest : this.#db.statements.list;
+    return statement.all(kind, place, take, skip).map((row) => itemOf<Value>(row));
+  }
+
+  count(kind: string, place: string): number {
+    return Number(this.#db.statements.count.get(kind, place)?.n);
+  }
+
+  put(kind: string, id: number, value: object): void {
+    this.#db.statements.put.run(JSON.stringify(value), kind, id);
+  }
+
+  remove(kind: string, id: number): void {
+    this.#db.statements.remove.run(kind, id);
+  }
+
+  note({ at, route, path, status, applied, marker, fault }: Omit<Call, 'n'>): void {
+    this.#db.statements.note.run(at, route, path, status, applied ? 1 : 0, marker ?? null, fault ?? null);
+  }
+
+  /** The newest, in the order in which they came. */
+  calls(limit: number): Call[] {
+    const rows = this.#db.statements.calls.all(limit) as unknown as CallRow[];
+    return rows.reverse().map(({ applied, marker, fault, ...call }) => ({
+      ...call,
+      applied: applied === 1,
+      ...(marker === null ? {} : { marker }),
+      ...(fault === null ? {} : { fault }),
+    }));
+  }
+
+  /** How often what carries a mark was applied. */
+  applied(limit: number): Record<string, number> {
+    const rows = this.#db.statements.applied.all(limit);
+    return Object.fromEntries(rows.map(({ marker, n }) => [String(marker), Number(n)]));
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+function itemOf<Value>(row: Record<string, unknown>): Item<Value> {
+  return { id: Number(row.id), value: JSON.parse(String(row.value)) as Value };
+}

@@ -1,0 +1,60 @@
+/**
+ * The part of Slack that takes messages through `response_url`, on a loopback port: a path is an address, messages sent
+ * there can be read back. Owns how long an address lives.
+ */
+import type { OutsideRoute } from '../outside/route.ts';
+import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
+import type { SqliteStorage } from '../sqlite/grouped-database.ts';
+import type { Clock } from '../time/clock.ts';
+
+export interface SlackServerOptions {
+  readonly storage: SqliteStorage;
+  readonly clock: Clock;
+  readonly port?: number;
+}
+
+const KIND = 'message';
+const ADDRESS = '/commands/{team}/{id}/{secret}';
+/** Messages that Slack takes through one address. Its 30 minutes begin with a command that nobody here saw. */
+const MAX_MESSAGES = 5;
+
+interface Params {
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const placeOf = ({ params: { team, id, secret } }: Params) => `${team}/${id}/${secret}`;
+
+const routes: readonly OutsideRoute[] = [
+  {
+    name: `POST ${ADDRESS}`,
+    changes: true,
+    answer(request, store) {
+      const { body } = request;
+      if (typeof body !== 'object' || body === null || !('text' in body || 'blocks' in body))
+        return { status: 400, body: { ok: false, error: 'no_text' } };
+      if (store.count(KIND, placeOf(request)) >= MAX_MESSAGES)
+        return { status: 404, body: { ok: false, error: 'used_url' } };
+      store.add(KIND, placeOf(request), body);
+      return { status: 200, body: 'ok' };
+    },
+  },
+  {
+    // Slack has no such call.
+    name: `GET ${ADDRESS}`,
+    changes: false,
+    answer(request, store) {
+      const messages = store.list<object>(KIND, placeOf(request), { skip: 0, take: MAX_MESSAGES });
+      return { status: 200, body: messages.map(({ value }) => value) };
+    },
+  },
+];
+
+export function startSlackServer({ storage, clock, port }: SlackServerOptions): Promise<OutsideServer> {
+  return startOutsideServer({
+    storage,
+    clock,
+    routes,
+    unknown: { status: 404, body: { ok: false, error: 'no_service' } },
+    ...(port === undefined ? {} : { port }),
+  });
+}
