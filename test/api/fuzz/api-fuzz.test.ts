@@ -81,6 +81,9 @@ const OF_STATE: ReadonlySet<string> = new Set([
   // The line, the zone or the input does not go with what stays of the schedule.
   'PATCH /v1/schedules/{id} INVALID_INPUT',
   'POST /v1/clients/{id}/rotate FORBIDDEN',
+  // The run did not do it; it would not have answered that.
+  'POST /v1/runs/{id}/effects/{effectId}/resolve NOT_FOUND',
+  'POST /v1/runs/{id}/effects/{effectId}/resolve INVALID_INPUT',
 ]);
 
 /** Whether a request may have written a place: none if it was refused, but for the answer kept under its key. */

@@ -104,7 +104,8 @@ type Segment = { readonly text: string; readonly isPlain: boolean };
 
 function segment(parameter: string, template: string, ids: Ids): fc.Arbitrary<Segment> {
   const kind = template.split('/')[2] as keyof Ids;
-  const those = KNOWN[parameter] ?? ids[kind] ?? Object.values(ids).flat();
+  const those =
+    (parameter === 'effectId' ? ids.effects : KNOWN[parameter]) ?? ids[kind] ?? Object.values(ids).flat();
   const plain = (text: string) => ({
     text: encodeURIComponent(text.toWellFormed()),
     isPlain: !['.', '..', ''].includes(text),

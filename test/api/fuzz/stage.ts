@@ -9,10 +9,13 @@ import type { IdempotencyRecord } from '../../../functions/src/core/decisions/id
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { Outside } from '../../engine/effects/outside.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { type Image, imageOf } from '../../support/image.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
+
+const SETTLED: ReadonlySet<string> = new Set(['completed', 'awaiting_approval']);
 
 /** The tenant that asks; what belongs to the other one holds {@link OTHERS_SECRET}. */
 export const TENANT = 't1';
@@ -28,13 +31,41 @@ const nightly = defineWorkflow({
   steps: (step) => ({ done: step('do', () => 1) }),
 });
 
+/** Does something outside, of which nobody hears whether it was done. */
+function posting({ capability }: Outside) {
+  return defineWorkflow({
+    type: 'post',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
+    }),
+  });
+}
+
 /** Ids there are, by the segment of the path they stand behind. */
 export interface Ids {
   readonly runs: readonly string[];
   readonly schedules: readonly string[];
   readonly clients: readonly string[];
+  readonly effects: readonly string[];
   readonly workflows: readonly string[];
   readonly idempotency: readonly string[];
+}
+
+/** What there is, by what it is. */
+export interface Named {
+  /** A run at its approval `gate`. */
+  readonly asking: string;
+  readonly ended: string;
+  readonly pending: string;
+  /** A run that waits for the event of {@link waits}. */
+  readonly waiting: string;
+  /** A run that asks what became of `effectId`. */
+  readonly acting: string;
+  readonly effectId: string;
+  readonly schedule: string;
+  readonly declared: string;
 }
 
 /** What `authorization` can be, and whom it makes the caller: nobody, if it is refused. */
@@ -54,12 +85,14 @@ export class Stage {
   readonly log: CollectedLog;
   readonly api: ReturnType<typeof createApi>;
   readonly ids: Ids;
+  readonly named: Named;
   readonly credentials: Readonly<Record<string, Credential>>;
   #linesSeen = 0;
 
   private constructor(installation: Installation, options: StageOptions, known: Known) {
     this.installation = installation;
     this.ids = known.ids;
+    this.named = known.named;
     this.credentials = known.credentials;
     this.log = new CollectedLog(installation.world.clock);
     const { apiDeps } = installation;
@@ -68,12 +101,19 @@ export class Stage {
   }
 
   static async make(options: StageOptions = {}): Promise<Stage> {
-    const installation = new Installation([echo, nightly, release(), waits]);
+    const outside = new Outside();
+    outside.faults.push('lose_answer');
+    const workflows = [echo, nightly, release(), waits, posting(outside)];
+    const installation = new Installation(workflows, [outside.binding]);
     const { world, apiDeps } = installation;
     const credentials = await callers(installation);
     const ended = await world.start('echo', { text: 'hello' }, { tenantId: TENANT });
     const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
-    await world.run();
+    const acting = await world.start('post', {}, { tenantId: TENANT });
+    // A run that asks goes on asking: time would move to the end of its waiting.
+    const done = () => [ended, others, acting].every((id) => SETTLED.has(world.stateOf(id).status));
+    await world.run(done);
+    const effectId = world.stateOf(acting).waits[0]?.effectId ?? '';
     const pending = await world.start('echo', { text: 'not yet' }, { tenantId: TENANT, threadId: 'thread' });
     world.queue.take();
     const asking = await Scene.asking({ world, tenantId: TENANT });
@@ -88,13 +128,24 @@ export class Stage {
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: TENANT });
     await keepRecords(installation);
     const ids: Ids = {
-      runs: [asking.runId, ended, pending, doubtful.runId, waiting, others, `run_${'a'.repeat(26)}`],
+      runs: [asking.runId, ended, acting, pending, doubtful.runId, waiting, others, `run_${'a'.repeat(26)}`],
       schedules: [made, 'nightly.late', other, `sch_${'0'.repeat(32)}`],
       clients: ['submitter', 'viewer', 'operator', 'admin', 'other', 'nobody'],
+      effects: [effectId],
       workflows: ['echo', 'nightly', 'release', 'waits', 'gone'],
       idempotency: ['processing', 'failed', 'exhausted', 'expired', 'foreign', 'unknown'],
     };
-    return new Stage(installation, options, { ids, credentials });
+    const named = {
+      asking: asking.runId,
+      ended,
+      pending,
+      waiting,
+      acting,
+      effectId,
+      schedule: made,
+      declared: 'nightly.late',
+    };
+    return new Stage(installation, options, { ids, named, credentials });
   }
 
   /** What was logged as an error since this was asked last. */
@@ -112,6 +163,7 @@ export class Stage {
 
 interface Known {
   readonly ids: Ids;
+  readonly named: Named;
   readonly credentials: Readonly<Record<string, Credential>>;
 }
 
