@@ -5,6 +5,7 @@ import { completionOf } from './completion.ts';
 import { doctor } from './doctor/doctor.ts';
 import { listEffects, resolveEffect } from './effects.ts';
 import { sendEvent } from './events.ts';
+import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
 import { cancelRun, signalRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
@@ -47,6 +48,7 @@ export const COMMANDS: readonly Command[] = [
   clients.createClient,
   clients.rotateClient,
   clients.revokeClient,
+  firstClient,
   listWorkflows,
   pause,
   unpause,

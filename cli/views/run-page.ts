@@ -59,7 +59,10 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
         : undefined,
     ],
     ['next look', !isOver(run.status) && run.wakeAt !== undefined ? ago(run.wakeAt, now) : undefined],
-    ['came back', run.resumeCount > 0 ? `${run.resumeCount} times` : undefined],
+    [
+      'came back',
+      run.resumeCount > 0 ? (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`) : undefined,
+    ],
     [
       'made from',
       source &&

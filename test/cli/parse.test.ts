@@ -122,7 +122,7 @@ describe('the table of commands', () => {
 
 /** As a shell would take it apart, up to a pipe or a redirection. */
 function wordsOf(line: string): string[] {
-  const [said = ''] = line.split(/ [|>] /);
+  const [said = ''] = line.split(/ [|<>] /);
   return [...said.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, bare]) => single ?? double ?? bare ?? '',
   );

@@ -1,0 +1,99 @@
+import { Timestamp } from '@google-cloud/firestore';
+import { describe, expect, test } from '@jest/globals';
+import type { World } from '../../cli/world.ts';
+import { clientCodec } from '../../functions/src/store/codec/access.ts';
+import { Installation } from '../api/installation.ts';
+import { listening, saying } from './support/stage.ts';
+
+interface RestValue {
+  readonly stringValue?: string;
+  readonly booleanValue?: boolean;
+  readonly timestampValue?: string;
+  readonly arrayValue?: { readonly values: readonly RestValue[] };
+}
+
+function plain({ stringValue, booleanValue, timestampValue, arrayValue }: RestValue): unknown {
+  if (timestampValue !== undefined) return Timestamp.fromDate(new Date(timestampValue));
+  return stringValue ?? booleanValue ?? arrayValue?.values.map(plain);
+}
+
+const FIRST = ['clients', 'first', 'my-project', 'acme'];
+const answering =
+  (status: number, body: unknown): World['fetch'] =>
+  async () =>
+    Response.json(body, { status });
+
+describe('the first key of an installation', () => {
+  test('is a document that the API reads as a client, and its key opens the API', async () => {
+    const sent: { url: string; init: RequestInit }[] = [];
+    const fetch: World['fetch'] = async (url, init) => {
+      sent.push({ url, init });
+      return Response.json({});
+    };
+    const said = await saying(
+      FIRST,
+      listening({
+        fetch,
+        stdin: 'ya29.token\n',
+        now: 1_700_000_000_000,
+        token: () => '0123456789abcdef'.repeat(2),
+      }),
+    );
+    const [{ url, init } = { url: '', init: {} as RequestInit }] = sent;
+    expect([said.code, sent.length, new Headers(init.headers).get('authorization')]).toEqual([
+      0,
+      1,
+      'Bearer ya29.token',
+    ]);
+    expect(url).toBe(
+      'https://firestore.googleapis.com/v1/projects/my-project/databases/(default)/documents/gwi_clients?documentId=first-admin',
+    );
+
+    const { fields } = JSON.parse(String(init.body)) as { fields: Record<string, RestValue> };
+    const members = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]));
+    const client = clientCodec.decode(members, 'the first client');
+    expect(client).toMatchObject({ tenantId: 'acme', roles: ['admin'], createdAt: 1_700_000_000_000 });
+    const key = said.out.trim();
+    expect(String(init.body)).not.toContain(key.split('_').at(-1));
+    const installation = new Installation();
+    await installation.clients.save(client);
+    expect((await installation.get('/v1/clients', key)).status).toBe(200);
+    expect((await installation.get('/v1/clients', `${key}x`)).status).toBe(401);
+  });
+
+  test.each([
+    ['is not made over one that is there', answering(409, {}), 1, 'there is such a client already'],
+    [
+      'is not made without the right to',
+      answering(403, { error: { status: 'PERMISSION_DENIED', message: 'no' } }),
+      5,
+      'PERMISSION_DENIED no',
+    ],
+    [
+      'is not made in a project without a database',
+      answering(404, { error: { status: 'NOT_FOUND', message: 'no database' } }),
+      3,
+      'no database',
+    ],
+    [
+      'is not made where nobody answers',
+      () => Promise.reject(new TypeError('fetch failed')),
+      4,
+      'does not answer',
+    ],
+  ])('%s', async (_, fetch, code, why) => {
+    const said = await saying(FIRST, listening({ fetch, stdin: 'token' }));
+    expect([said.code, said.out, said.err]).toEqual([code, '', expect.stringContaining(why)]);
+  });
+
+  test.each([
+    [['clients', 'first', 'My Project', 'acme'], 'token'],
+    [['clients', 'first', 'my-project', 'a b'], 'token'],
+    [[...FIRST, '--client', 'a_b'], 'token'],
+    [FIRST, ''],
+    [FIRST, 'two words'],
+  ])('%j with %j on standard input sends nothing', async (words, stdin) => {
+    const said = await saying(words, listening({ stdin, fetch: () => Promise.reject(new Error('sent')) }));
+    expect(said.code).toBe(2);
+  });
+});
