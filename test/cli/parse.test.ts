@@ -3,6 +3,7 @@ import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../cli/argume
 import { parse } from '../../cli/arguments/parse.ts';
 import { COMMANDS } from '../../cli/commands/all.ts';
 import { UsageError } from '../../cli/exit.ts';
+import { wordsOf } from './support/said-in-docs.ts';
 
 const show = command({
   name: 'things show',
@@ -119,14 +120,6 @@ describe('the table of commands', () => {
     },
   );
 });
-
-/** As a shell would take it apart, up to a pipe or a redirection. */
-function wordsOf(line: string): string[] {
-  const [said = ''] = line.split(/ [|<>] /);
-  return [...said.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, bare]) => single ?? double ?? bare ?? '',
-  );
-}
 
 function caught(act: () => unknown): UsageError {
   try {

@@ -1,0 +1,39 @@
+/** The command lines that the documents show. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readDocument } from '../../docs/snippets.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+export interface SaidLine {
+  readonly document: string;
+  readonly line: string;
+  /** Without `cairn`, and without what the shell does with the rest of the line. */
+  readonly words: readonly string[];
+}
+
+/** Every line of a code block that calls the command line, as `cairn …` or through npm. */
+export function saidInDocs(): SaidLine[] {
+  const documents = readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
+  return ['README.md', ...documents].flatMap(saidIn);
+}
+
+export function saidIn(document: string): SaidLine[] {
+  const blocks = [...readDocument(document).matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].map(
+    ([, code = '']) => code,
+  );
+  const lines = blocks.flatMap((code) => code.replaceAll('\\\n', ' ').split('\n'));
+  return lines.flatMap((line) => {
+    const [, said] = /^(?:\$ )?(?:.* \| )?(?:npm run cairn -- |cairn )(?!\W*…)(.*)$/.exec(line) ?? [];
+    return said === undefined ? [] : [{ document, line, words: wordsOf(said) }];
+  });
+}
+
+/** As a shell takes a line apart, up to a pipe, a redirection or a comment. */
+export function wordsOf(line: string): string[] {
+  const [said = ''] = line.split(/ (?:[|<>]|#) /);
+  const words = said.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
+  return [...words].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import { parse } from '../../cli/arguments/parse.ts';
+import { COMMANDS } from '../../cli/commands/all.ts';
+import { EXIT } from '../../cli/exit.ts';
+import { saidInDocs } from '../cli/support/said-in-docs.ts';
+import { readDocument } from './snippets.ts';
+
+const page = readDocument('docs/cli.md');
+
+describe('docs/cli.md', () => {
+  test('says every exit code there is', () => {
+    const [, table = ''] = /\| exit code \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
+    const codes = [...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    expect(codes.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT).toSorted((a, b) => a - b));
+  });
+
+  test('names every command', () => {
+    const [, commands = ''] = /## Commands\n([\s\S]*?)\n## /.exec(page) ?? [];
+    const named = [...commands.matchAll(/`([a-z- ]+)`/g)].map(([, words = '']) => words);
+    for (const { name } of COMMANDS) {
+      const isNamed = named.includes(name) || named.includes(name.split(' ').at(-1) ?? '');
+      expect([name, isNamed]).toEqual([name, true]);
+    }
+  });
+});
+
+test('every command line that a document shows can be said', () => {
+  const said = saidInDocs();
+  expect(said.length).toBeGreaterThan(10);
+  for (const { document, line, words } of said) {
+    const read = (() => {
+      try {
+        return parse(words, COMMANDS).kind;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect([document, line, read]).toEqual([document, line, expect.stringMatching(/^(?:run|help)$/)]);
+  }
+});
