@@ -21,30 +21,37 @@ export function checkpointProblems(judging: Judging): Problem[] {
   const { facts, head, vouched } = judging;
   const problems: Problem[] = [];
   const seen = new Set<number>();
+  const outputs = outputsOf(facts);
   for (const found of facts.checkpoints) {
-    const seq = Number(found.id);
-    const expected = facts.journal.checkpoints.get(seq);
+    const expected = expectedAt(facts, found.id);
     const subject = `checkpoints/${found.id}`;
-    if (expected && found.id === seqId(seq)) {
-      seen.add(seq);
-      problems.push(...unlikeSafely(found, expected, { facts, subject }));
-    } else if (!vouched && !(seq <= head)) problems.push(unhealable('JOURNAL_TAIL_CUT', subject, { head }));
+    if (expected) {
+      seen.add(expected.checkpoint.seq);
+      problems.push(...unlikeSafely(found, expected, { outputs, subject }));
+    } else if (!vouched && !(Number(found.id) <= head))
+      problems.push(unhealable('JOURNAL_TAIL_CUT', subject, { head }));
     else problems.push(healable('CHECKPOINT_ORPHANED', subject));
   }
   for (const [seq, expected] of facts.journal.checkpoints) {
     if (seen.has(seq)) continue;
     const code = 'CHECKPOINT_MISSING';
-    problems.push(lost(code, expected, { facts, subject: `checkpoints/${seqId(seq)}`, evidence: {} }));
+    problems.push(lost(code, expected, { outputs, subject: `checkpoints/${seqId(seq)}`, evidence: {} }));
   }
-  for (const { seq, ref, reason } of facts.payloads) {
+  for (const { id, ref, reason } of facts.payloads) {
     if (reason === undefined) continue;
-    problems.push(unhealable('PAYLOAD_DAMAGED', `checkpoints/${seqId(seq)}`, { sha256: ref.sha256, reason }));
+    problems.push(unhealable('PAYLOAD_DAMAGED', `checkpoints/${id}`, { sha256: ref.sha256, reason }));
   }
   return problems;
 }
 
+/** What the journal implies of the checkpoint with this id; undefined if it makes none. */
+export function expectedAt({ journal }: RunFacts, id: string): ExpectedCheckpoint | undefined {
+  const expected = journal.checkpoints.get(Number(id));
+  return expected && id === seqId(expected.checkpoint.seq) ? expected : undefined;
+}
+
 interface Where {
-  readonly facts: RunFacts;
+  readonly outputs: ReadonlyMap<string, CheckpointFact>;
   readonly subject: string;
 }
 
@@ -89,25 +96,29 @@ export function carriesRight(
 function lost(
   code: ProblemCode,
   { output }: ExpectedCheckpoint,
-  { facts, subject, evidence }: Where & { readonly evidence: Evidence },
+  { outputs, subject, evidence }: Where & { readonly evidence: Evidence },
 ): Problem {
-  const known = !output || output.text !== undefined || twinOf(facts, output.sha) !== undefined;
+  const known = !output || output.text !== undefined || outputs.has(output.sha ?? '');
   return (known ? healable : unhealable)(code, subject, evidence);
 }
 
-/** Another checkpoint of the run that holds an output with this hash. */
-export function twinOf(facts: RunFacts, sha: string | undefined): CheckpointFact | undefined {
-  if (sha === undefined) return undefined;
-  const damaged = new Set(
-    facts.payloads.flatMap((one) => (one.reason === undefined ? [] : [one.ref.sha256])),
-  );
-  for (const found of facts.checkpoints) {
-    if (found.kind !== 'sound') continue;
+/** Checkpoints that hold an output as it was recorded, by its hash. */
+export function outputsOf({ checkpoints, payloads }: RunFacts): ReadonlyMap<string, CheckpointFact> {
+  const damaged = new Set(payloads.flatMap(({ ref, reason }) => (reason === undefined ? [] : [ref.sha256])));
+  const outputs = new Map<string, CheckpointFact>();
+  for (const found of checkpoints) {
+    if (found.kind !== 'sound' || found.id !== idOf(found.value)) continue;
     const { outputSha, checkpoint } = found.value;
-    if (found.id !== seqId(checkpoint.seq)) continue;
-    if (outputSha === sha || (checkpoint.outputRef?.sha256 === sha && !damaged.has(sha))) return found.value;
+    const referred = checkpoint.outputRef?.sha256;
+    if (outputSha !== undefined) outputs.set(outputSha, found.value);
+    else if (referred !== undefined && !damaged.has(referred)) outputs.set(referred, found.value);
   }
-  return undefined;
+  return outputs;
+}
+
+/** What it says of its place may be damaged. */
+function idOf({ checkpoint: { seq } }: CheckpointFact): string | undefined {
+  return Number.isSafeInteger(seq) && seq > 0 ? seqId(seq) : undefined;
 }
 
 export function stepProblems(judging: Judging): Problem[] {

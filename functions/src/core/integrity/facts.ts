@@ -41,7 +41,8 @@ export interface CheckpointFact {
 
 /** A large value to which a checkpoint points. `reason`: why it cannot be read as it was written. */
 export interface PayloadFact {
-  readonly seq: number;
+  /** Of the checkpoint. */
+  readonly id: string;
   readonly ref: PayloadRef;
   readonly reason?: string;
 }

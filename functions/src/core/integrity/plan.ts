@@ -4,11 +4,10 @@
  *
  * Must not: touch the journal, or change anything while the journal itself is in question.
  */
-import { seqId } from '../encoding/ids.ts';
 import { encodeKey } from '../encoding/keys.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
-import { carriesRight, twinOf } from './documents.ts';
+import { carriesRight, expectedAt, outputsOf } from './documents.ts';
 import type { CheckpointFact, Found, RunFacts } from './facts.ts';
 import { isBlocking, type Problem, type ProblemCode } from './problems.ts';
 
@@ -61,9 +60,10 @@ export function planRepair(facts: RunFacts, problems: readonly Problem[]): Repai
   if (!state || problems.some(isBlocking)) return { changes: [], places: [], refused: problems };
   const healable = problems.filter((problem) => problem.healable);
   const bySubject = [...Map.groupBy(healable, ({ subject }) => subject)];
+  const known = knownOf(facts);
   return {
     changes: bySubject.flatMap(([subject, found]) =>
-      changesOf(facts, state, { subject, fixes: codesOf(found) }),
+      changesOf(known, state, { subject, fixes: codesOf(found) }),
     ),
     places: healable.flatMap((problem) => placesOf(facts, problem)),
     refused: problems.filter((problem) => !problem.healable),
@@ -80,12 +80,31 @@ interface Target {
   readonly fixes: readonly ProblemCode[];
 }
 
-function changesOf(facts: RunFacts, state: RunState, target: Target): Change[] {
+/** The facts by the ids of documents. */
+interface Known {
+  readonly facts: RunFacts;
+  readonly steps: ReadonlyMap<string, Found<StepRecord>>;
+  readonly expectedSteps: ReadonlyMap<string, StepRecord>;
+  readonly checkpoints: ReadonlyMap<string, Found<CheckpointFact>>;
+  readonly outputs: ReadonlyMap<string, CheckpointFact>;
+}
+
+function knownOf(facts: RunFacts): Known {
+  return {
+    facts,
+    steps: new Map(facts.steps.map((found) => [found.id, found])),
+    expectedSteps: new Map([...facts.journal.steps].map(([key, record]) => [encodeKey(key), record])),
+    checkpoints: new Map(facts.checkpoints.map((found) => [found.id, found])),
+    outputs: outputsOf(facts),
+  };
+}
+
+function changesOf(known: Known, state: RunState, target: Target): Change[] {
   const { subject } = target;
-  if (subject === 'run') return [snapshotChange(facts.snapshot, state, target)];
+  if (subject === 'run') return [snapshotChange(known.facts.snapshot, state, target)];
   const [folder, id = ''] = subject.split('/', 2);
-  if (folder === 'steps') return [stepChange(facts, id, target)];
-  if (folder === 'checkpoints') return [checkpointChange(facts, id, target)];
+  if (folder === 'steps') return [stepChange(known, id, target)];
+  if (folder === 'checkpoints') return [checkpointChange(known, id, target)];
   return [];
 }
 
@@ -93,16 +112,15 @@ function snapshotChange(snapshot: Found<RunState> | undefined, after: RunState, 
   return { ...target, kind: 'snapshot', seen: snapshot?.version, before: soundValue(snapshot), after };
 }
 
-function stepChange({ steps, journal }: RunFacts, id: string, target: Target): Change {
-  const found = steps.find((step) => step.id === id);
-  const after = [...journal.steps.values()].find((record) => encodeKey(record.id) === id);
+function stepChange({ steps, expectedSteps }: Known, id: string, target: Target): Change {
+  const found = steps.get(id);
+  const after = expectedSteps.get(id);
   return { ...target, kind: 'step', id, seen: found?.version, before: soundValue(found), after };
 }
 
-function checkpointChange(facts: RunFacts, id: string, target: Target): Change {
-  const found = facts.checkpoints.find((checkpoint) => checkpoint.id === id);
-  const seq = Number(id);
-  const expected = id === seqId(seq) ? facts.journal.checkpoints.get(seq) : undefined;
+function checkpointChange({ facts, checkpoints, outputs }: Known, id: string, target: Target): Change {
+  const found = checkpoints.get(id);
+  const expected = expectedAt(facts, id);
   const change = {
     ...target,
     kind: 'checkpoint',
@@ -116,18 +134,12 @@ function checkpointChange(facts: RunFacts, id: string, target: Target): Change {
   const own = found?.kind === 'sound' && carriesRight(found.value, expected) ? found.value : undefined;
   if (!own && output.text !== undefined)
     return { ...change, after: checkpoint, output: { text: output.text } };
-  const source = own ?? twinOf(facts, output.sha);
+  const source = own ?? outputs.get(output.sha ?? '');
   if (!source) throw new Error(`the output of checkpoint ${id} is known nowhere`);
-  return { ...change, ...carrying(checkpoint, source) };
-}
-
-/** A reference is copied as it is; an output is fetched when it is written. */
-function carrying(
-  after: Checkpoint,
-  { checkpoint }: CheckpointFact,
-): { after: Checkpoint; output?: OutputSource } {
-  const { outputRef, seq } = checkpoint;
-  return outputRef ? { after: { ...after, outputRef } } : { after, output: { checkpoint: seq } };
+  const { outputRef, seq } = source.checkpoint;
+  // A reference is copied as it is; an output is fetched when it is written. Of its own place it may say anything.
+  if (outputRef) return { ...change, after: { ...checkpoint, outputRef } };
+  return { ...change, after: checkpoint, output: { checkpoint: own ? checkpoint.seq : seq } };
 }
 
 function placesOf({ rendezvous }: RunFacts, { code, subject, evidence }: Problem): PlaceChange[] {

@@ -19,8 +19,8 @@ export interface Consistency {
   /** Events in the journal, as far as it is sound; undefined if it is not. */
   readonly head: number | undefined;
   readonly problems: readonly Problem[];
-  /** Checkpoints whose large value was not read back. */
-  readonly unread: readonly number[];
+  /** Ids of checkpoints whose large value was not read back. */
+  readonly unread: readonly string[];
 }
 
 /** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
@@ -32,7 +32,7 @@ export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Pr
   return consistencyOf(facts, unread);
 }
 
-export function consistencyOf(facts: RunFacts, unread: readonly number[]): Consistency {
+export function consistencyOf(facts: RunFacts, unread: readonly string[]): Consistency {
   const { runId, readAt: checkedAt, journal } = facts;
   return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
 }

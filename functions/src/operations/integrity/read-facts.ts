@@ -39,8 +39,8 @@ export interface ReadFactsDeps extends SendDeps {
 
 export interface ReadRun {
   readonly facts: RunFacts;
-  /** Checkpoints whose large value was not read back, because there are too many of them. */
-  readonly unread: readonly number[];
+  /** Ids of checkpoints whose large value was not read back, because there are too many of them. */
+  readonly unread: readonly string[];
 }
 
 /**
@@ -133,27 +133,28 @@ async function readPayloads(
   deps: ReadFactsDeps,
   runId: string,
   checkpoints: readonly Found<CheckpointFact>[],
-): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly number[] }> {
+): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly string[] }> {
   const payloads: PayloadFact[] = [];
-  const unread: number[] = [];
+  const unread: string[] = [];
   const known = new Map<string, string | undefined>();
   let bytes = 0;
   for (const found of checkpoints) {
     if (found.kind !== 'sound' || !found.value.checkpoint.outputRef) continue;
-    const { outputRef: ref, seq } = found.value.checkpoint;
+    const { id } = found;
+    const { outputRef: ref } = found.value.checkpoint;
     const name = JSON.stringify(ref);
     if (!known.has(name)) {
       // What it says of its length may be damaged too.
       const length = Number.isSafeInteger(ref.bytes) ? ref.bytes : 0;
       if (bytes + length > MAX_PAYLOAD_BYTES_READ) {
-        unread.push(seq);
+        unread.push(id);
         continue;
       }
       bytes += length;
       known.set(name, await damageOf(deps, () => deps.payloads.readPayload(runId, ref)));
     }
     const reason = known.get(name);
-    payloads.push({ seq, ref, ...(reason === undefined ? {} : { reason }) });
+    payloads.push({ id, ref, ...(reason === undefined ? {} : { reason }) });
   }
   return { payloads, unread };
 }
