@@ -1,0 +1,432 @@
+/** Rules E1 to E7 of DESIGN section 8, each as a claim that fails when the rule is broken in the code. */
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
+import { effectIdOf } from '../../../functions/src/core/effects/effect.ts';
+import { NotApplied } from '../../../functions/src/core/errors.ts';
+import type { Capability } from '../../../functions/src/engine/define/capability.ts';
+import type { StepContext } from '../../../functions/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { intercept } from '../../support/intercept.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
+import { Outside, type OutsideOptions, type Sent } from './outside.ts';
+
+type Perform = StepContext<unknown>['perform'];
+type Send = (
+  perform: Perform,
+  capability: Capability<Sent, { readonly id: number }>,
+  attempt: number,
+) => unknown;
+
+const RETRY = { maxAttempts: 3, initialMs: 10 };
+
+function installation(send: Send, options: OutsideOptions = {}) {
+  const outside = new Outside(options);
+  const { capability } = outside;
+  const workflow = defineWorkflow({
+    type: 'post',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      sent: step('send', { uses: [capability], retry: RETRY }, ({ perform, attempt }) =>
+        send(perform, capability, attempt),
+      ),
+    }),
+  });
+  return { outside, world: new World({ workflows: [workflow], bindings: [outside.binding] }) };
+}
+
+const hello: Send = (perform, capability) => perform(capability, { text: 'hello' });
+
+function rowsOf({ db }: World): EffectRecord[] {
+  return [...db.effects.values()].map(({ record }) => record);
+}
+
+function eventsOf({ db }: World, id: string) {
+  return db.runs.get(id)?.events ?? [];
+}
+
+/** The drive dies at the moment of the call, before or after it took effect. */
+async function crashAtCall(world: World, outside: Outside, when: 'before' | 'after'): Promise<string> {
+  const id = await world.start('post');
+  let dead = false;
+  outside.onCall = () => {
+    dead = true;
+    return when === 'before' ? new Promise(() => {}) : undefined;
+  };
+  const stop = () => (dead ? new Promise<never>(() => {}) : undefined);
+  const mortal = {
+    ...world.deps,
+    store: intercept(world.deps.store, (_, proceed) => stop() ?? proceed()),
+    effects: intercept(world.deps.effects, (_, proceed) => stop() ?? proceed()),
+  };
+  for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
+  void drive(mortal, { runId: id });
+  await settle();
+  outside.onCall = () => {};
+  return id;
+}
+
+describe('E1: the row and its event are one commit, acknowledged before the binding is called', () => {
+  test('and both stand when the call arrives', async () => {
+    const { outside, world } = installation(hello);
+    const id = await world.start('post');
+    let seen: unknown;
+    outside.onCall = (key) => {
+      const row = world.db.effects.get(effectIdOf(key, 1))?.record;
+      const event = eventsOf(world, id).find(({ type }) => type === 'effect_attempted');
+      seen = { status: row?.status, effectId: (event?.data as { effectId?: string } | undefined)?.effectId };
+    };
+    await world.run();
+    expect(seen).toEqual({ status: 'attempted', effectId: rowsOf(world)[0]?.effectId });
+  });
+
+  test('nothing is called before the commit was acknowledged', async () => {
+    const { outside, world } = installation(hello);
+    const commits: JournalCommit[] = [];
+    let acknowledge = () => {};
+    const held = new Promise<void>((resolve) => {
+      acknowledge = resolve;
+    });
+    const store = intercept(world.deps.store, async ({ method, args }, proceed) => {
+      const answer = await proceed();
+      if (method !== 'commit' || !(args[0] as JournalCommit).effects) return answer;
+      commits.push(args[0] as JournalCommit);
+      await held;
+      return answer;
+    });
+    const id = await world.start('post');
+    void drive({ ...world.deps, store }, { runId: id });
+    await settle();
+    expect(commits).toHaveLength(1);
+    expect(outside.calls).toBe(0);
+    acknowledge();
+    await settle();
+    expect(outside.calls).toBe(1);
+  });
+
+  test('a zombie with an old epoch calls nothing', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { outside, world } = installation(async (perform, capability, attempt) => {
+      if (attempt === 1) await gate.promise;
+      return perform(capability, { text: `of attempt ${attempt}` });
+    });
+    const id = await world.start('post');
+    for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
+    // Its heartbeats do not arrive any more, but it lives on.
+    const cut = intercept(world.deps.store, ({ method }, proceed) =>
+      method === 'touch' ? new Promise(() => {}) : proceed(),
+    );
+    void drive({ ...world.deps, store: cut }, { runId: id });
+    await settle();
+    await world.run(() => world.stateOf(id).status === 'completed');
+    expect(outside.applied.map(({ text }) => text)).toEqual(['of attempt 2']);
+    gate.resolve();
+    await settle();
+    expect(outside.calls).toBe(1);
+    expect(rowsOf(world)).toHaveLength(1);
+  });
+});
+
+describe('E2: what became of a call is written as soon as it is known', () => {
+  test('an answer, or a refusal that is certain', async () => {
+    const { outside, world } = installation(hello);
+    outside.faults.push('refuse');
+    await world.start('post');
+    await world.run();
+    expect(rowsOf(world)).toMatchObject([
+      { status: 'failed', error: 'come back later' },
+      { status: 'recorded', resultText: '{"id":1}' },
+    ]);
+  });
+
+  test('a row is recorded before the body goes on', async () => {
+    const { world } = installation(async (perform, capability) => {
+      await perform(capability, { text: 'hello' });
+      return rowsOf(world).map(({ status }) => status);
+    });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).result).toEqual({ text: '{"sent":["recorded"]}' });
+  });
+
+  test('a step cannot succeed while an action of it is in doubt, even if its body caught the error', async () => {
+    const { outside, world } = installation(async (perform, capability) => {
+      try {
+        return await perform(capability, { text: 'hello' });
+      } catch {
+        return 'swallowed';
+      }
+    });
+    outside.faults.push('lose_answer');
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id)).toMatchObject({ status: 'awaiting_approval', waits: [{ purpose: 'effect' }] });
+    expect(eventsOf(world, id).some(({ type }) => type === 'step_succeeded')).toBe(false);
+  });
+
+  test('nor while a call that nobody awaits is under way', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { outside, world } = installation((perform, capability) => {
+      void perform(capability, { text: 'hello' });
+      return 'done';
+    });
+    outside.onCall = () => gate.promise;
+    const id = await world.start('post');
+    void world.run(() => outside.calls > 0);
+    await settle();
+    expect(world.stateOf(id).steps.get('send')?.phase).toBe('running');
+    gate.resolve();
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
+  });
+
+  test('a late answer changes nothing of what a person decided, and is kept as evidence', async () => {
+    const { outside, world } = installation(hello);
+    const gate = Promise.withResolvers<void>();
+    outside.onCall = () => gate.promise;
+    const id = await world.start('post');
+    for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
+    // The drive can do nothing any more but hear the answer.
+    let cut = false;
+    const store = intercept(world.deps.store, (_, proceed) => (cut ? new Promise(() => {}) : proceed()));
+    void drive({ ...world.deps, store }, { runId: id });
+    await settle();
+    cut = true;
+    outside.onCall = () => {};
+    await world.run(() => world.stateOf(id).status === 'awaiting_approval');
+    const effectId = world.stateOf(id).waits[0]?.effectId ?? '';
+    const said = { runId: id, tenantId: 't1', effectId, outcome: 'recorded' as const, actor: 'c.ann' };
+    await resolveEffect(world.deps, { ...said, result: { id: 7 } });
+    gate.resolve();
+    await settle();
+    await world.run();
+    expect(world.db.effects.get(effectId)?.record).toMatchObject({
+      status: 'recorded',
+      resultText: '{"id":7}',
+      lateAnswer: { responseHash: expect.any(String) },
+    });
+    expect(world.stateOf(id).result).toEqual({ text: '{"sent":{"id":7}}' });
+  });
+});
+
+describe('E3: only what is recorded is reused, by a row that points at it', () => {
+  test('after a crash between the answer and the end of the step', async () => {
+    const { outside, world } = installation(async (perform, capability, attempt) => {
+      const sent = await perform(capability, { text: 'hello' });
+      if (attempt === 1) throw new Error('after the act');
+      return sent;
+    });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.calls).toBe(1);
+    const [origin, reused] = rowsOf(world);
+    expect(origin).toMatchObject({ status: 'recorded', attempt: 1 });
+    expect(reused).toMatchObject({ status: 'reused', attempt: 2, originEffectId: origin?.effectId });
+  });
+
+  test('a row that failed answers nothing', async () => {
+    const { outside, world } = installation(hello);
+    outside.faults.push('refuse', 'refuse');
+    const id = await world.start('post');
+    await world.run();
+    expect(outside.calls).toBe(3);
+    expect(world.stateOf(id).status).toBe('completed');
+  });
+});
+
+describe('E4: under one key there is one request', () => {
+  test('another one in a later attempt is refused, and a row says so', async () => {
+    const { outside, world } = installation(async (perform, capability, attempt) => {
+      await perform(capability, { text: `attempt ${attempt}` });
+      throw new Error('after the act');
+    });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id)).toMatchObject({ status: 'failed', error: { code: 'EFFECT_REQUEST_MISMATCH' } });
+    expect(outside.calls).toBe(1);
+    expect(rowsOf(world).map(({ status, blockedBy }) => [status, blockedBy])).toEqual([
+      ['recorded', undefined],
+      ['blocked', 'mismatch'],
+    ]);
+  });
+
+  test('another one in the same attempt is refused at once', async () => {
+    const { outside, world } = installation(async (perform, capability) => {
+      await perform(capability, { text: 'one' }, { key: 'k' });
+      return perform(capability, { text: 'two' }, { key: 'k' });
+    });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).error?.code).toBe('EFFECT_REQUEST_MISMATCH');
+    expect(outside.calls).toBe(1);
+  });
+});
+
+describe('E5: what is in doubt is cleared up', () => {
+  test.each([
+    ['by a look, if the binding can', { withLookup: true }, { calls: 1, lookups: 1 }, 'completed'],
+    [
+      'by the same call, if the receiver acts once per key',
+      { idempotency: 'required' },
+      { calls: 2, lookups: 0 },
+      'completed',
+    ],
+    [
+      'by a person, if nothing else helps',
+      { idempotency: 'not_supported' },
+      { calls: 1, lookups: 0 },
+      'awaiting_approval',
+    ],
+    [
+      'by a person, if keys are only a wish',
+      { idempotency: 'optional' },
+      { calls: 1, lookups: 0 },
+      'awaiting_approval',
+    ],
+  ] as const)('%s, after a crash', async (_, options, counted, status) => {
+    const { outside, world } = installation(hello, options);
+    const id = await crashAtCall(world, outside, 'after');
+    await world.run();
+    expect(world.stateOf(id).status).toBe(status);
+    expect(outside).toMatchObject(counted);
+    expect(outside.applied).toHaveLength(1);
+  });
+
+  test('a look that finds nothing lets it be done', async () => {
+    const { outside, world } = installation(hello, { withLookup: true });
+    const id = await crashAtCall(world, outside, 'before');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.applied).toHaveLength(1);
+    expect(rowsOf(world)).toMatchObject([
+      { status: 'failed', resolution: { outcome: 'failed', by: 'lookup of post.send.pretended' } },
+      { status: 'recorded' },
+    ]);
+  });
+
+  test('a step whose attempts are used up asks rather than fails', async () => {
+    const { outside, world } = installation(hello, { idempotency: 'required' });
+    outside.faults.push('fail_before', 'fail_before', 'fail_before');
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id)).toMatchObject({ status: 'awaiting_approval', waits: [{ purpose: 'effect' }] });
+  });
+
+  test('a timeout leaves it in doubt, and no look is made while the call may still act', async () => {
+    const outside = new Outside({ withLookup: true });
+    const gate = Promise.withResolvers<void>();
+    const workflow = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        sent: step('send', { uses: [outside.capability], retry: RETRY, timeout: 1_000 }, ({ perform }) =>
+          perform(outside.capability, { text: 'hello' }),
+        ),
+      }),
+    });
+    const world = new World({ workflows: [workflow], bindings: [outside.binding] });
+    outside.onCall = () => (outside.calls === 1 ? gate.promise : undefined);
+    const id = await world.start('post');
+    const ran = world.run(() => eventsOf(world, id).some(({ type }) => type === 'step_retry_scheduled'));
+    await ran;
+    await settle();
+    expect(outside.lookups).toBe(0);
+    gate.resolve();
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.applied).toHaveLength(1);
+  });
+});
+
+describe('E7: every row tells who, where, when, and what happened', () => {
+  test('and the journal links to it', async () => {
+    const { world } = installation(hello);
+    const id = await world.start('post');
+    await world.run();
+    const [row] = rowsOf(world);
+    expect(row).toMatchObject({
+      runId: id,
+      rootRunId: id,
+      tenantId: 't1',
+      stepId: 'send',
+      revision: 1,
+      attempt: 1,
+      epoch: 1,
+      n: 1,
+      capabilityId: 'post.send',
+      bindingId: 'post.send.pretended',
+      effectClass: 'external_action',
+      replayPolicy: 'use_recorded_result',
+      status: 'recorded',
+      requestText: '{"text":"hello"}',
+      requestHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      responseHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(row?.updatedAt).toBeGreaterThanOrEqual(row?.createdAt ?? Number.NaN);
+    const linked = eventsOf(world, id).flatMap(({ type, data }) =>
+      'effectId' in data ? [[type, data.effectId]] : [],
+    );
+    expect(linked).toEqual([
+      ['effect_attempted', row?.effectId],
+      ['effect_settled', row?.effectId],
+    ]);
+  });
+});
+
+describe('a body', () => {
+  test('may use only what its step declares', async () => {
+    const other = new Outside({ id: 'other.thing' });
+    const { outside, world } = installation((perform) => perform(other.capability, { text: 'x' }));
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).error).toMatchObject({ code: 'INVALID_INPUT', stepId: 'send' });
+    expect(outside.calls + other.calls).toBe(0);
+  });
+
+  test('needs keys for calls at the same time', async () => {
+    const { outside, world } = installation((perform, capability) =>
+      Promise.all([perform(capability, { text: 'a' }), perform(capability, { text: 'b' })]),
+    );
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).error).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(outside.applied.length).toBeLessThanOrEqual(1);
+  });
+
+  test('is told of a request its capability does not take, before anything is written', async () => {
+    const { world } = installation((perform, capability) => perform(capability, { text: 7 } as never));
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('failed');
+    expect(rowsOf(world)).toEqual([]);
+  });
+
+  test('is tried again when the outside says, not before', async () => {
+    const { outside, world } = installation(hello);
+    const at = world.clock.now() + 90_000;
+    outside.onCall = () => {
+      if (outside.calls === 1) throw new NotApplied('too many', { retryAt: at });
+    };
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(rowsOf(world)[1]?.createdAt).toBeGreaterThanOrEqual(at);
+  });
+
+  test('gives no step its output where the outside refuses for good', async () => {
+    const { outside, world } = installation(hello);
+    outside.faults.push('refuse_for_good');
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('failed');
+    expect(outside.calls).toBe(1);
+  });
+});
