@@ -11,7 +11,6 @@ import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '..
 import { reduce } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
-import { wakeAt } from '../core/run/wake.ts';
 
 /** Below Firestore's 500 writes a commit; leaves room for snapshot, ledger rows and records. */
 export const MAX_COMMIT_WRITES = 300;
@@ -106,16 +105,6 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
     results.push({ kind: 'appended', events: events.slice(first), withEffects });
   }
   return { after, events, checkpoints, steps: [...steps.values()], effects, moves, results };
-}
-
-/**
- * True if these events may not be committed without the snapshot (J4, J10): claims, releases, status changes, waits,
- * terminals, everything on an unleased run, and whatever moves `wakeAt` earlier.
- */
-export function mustWriteSnapshot(before: RunState, after: RunState): boolean {
-  if (after.lease === undefined || before.lease?.epoch !== after.lease.epoch) return true;
-  if (before.status !== after.status || before.waits !== after.waits) return true;
-  return (wakeAt(after) ?? Number.POSITIVE_INFINITY) < (wakeAt(before) ?? Number.POSITIVE_INFINITY);
 }
 
 function writerOf(draft: EventDraft, state: RunState, owner: string | undefined): Writer | undefined {

@@ -6,6 +6,7 @@
  * Must not: decide anything about a run; what is appended comes from the callers' `Decide` functions.
  */
 import type { RunEvent } from '../core/run/events.ts';
+import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { Progress, RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
@@ -14,7 +15,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
-import { assembleBatch, type Batch, type Decide, mustWriteSnapshot } from './batch.ts';
+import { assembleBatch, type Batch, type Decide } from './batch.ts';
 import { measure } from './measure.ts';
 
 export interface JournalDeps {
