@@ -31,15 +31,20 @@ const nightly = defineWorkflow({
   steps: (step) => ({ done: step('do', () => 1) }),
 });
 
-/** Does something outside, of which nobody hears whether it was done. */
+/** Makes something that can be undone, then does something outside of which nobody hears whether it was done. */
 function posting({ capability }: Outside) {
   return defineWorkflow({
     type: 'post',
     planVersion: 1,
     input: z.object({}),
-    steps: (step) => ({
-      sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
-    }),
+    steps(step) {
+      const made = step('make', { compensate: () => {} }, () => 1);
+      return {
+        sent: step('send', { needs: { made }, uses: [capability] }, ({ perform }) =>
+          perform(capability, { text: 'hello' }),
+        ),
+      };
+    },
   });
 }
 
@@ -83,6 +88,8 @@ export interface StageOptions {
 export class Stage {
   readonly installation: Installation;
   readonly log: CollectedLog;
+  /** What the API was made of. */
+  readonly apiDeps: ApiDeps;
   readonly api: ReturnType<typeof createApi>;
   readonly ids: Ids;
   readonly named: Named;
@@ -97,7 +104,8 @@ export class Stage {
     this.log = new CollectedLog(installation.world.clock);
     const { apiDeps } = installation;
     const deps: ApiDeps = { ...apiDeps, start: { ...apiDeps.start, log: this.log }, tokens: TOKENS };
-    this.api = createApi(options.around?.(deps) ?? deps);
+    this.apiDeps = options.around?.(deps) ?? deps;
+    this.api = createApi(this.apiDeps);
   }
 
   static async make(options: StageOptions = {}): Promise<Stage> {

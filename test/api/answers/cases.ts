@@ -1,0 +1,228 @@
+/**
+ * Which requests a route is asked with, and what each is answered: status and code. First those that every route has in
+ * common, made from its row in the table of routes; then those of single routes.
+ */
+import { createApi } from '../../../functions/src/api/app.ts';
+import type { ApiDeps } from '../../../functions/src/api/deps.ts';
+import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
+import { requestHash } from '../../../functions/src/core/encoding/fingerprint.ts';
+import type { ErrorCode } from '../../../functions/src/core/errors.ts';
+import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../functions/src/http/envelope.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { methodOf, pathOf, ROUTES, type Route, TABLE } from '../access/routes/table.ts';
+import { type Stage, TENANT } from '../fuzz/stage.ts';
+
+const HOUR_MS = 3_600_000;
+/** Records of idempotency keys that stand for what the admin asked before. */
+const KEY = 'known-key';
+
+export interface Asking {
+  readonly as?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Case {
+  readonly route: Route;
+  readonly because: string;
+  readonly status: number;
+  readonly code?: ErrorCode;
+  ask(stage: Stage): Asking;
+  /** Done before it is asked. */
+  readonly before?: (stage: Stage) => Promise<unknown>;
+  /** Instead of the installation as it is. */
+  readonly around?: (deps: ApiDeps) => ApiDeps;
+}
+
+/** What the parameters of a route stand for, so that a well-made request is answered well. */
+export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string, string>> {
+  const of = (part: string) => route.includes(part);
+  if (of('/v1/runs/{id}/effects')) return { id: named.acting, effectId: named.effectId };
+  if (of('/v1/runs/{id}/approvals')) return { id: named.asking, stepId: 'gate' };
+  if (of('/v1/runs/{id}/checkpoints')) return { id: named.ended, seq: '4' };
+  if (of('/v1/runs/{id}') && methodOf(route) === 'GET') return { id: named.ended };
+  if (of('/v1/runs/{id}')) return { id: named.pending };
+  if (of('/v1/schedules/{id}')) return { id: named.schedule };
+  if (of('/v1/clients/{id}')) return { id: 'submitter' };
+  return { type: 'echo', key: 'processing' };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** As the table of routes asks, but for what is to be otherwise. */
+function usual(route: Route, stage: Stage, other: Partial<Asking> & { more?: string } = {}): Asking {
+  const { body } = TABLE[route];
+  const { more = '', headers, ...rest } = other;
+  return {
+    as: 'admin',
+    path: pathOf(route, valuesOf(route, stage)) + more,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    headers: { ...(body ? JSON_TYPE : {}), ...headers },
+    ...rest,
+  };
+}
+
+/** The record of the same request, or of another one, as the admin has made it. */
+function recordOf(stage: Stage, route: Route, record: Partial<IdempotencyRecord>): Promise<unknown> {
+  const { world } = stage.installation;
+  const now = world.clock.now();
+  const { path, body = '{}' } = usual(route, stage);
+  return world.records.create({
+    key: `api:c.admin:${KEY}`,
+    source: 'api',
+    tenantId: TENANT,
+    status: 'processing',
+    requestHash: requestHash(`${methodOf(route)} ${path}`, JSON.parse(body)),
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + HOUR_MS,
+    attempts: 1,
+    ...record,
+  });
+}
+
+const keyed = { headers: { 'idempotency-key': KEY } };
+const failing = (error: Error) => (deps: ApiDeps) => ({
+  ...deps,
+  clients: { read: () => Promise.reject(error) },
+});
+const slow = (deps: ApiDeps) => ({ ...deps, rateLimit: { perSecond: 0.001, burst: 0 } });
+const LOST = new OutcomeUnknown('read', new Error('connection lost'));
+
+type Common = readonly [
+  because: string,
+  status: number,
+  code: ErrorCode | undefined,
+  how: Partial<Case>,
+  other?: Partial<Asking> & { more?: string },
+];
+
+/** What every route answers. */
+const OF_ALL: readonly Common[] = [
+  ['a query that is too long', 414, 'URI_TOO_LONG', {}, { more: `?${'x'.repeat(MAX_URL_CHARS)}` }],
+  [
+    'a header that is too large',
+    431,
+    'HEADERS_TOO_LARGE',
+    {},
+    { headers: { cookie: 'x'.repeat(MAX_HEADER_BYTES) } },
+  ],
+];
+
+/** What every route answers that asks who calls. */
+const OF_CALLERS: readonly Common[] = [
+  ['a stranger', 401, 'UNAUTHENTICATED', {}, { as: 'none' }],
+  ['a wrong key', 401, 'UNAUTHENTICATED', {}, { as: 'wrong' }],
+  ['a revoked key', 401, 'UNAUTHENTICATED', {}, { as: 'disabled' }],
+  ['an account of no tenant', 403, 'FORBIDDEN', {}, { as: 'user.of.nobody' }],
+  ['a parameter that there is not', 400, 'INVALID_INPUT', {}, { more: '?nothing=1' }],
+  ['too many requests', 429, 'RATE_LIMITED', { around: slow }],
+  ['a store that does not answer', 503, 'UNAVAILABLE', { around: failing(LOST) }],
+  ['a fault of ours', 500, 'INTERNAL', { around: failing(new Error('a secret detail')) }],
+];
+
+/** What every mutation answers. */
+const OF_MUTATIONS: readonly Common[] = [
+  ['a body that is no JSON', 400, 'INVALID_INPUT', {}, { body: '{"a":', headers: JSON_TYPE }],
+  ['a member that there is not', 400, 'INVALID_INPUT', {}, { body: '{"tenantId":"x"}', headers: JSON_TYPE }],
+  ['a body that is no object', 400, 'INVALID_INPUT', {}, { body: '[]', headers: JSON_TYPE }],
+  ['a body nested too deep', 400, 'INVALID_INPUT', {}, { body: '[{"a":'.repeat(51), headers: JSON_TYPE }],
+  ['an empty key', 400, 'INVALID_INPUT', {}, { headers: { 'idempotency-key': '""' } }],
+  ['an overlong key', 400, 'INVALID_INPUT', {}, { headers: { 'idempotency-key': 'k'.repeat(256) } }],
+  ['a body that is too large', 413, 'PAYLOAD_TOO_LARGE', {}, { headers: { 'content-length': '99999999' } }],
+  [
+    'another content type',
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+    {},
+    { body: '{}', headers: { 'content-type': 'text/plain' } },
+  ],
+];
+
+/** Of the key of a mutation, by what its record says. */
+const OF_KEYS: readonly (readonly [string, number, ErrorCode | undefined, Partial<IdempotencyRecord>])[] = [
+  ['a key under which it is done elsewhere', 202, undefined, { lockExpiresAt: Number.MAX_SAFE_INTEGER }],
+  ['a key of another request', 422, 'IDEMPOTENCY_KEY_REUSED', { requestHash: 'of another' }],
+  ['a key of another tenant', 422, 'IDEMPOTENCY_KEY_REUSED', { tenantId: 'others' }],
+  ['a key under which it failed for good', 409, 'IDEMPOTENCY_CONFLICT', { status: 'failed', attempts: 3 }],
+];
+
+function commonOf(route: Route): Case[] {
+  const { least, status } = TABLE[route];
+  const isOpen = least === 'open';
+  const isMutation = methodOf(route) !== 'GET';
+  const below = (['viewer', 'submitter', 'operator'] as const).findLast(
+    (role) => ranked(role) < ranked(least),
+  );
+  const rows: Common[] = [
+    ['a well-made request', status, undefined, {}],
+    ...OF_ALL,
+    ...(isOpen ? [] : OF_CALLERS),
+    ...(isMutation ? OF_MUTATIONS : []),
+    ...(below === undefined ? [] : [['a role below', 403, 'FORBIDDEN', {}, { as: below }] as Common]),
+    ...(isMutation ? [['a new key', status, undefined, {}, keyed] as Common] : []),
+  ];
+  const cases = rows.map(
+    ([because, expected, code, how, other]): Case => ({
+      route,
+      because,
+      status: expected,
+      ...(code === undefined ? {} : { code }),
+      ask: (stage) => usual(route, stage, other),
+      ...how,
+    }),
+  );
+  const ofKeys = OF_KEYS.map(
+    ([because, expected, code, record]): Case => ({
+      route,
+      because,
+      status: expected,
+      ...(code === undefined ? {} : { code }),
+      ask: (stage) => usual(route, stage, keyed),
+      before: (stage) => recordOf(stage, route, record),
+    }),
+  );
+  return isMutation ? [...cases, ...ofKeys] : cases;
+}
+
+function ranked(role: string): number {
+  return ['open', 'viewer', 'submitter', 'operator', 'admin'].indexOf(role);
+}
+
+export const COMMON: readonly Case[] = ROUTES.flatMap(commonOf);
+
+/** As the table of routes asks, under a key. */
+export function usualOf(route: Route, stage: Stage, key: string, body?: object): Asking {
+  const asked = usual(route, stage, { headers: { 'idempotency-key': key } });
+  return body ? { ...asked, body: JSON.stringify(body) } : asked;
+}
+
+/** A request to a route with parameters of its own. */
+export function to(
+  route: Route,
+  values: (stage: Stage) => Readonly<Record<string, string>>,
+  body?: object,
+): (stage: Stage) => Asking {
+  return (stage) =>
+    usual(route, stage, {
+      path: pathOf(route, { ...valuesOf(route, stage), ...values(stage) }),
+      ...(body ? { body: JSON.stringify(body), headers: JSON_TYPE } : {}),
+    });
+}
+
+export async function send(
+  stage: Stage,
+  route: Route,
+  asking: Asking,
+  around?: Case['around'],
+): Promise<Response> {
+  const { as = 'admin', path, headers, body } = asking;
+  const authorization = stage.credentials[as]?.value;
+  const api = around ? createApi(around(stage.apiDeps)) : stage.api;
+  return api.request(path, {
+    method: methodOf(route),
+    headers: { ...headers, ...(authorization === undefined ? {} : { authorization }) },
+    ...(body === undefined ? {} : { body }),
+  });
+}
