@@ -1,0 +1,103 @@
+/**
+ * What becomes of a wish to act, given the rows of the ledger: act, take the recorded answer, find out first, or ask a
+ * person (rules E1–E6 of DESIGN section 8). Pure and total; the ledger in `engine/effects` carries it out.
+ */
+import type { EffectScope } from '../run/events.ts';
+import type { EffectRecord, Idempotency, ReplayPolicy } from './effect.ts';
+
+/** The rows of one key, the newest first. */
+export type Rows = readonly EffectRecord[];
+
+export interface Wish {
+  readonly requestHash: string;
+  readonly idempotency: Idempotency;
+  readonly replayPolicy: ReplayPolicy;
+  /** Whether the binding can ask the outside if an action took place. */
+  readonly hasLookup: boolean;
+}
+
+export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
+
+export type EffectVerdict =
+  /** `n`: of the row to be made. */
+  | { readonly kind: 'act'; readonly n: number }
+  | { readonly kind: 'reuse'; readonly origin: EffectRecord }
+  /** It is recorded that something else was asked for under this key. */
+  | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
+  | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
+
+/**
+ * Over the rows of a key that are this run's own business: made by it, or by a run it resumes (E1–E5).
+ *
+ * A row whose call answered nothing is in doubt until somebody has said what became of it; a person who allows another
+ * call does so once, which is what the next row stands for.
+ */
+export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
+  const n = (rows[0]?.n ?? 0) + 1;
+  for (const row of rows) {
+    // A question, or a refusal: no action stands behind it.
+    if (row.blockedBy === 'policy' || row.blockedBy === 'mismatch') continue;
+    switch (row.status) {
+      case 'recorded':
+        return row.requestHash === wish.requestHash
+          ? { kind: 'reuse', origin: row }
+          : { kind: 'mismatch', origin: row };
+      case 'attempted':
+        return { kind: 'doubt', row, remedy: remedyFor(row, wish) };
+      case 'failed':
+        return { kind: 'act', n };
+      case 'blocked':
+        return row.resolution?.outcome === 're-execute'
+          ? { kind: 'act', n }
+          : { kind: 'doubt', row, remedy: 'ask' };
+      case 'reused':
+    }
+  }
+  return { kind: 'act', n };
+}
+
+/** E5. With another request neither a look nor a repetition would be about what was attempted. */
+function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: Wish): DoubtRemedy {
+  if (row.requestHash !== requestHash) return 'ask';
+  if (hasLookup) return 'lookup';
+  return idempotency === 'required' ? 'call_again' : 'ask';
+}
+
+export type LineageVerdict =
+  /** Nothing of it concerns this run yet, or it has acted anew already: its own rows decide. */
+  | { readonly kind: 'own' }
+  | { readonly kind: 'reuse'; readonly origin: EffectRecord }
+  | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
+  /** A person must say first whether it is done once more. */
+  | { readonly kind: 'ask'; readonly origin: EffectRecord }
+  /** It was never known what became of it in the run this one was made from. */
+  | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
+
+/**
+ * Over the rows that a replay or fork finds of runs before it (E4, E6).
+ *
+ * @param asked the row by which this run asked a person, if it has
+ */
+export function lineageVerdict(
+  rows: Rows,
+  wish: Wish,
+  { mode }: EffectScope,
+  asked?: EffectRecord,
+): LineageVerdict {
+  const before = effectVerdict(rows, wish);
+  if (before.kind === 'act') return { kind: 'own' };
+  if (before.kind === 'doubt') return before;
+  // In a fork another request is another action.
+  if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };
+  switch (wish.replayPolicy) {
+    case 'use_recorded_result':
+      return before;
+    case 'reexecute':
+      return { kind: 'own' };
+    case 'require_human':
+      if (asked?.resolution?.outcome === 're-execute') return { kind: 'own' };
+      return asked?.resolution?.outcome === 'recorded' && before.kind === 'reuse'
+        ? before
+        : { kind: 'ask', origin: before.origin };
+  }
+}
