@@ -20,6 +20,7 @@ import { cancelRun } from './cancel-run.ts';
 import { appendFromOutside } from './outside-append.ts';
 import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
+import { childLineage } from './successors/child-successor.ts';
 
 export type OtherRunsDeps = StartDeps & { readonly registry: WorkflowRegistry };
 
@@ -32,20 +33,31 @@ export function otherRuns(deps: OtherRunsDeps): OtherRuns {
 }
 
 async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
-  const workflow = deps.registry.newest(type);
+  const newest = deps.registry.newest(type);
   const runId = wait.child?.runId;
-  if (!workflow)
+  if (!newest)
     throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
   if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is for no child`);
   const { tenantId, environment, trigger, threadId, traceId, repoId, prId, prUrl, a2aCorrelationId } = parent;
+  const successor =
+    parent.source &&
+    (await childLineage(deps, {
+      parent,
+      wait,
+      type,
+      input,
+      childId: runId,
+      cancel: (id) => cancelChild(deps, parent, id),
+    }));
   // The outcome of a start that found the run is the same: it is there.
   await startRun(deps, {
     runId,
     parent: { runId: parent.id, stepId: wait.id },
     tenantId,
     environment,
-    workflow,
+    workflow: successor?.workflow ?? newest,
     input,
+    lineage: successor?.lineage,
     trigger,
     source: 'api',
     key: undefined,

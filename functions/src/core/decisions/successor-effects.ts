@@ -1,0 +1,144 @@
+/**
+ * Foretells what a successor will do about the outside actions that the runs before it took in the steps it runs again. The
+ * verdicts are those of the ledger (effects/verdict.ts); only what will be asked for is not known yet, so each is taken to
+ * be asked for as it was.
+ *
+ * Must not: read rows, or say which steps run (successor.ts).
+ */
+import type { EffectRecord, Idempotency, ReplayPolicy } from '../effects/effect.ts';
+import { effectKey } from '../effects/keys.ts';
+import { type DoubtRemedy, effectVerdict, lineageVerdict, type Rows } from '../effects/verdict.ts';
+import type { EffectScope } from '../run/events.ts';
+import { stepKey } from '../run/state.ts';
+
+/** What the deployed definition says of a capability and how it is called. */
+export interface CapabilityFacts {
+  readonly idempotency: Idempotency;
+  readonly replayPolicy: ReplayPolicy;
+  readonly hasLookup: boolean;
+}
+
+export interface EffectsOf {
+  readonly rootRunId: string;
+  /** Of the source: its replays and forks, the newest first. */
+  readonly scopes: readonly EffectScope[];
+  readonly mode: 'resume' | 'replay' | 'fork';
+  /** Rows that the runs of the lineage made, in any order. */
+  readonly rows: readonly EffectRecord[];
+  /** The revision at which the execution with this key runs; undefined: it does not run. */
+  readonly revisionOf: (stepKey: string) => number | undefined;
+  /** Undefined where it is not deployed any more. */
+  readonly capabilityOf: (stepId: string, capabilityId: string) => CapabilityFacts | undefined;
+}
+
+export interface ForetoldEffect {
+  /** The row by which it is known. */
+  readonly effectId: string;
+  readonly runId: string;
+  readonly stepId: string;
+  readonly itemKey?: string;
+  readonly revision: number;
+  readonly capabilityId: string;
+  /** `asked`: a person says first. */
+  readonly action: 'reused' | 're-executed' | 'asked' | 'looked_up';
+  readonly why: 'recorded' | 'policy' | 'not_applied' | 'in_doubt';
+}
+
+export function foretellEffects(of: EffectsOf): ForetoldEffect[] {
+  return callsOf(of).flatMap((call) => foretold(of, call) ?? []);
+}
+
+/** One call of a body: its rows by the place they were made in, the newest first, in the order in which it is looked for. */
+interface Call {
+  /** Of the replay or fork that is resumed, where it acted anew. */
+  readonly own: Rows;
+  readonly before: readonly Rows[];
+}
+
+function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): ForetoldEffect | undefined {
+  const scope = mode === 'resume' ? scopes[0] : { runId: '', mode };
+  const rows = hasActed(call.own) ? call.own : call.before.find(hasActed);
+  const acted = rows?.find(isAction);
+  if (!rows || !acted) return undefined;
+  const { effectId, runId, stepId, itemKey, revision, capabilityId, requestHash } = acted;
+  const facts = capabilityOf(stepId, capabilityId) ?? {
+    idempotency: 'not_supported' as const,
+    replayPolicy: acted.replayPolicy,
+    hasLookup: false,
+  };
+  const wish = { ...facts, requestHash };
+  const isOwn = rows === call.own || scope === undefined;
+  const verdict = isOwn ? effectVerdict(rows, wish) : lineageVerdict(rows, wish, scope);
+  const { action, why } = toldOf(verdict, acted);
+  return {
+    effectId,
+    runId,
+    stepId,
+    ...(itemKey === undefined ? {} : { itemKey }),
+    revision,
+    capabilityId,
+    action,
+    why,
+  };
+}
+
+function toldOf(
+  verdict: { readonly kind: string; readonly remedy?: DoubtRemedy },
+  acted: EffectRecord,
+): Pick<ForetoldEffect, 'action' | 'why'> {
+  switch (verdict.kind) {
+    case 'reuse':
+      return { action: 'reused', why: 'recorded' };
+    case 'ask':
+      return { action: 'asked', why: 'policy' };
+    case 'doubt':
+      if (verdict.remedy === 'ask') return { action: 'asked', why: 'in_doubt' };
+      return { action: verdict.remedy === 'lookup' ? 'looked_up' : 're-executed', why: 'in_doubt' };
+    default:
+      return { action: 're-executed', why: acted.status === 'failed' ? 'not_applied' : 'policy' };
+  }
+}
+
+/** Groups the rows of what runs again by the call of the body that made them. */
+function callsOf({ rows, rootRunId, scopes, mode, revisionOf }: EffectsOf): Call[] {
+  const groups = new Map<string, EffectRecord[]>();
+  for (const row of rows) {
+    if (revisionOf(stepKey(row)) !== row.revision) continue;
+    const name = JSON.stringify([row.stepId, row.itemKey, row.revision, row.capabilityId]);
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  const own = mode === 'resume' ? scopes.slice(0, 1) : [];
+  const older = mode === 'resume' ? scopes.slice(1) : scopes;
+  return [...groups.values()].flatMap((group) => {
+    const byKey = new Map<string, EffectRecord[]>();
+    for (const row of group) byKey.set(row.idempotencyKey, [...(byKey.get(row.idempotencyKey) ?? []), row]);
+    const taken = new Set<string>();
+    const take = (place: Parameters<typeof effectKey>[0]): Rows => {
+      const key = effectKey(place);
+      taken.add(key);
+      return newestFirst(byKey.get(key) ?? []);
+    };
+    const [{ stepId, itemKey, revision, capabilityId } = group[0] as EffectRecord] = group;
+    const numbered = [...byKey.keys()].map((_, i): Call => {
+      const place = { rootRunId, stepId, itemKey, revision, capabilityId, call: i + 1 };
+      const at = ({ runId: scope }: EffectScope) => take({ ...place, scope });
+      return { own: own.flatMap(at), before: [...older.map(at), take(place)] };
+    });
+    // With a key of the author's own: which one cannot be told from it.
+    const named = [...byKey].filter(([key]) => !taken.has(key));
+    return [...numbered, ...named.map(([, own]): Call => ({ own: [], before: [newestFirst(own)] }))];
+  });
+}
+
+function newestFirst(rows: Rows): Rows {
+  return [...rows].sort((a, b) => b.n - a.n);
+}
+
+function hasActed(rows: Rows): boolean {
+  return rows.some(isAction);
+}
+
+/** A question or a refusal is none, and neither is an answer from another row. */
+function isAction({ status, blockedBy }: EffectRecord): boolean {
+  return status !== 'reused' && (blockedBy === undefined || blockedBy === 'doubt');
+}

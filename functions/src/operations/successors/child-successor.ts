@@ -1,0 +1,115 @@
+/**
+ * What a child is made of whose parent is a successor: where the parent's source had started that child, its successor, so
+ * that what it did is not done again.
+ *
+ * Must not: start it (other-runs.ts), or decide that it is due.
+ */
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { childRunId } from '../../core/encoding/ids.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { SuccessorMode, Wait } from '../../core/run/events.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { checkedInput } from '../start/draft-run.ts';
+import type { Lineage } from '../start/request.ts';
+import { MAX_SCOPES } from './prepare.ts';
+import type { SuccessorDeps } from './request.ts';
+import { lineageOf } from './start-successor.ts';
+
+/** Runs looked at along a lineage: more would be a lineage in which nothing ever ended. */
+const MAX_LINEAGE = 50;
+
+export interface ChildOfSuccessor {
+  readonly parent: RunState;
+  readonly wait: Wait;
+  readonly childId: string;
+  /** Of the workflow. */
+  readonly type: string;
+  readonly input: unknown;
+  /** Ends a child that was not to go on without its parent. */
+  readonly cancel: (runId: string) => Promise<void>;
+}
+
+/**
+ * Undefined: it is to be started afresh, or is there already.
+ *
+ * @throws CairnError UNAVAILABLE while the child it goes on from has yet to end; INVALID_INPUT, PAYLOAD_TOO_LARGE
+ */
+export async function childLineage(
+  deps: SuccessorDeps,
+  child: ChildOfSuccessor,
+): Promise<{ readonly lineage: Lineage; readonly workflow: Workflow } | undefined> {
+  const original = await originalOf(deps, child);
+  if (original?.type !== child.type || (original.effectScopes?.length ?? 0) >= MAX_SCOPES) return undefined;
+  if (await deps.store.load(child.childId)) return undefined;
+  const end = await ended(deps, original, child);
+  if (!end) return undefined;
+  const pinned = deps.registry.pinned(end.type, end.planVersion);
+  const workflow = pinned ?? deps.registry.newest(end.type);
+  if (!workflow) return undefined;
+  const isSame = pinned !== undefined && sha256Hex(checkedInput(workflow, child.input)) === end.inputHash;
+  const mode = isSame ? modeFor(child.parent, end) : 'fork';
+  return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode })), workflow };
+}
+
+/** Somebody resumes the child by itself at this moment: what that means for the parent is looked at anew. */
+function patient(lineage: Lineage): Lineage {
+  const { supersede } = lineage;
+  if (!supersede) return lineage;
+  return {
+    ...lineage,
+    supersede: async (by) => {
+      try {
+        return await supersede(by);
+      } catch (cause) {
+        const isTaken = cause instanceof CairnError && cause.code === 'RUN_TERMINAL_STATE';
+        throw isTaken ? new CairnError('UNAVAILABLE', cause.message, { cause }) : cause;
+      }
+    },
+  };
+}
+
+/** A child that is complete, or that was resumed by itself, cannot be resumed: what it did is taken over. */
+function modeFor({ source }: RunState, end: RunState): SuccessorMode {
+  const mode = source?.mode ?? 'fork';
+  const resumable = end.status !== 'completed' && end.supersededBy === undefined;
+  return mode === 'resume' && !resumable ? 'fork' : mode;
+}
+
+/** The child that the same wait had in the nearest run of the lineage that opened it. */
+async function originalOf(
+  { store }: SuccessorDeps,
+  { parent, wait }: ChildOfSuccessor,
+): Promise<RunState | undefined> {
+  let { source } = parent;
+  for (let looked = 0; source && looked < MAX_LINEAGE; looked += 1) {
+    const child = await store.load(childRunId(source.runId, wait.id));
+    if (child) return child.state;
+    source = (await store.load(source.runId))?.state.source;
+  }
+  return undefined;
+}
+
+/** The newest run that the child came to, once it has ended; undefined for one that goes on by itself. */
+async function ended(
+  deps: SuccessorDeps,
+  original: RunState,
+  { wait, cancel }: ChildOfSuccessor,
+): Promise<RunState | undefined> {
+  let end = original;
+  if (!isOver(end)) {
+    if (wait.child?.onParentEnd === 'abandon') return undefined;
+    await cancel(end.id);
+    end = (await deps.store.load(end.id))?.state ?? end;
+    if (!isOver(end)) {
+      const what = `child run ${end.id} of the run before this one has yet to end`;
+      throw new CairnError('UNAVAILABLE', what, { details: { childRunId: end.id } });
+    }
+  }
+  for (let looked = 0; end.supersededBy !== undefined && looked < MAX_LINEAGE; looked += 1) {
+    const next = (await deps.store.load(end.supersededBy))?.state;
+    if (!next || !isOver(next)) break;
+    end = next;
+  }
+  return end;
+}

@@ -1,0 +1,156 @@
+/**
+ * Whether a run can have the successor that is asked for, and what that one would be. Reads, and writes nothing.
+ *
+ * Must not: know what is taken over (engine/successors).
+ */
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { seqId } from '../../core/encoding/ids.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { SuccessorSource } from '../../core/run/events.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { storedText } from '../../engine/stored-text.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { LoadedRun } from '../../ports/run-store.ts';
+import { loadOwn } from '../outside-append.ts';
+import { checkedInput } from '../start/draft-run.ts';
+import type { Lineage } from '../start/request.ts';
+import type { SuccessorDeps, Wanted } from './request.ts';
+
+/** Replays and forks of one lineage: every look into the ledger asks each of them. */
+export const MAX_SCOPES = 50;
+
+/** A successor that could be. */
+export interface Prepared {
+  readonly loaded: LoadedRun;
+  readonly workflow: Workflow;
+  readonly source: SuccessorSource;
+  readonly input: SuccessorInput;
+}
+
+/** The input of its source, wherever that lies, or another. */
+export type SuccessorInput =
+  | ({ readonly kind: 'inherited' } & NonNullable<Lineage['input']>)
+  | { readonly kind: 'given'; readonly hash: string; readonly value: unknown };
+
+/**
+ * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for what no state of the run would allow; RUN_TERMINAL_STATE,
+ *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE for what this one does not
+ */
+export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prepared> {
+  assertMakesSense(wanted);
+  const loaded = await loadOwn(deps, wanted);
+  const { state } = loaded;
+  assertAllowed(state, wanted);
+  const workflow = workflowFor(deps, state, wanted);
+  const source = await sourceOf(deps, { state, workflow, wanted });
+  const input = await inputOf(deps, { state, workflow, wanted });
+  return { loaded, workflow, source, input };
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE, naming the run by which this one was resumed */
+export function assertNotSuperseded({ id, status, supersededBy }: RunState): void {
+  if (supersededBy === undefined) return;
+  throw new CairnError('RUN_TERMINAL_STATE', `run ${id} was resumed already, by run ${supersededBy}`, {
+    details: { status, supersededBy },
+    help: `Go on with run ${supersededBy}, or replay or fork this one.`,
+  });
+}
+
+function assertMakesSense({ mode, input, planVersion, threadId }: Wanted): void {
+  if (mode === 'fork') return;
+  for (const [field, value] of Object.entries({ input, planVersion, threadId })) {
+    if (value === undefined) continue;
+    throw invalid(field, `a ${mode} is of the very same work; fork the run to change it`);
+  }
+}
+
+function assertAllowed(state: RunState, { mode }: Wanted): void {
+  const { id, status } = state;
+  if (!isOver(state)) {
+    throw new CairnError(
+      'RUN_INVALID_TRANSITION',
+      `run ${id} is ${status}: only a run that has ended can have a ${mode}`,
+      {
+        details: { status },
+      },
+    );
+  }
+  if (mode === 'resume') {
+    if (status === 'completed') {
+      throw new CairnError('RUN_TERMINAL_STATE', `run ${id} is completed: there is nothing to resume`, {
+        details: { status },
+        help: 'Replay it to do it once more, or fork it to do it otherwise.',
+      });
+    }
+    assertNotSuperseded(state);
+  } else if ((state.effectScopes?.length ?? 0) >= MAX_SCOPES) {
+    const what = `run ${id} comes of ${MAX_SCOPES} replays and forks; no more are made of it`;
+    throw new CairnError('RUN_INVALID_TRANSITION', what, { help: 'Start a new run instead.' });
+  }
+}
+
+function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wanted): Workflow {
+  const { planVersion = state.planVersion } = wanted;
+  const workflow = registry.pinned(state.type, planVersion);
+  if (workflow) return workflow;
+  const versions = registry.versions(state.type).map((version) => version.planVersion);
+  throw new CairnError(
+    'PLAN_VERSION_UNAVAILABLE',
+    `version ${planVersion} of '${state.type}' is not deployed`,
+    {
+      field: 'planVersion',
+      details: { planVersion, deployed: versions },
+    },
+  );
+}
+
+interface Of {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly wanted: Wanted;
+}
+
+async function sourceOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorSource> {
+  const { mode, from } = wanted;
+  const source = { runId: state.id, mode };
+  if (from === undefined) return source;
+  if ('step' in from) {
+    if (workflow.steps.has(from.step)) return { ...source, stepId: from.step };
+    throw invalid('from.step', `'${workflow.type}' has no such step`);
+  }
+  const { checkpoint: seq } = from;
+  const find = () => deps.store.findCheckpoint(state.id, seq);
+  const found = seq <= state.head ? await sendUntilKnown(deps, find) : undefined;
+  if (!found) throw invalid('from.checkpoint', `run ${state.id} has no checkpoint ${seq}`);
+  return { ...source, checkpointId: seqId(seq) };
+}
+
+/**
+ * Unless it is given another, a successor has the input of its source, without a copy of it. Another version of the plan may
+ * make something else of it.
+ */
+async function inputOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorInput> {
+  const { store } = deps;
+  const { input, inputHash: hash, id } = state;
+  if (wanted.input) return given(workflow, wanted.input.value);
+  if (workflow.planVersion !== state.planVersion) {
+    const text = await sendUntilKnown(deps, () => storedText(store, id, input));
+    return given(workflow, JSON.parse(text));
+  }
+  if ('text' in input) return { kind: 'inherited', hash, value: input };
+  const [checkpoint] = await sendUntilKnown(deps, () => store.readCheckpoints(id, [input.checkpoint]));
+  return {
+    kind: 'inherited',
+    hash,
+    value: checkpoint?.outputFrom ?? { runId: id, checkpoint: input.checkpoint },
+  };
+}
+
+function given(workflow: Workflow, value: unknown): SuccessorInput {
+  return { kind: 'given', hash: sha256Hex(checkedInput(workflow, value)), value };
+}
+
+function invalid(field: string, problem: string): CairnError {
+  return new CairnError('INVALID_INPUT', `${field}: ${problem}`, { field });
+}

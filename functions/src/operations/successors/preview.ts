@@ -1,0 +1,147 @@
+/**
+ * Says what a successor would do before there is one: which steps it would take over, which it would run and why, and what
+ * would become of the outside actions of those. By the same decisions on the same facts as the successor itself.
+ *
+ * Must not: write anything.
+ */
+
+import type { StepPlan, SuccessorPlan } from '../../core/decisions/successor.ts';
+import {
+  type CapabilityFacts,
+  type ForetoldEffect,
+  foretellEffects,
+} from '../../core/decisions/successor-effects.ts';
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import type { SuccessorMode } from '../../core/run/events.ts';
+import { isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
+import { isParked } from '../../core/run/wake.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { deployedFor } from '../../engine/deployed.ts';
+import { planOf } from '../../engine/successors/plan.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { loadOwn } from '../outside-append.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import type { PreviewDeps, Wanted } from './request.ts';
+import { assertNothingOpen, notDeployed } from './resume-run.ts';
+
+export interface Preview {
+  readonly runId: string;
+  readonly mode: SuccessorMode;
+  /** What the request would do. `unpark`: the run has not ended, and is only set going again. */
+  readonly would: 'start_successor' | 'unpark' | 'nothing';
+  readonly planVersion: number;
+  readonly steps: readonly StepPlan[];
+  readonly effects: readonly ForetoldEffect[];
+  /** More outside actions were recorded than are shown. */
+  readonly effectsCut: boolean;
+  readonly blockers: readonly CairnError[];
+}
+
+/** Rows of the ledger that are looked at: about two megabytes, and more than a person reads. */
+const MAX_ROWS = 2_000;
+const ROWS_PAGE = 100;
+/** Runs of a lineage whose rows are looked at. */
+const MAX_RUNS = 100;
+
+/** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */
+export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promise<Preview> {
+  const { state } = await loadOwn(deps, wanted);
+  const nothing = {
+    runId: state.id,
+    mode: wanted.mode,
+    planVersion: wanted.planVersion ?? state.planVersion,
+    steps: [],
+    effects: [],
+    effectsCut: false,
+  };
+  try {
+    if (wanted.mode === 'resume' && !isOver(state)) {
+      return { ...nothing, would: wouldUnpark(deps, state), blockers: [] };
+    }
+    const prepared = await prepare(deps, wanted);
+    return {
+      ...nothing,
+      ...(await foretold(deps, wanted.mode, prepared)),
+      would: 'start_successor',
+      blockers: [],
+    };
+  } catch (error) {
+    if (!(error instanceof CairnError) || error.httpStatus !== 409) throw error;
+    return { ...nothing, would: 'nothing', blockers: [error] };
+  }
+}
+
+/** @throws CairnError what stands in the way */
+function wouldUnpark(deps: PreviewDeps, state: RunState): Preview['would'] {
+  const { status } = state;
+  const waits = status === 'awaiting_approval' || status === 'waiting_external';
+  if (status !== 'interrupted' && !waits) return 'nothing';
+  if (waits ? !isParked(state) : true) assertNothingOpen(state, ({ kind }) => waits || kind === 'approval');
+  if (!deployedFor(deps.registry, state).available) throw notDeployed(state);
+  return 'unpark';
+}
+
+async function foretold(
+  deps: PreviewDeps,
+  mode: SuccessorMode,
+  { loaded, workflow, source, input }: Prepared,
+): Promise<Pick<Preview, 'steps' | 'effects' | 'effectsCut'>> {
+  const { state: end } = loaded;
+  const { type, planVersion } = workflow;
+  const successor = { type, planVersion, inputHash: input.hash, source };
+  const { plan } = await sendUntilKnown(deps, () => planOf(deps.store, successor, { end, workflow }));
+  const { rows, cut } = await rowsOfLineage(deps, end);
+  const effects = foretellEffects({
+    rootRunId: end.rootRunId,
+    scopes: end.effectScopes ?? [],
+    mode,
+    rows,
+    revisionOf: revisionsIn(plan),
+    capabilityOf: (stepId, capabilityId) => capabilityOf(deps, workflow, { stepId, capabilityId }),
+  });
+  return { steps: plan.steps, effects, effectsCut: cut };
+}
+
+function revisionsIn({ steps, reused }: SuccessorPlan): (key: string) => number | undefined {
+  const runs = new Map(steps.flatMap((step) => (step.action === 'runs' ? [[step.id, step.revision]] : [])));
+  const items = new Set(reused.map(({ key }) => key));
+  return (key) => (items.has(key) ? undefined : runs.get(stepIdOf(key)));
+}
+
+function capabilityOf(
+  deps: PreviewDeps,
+  { steps }: Workflow,
+  { stepId, capabilityId }: { readonly stepId: string; readonly capabilityId: string },
+): CapabilityFacts | undefined {
+  const step = steps.get(stepId);
+  const uses = step && 'uses' in step ? step.uses : [];
+  const capability = uses.find(({ id }) => id === capabilityId);
+  if (!capability) return undefined;
+  const { idempotency, replayPolicy } = capability;
+  return { idempotency, replayPolicy, hasLookup: deps.bindings.of(capability).lookup !== undefined };
+}
+
+/** What the source and the runs before it did outside; the nearest first, as far as there is room. */
+async function rowsOfLineage(
+  deps: PreviewDeps,
+  end: RunState,
+): Promise<{ readonly rows: readonly EffectRecord[]; readonly cut: boolean }> {
+  const rows: EffectRecord[] = [];
+  let run: RunState | undefined = end;
+  for (let runs = 0; run; runs += 1) {
+    const { id, source }: RunState = run;
+    if (runs === MAX_RUNS) return { rows, cut: true };
+    for (let cursor: string | undefined; ; ) {
+      const page = { limit: ROWS_PAGE, ...optional('cursor', cursor) };
+      const { items, next } = await sendUntilKnown(deps, () => deps.effects.listOfRun(id, page));
+      rows.push(...items);
+      if (next === undefined) break;
+      if (rows.length >= MAX_ROWS) return { rows, cut: true };
+      cursor = next;
+    }
+    run = source && (await sendUntilKnown(deps, () => deps.store.load(source.runId)))?.state;
+  }
+  return { rows, cut: false };
+}

@@ -1,0 +1,42 @@
+/** What a successor is asked for with, and how it is answered. Types only. */
+import type { SuccessorMode } from '../../core/run/events.ts';
+import type { Bindings } from '../../engine/define/bindings.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { EffectStore } from '../../ports/effect-store.ts';
+import type { StartDeps } from '../start/request.ts';
+
+export interface SuccessorDeps extends StartDeps {
+  readonly registry: WorkflowRegistry;
+}
+
+export interface PreviewDeps extends SuccessorDeps {
+  readonly effects: EffectStore;
+  readonly bindings: Bindings;
+}
+
+/** From a step: it and what follows it run. From a checkpoint, by its seq: what had completed by then is taken over. */
+export type From = { readonly step: string } | { readonly checkpoint: number };
+
+/** Which successor of which run. */
+export interface Wanted {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly mode: SuccessorMode;
+  readonly from?: From | undefined;
+  /** Of a fork: the input it gets instead of that of its source. */
+  readonly input?: { readonly value: unknown } | undefined;
+  /** Of a fork: absent: that of its source. */
+  readonly planVersion?: number | undefined;
+  /** Of a fork: absent: that of its source. */
+  readonly threadId?: string | undefined;
+}
+
+export interface SuccessorRequest extends Wanted {
+  readonly actor: string;
+  /** See core/encoding/keys.ts. Undefined: every request is new work. */
+  readonly key: string | undefined;
+  readonly requestHash: string;
+  /** The policy of the workflow is passed over, once. */
+  readonly force: boolean;
+  readonly traceId?: string | undefined;
+}

@@ -1,0 +1,117 @@
+/**
+ * The verb `resume` on a run that has not ended (DESIGN 2.1): sets one going that was interrupted or parked, and says of one
+ * that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
+ *
+ * Must not: answer a wait for anybody.
+ */
+import { recoveryVerdict } from '../../core/decisions/recovery.ts';
+import type { Json } from '../../core/encoding/json.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
+import type { RunStatus } from '../../core/run/status.ts';
+import { isParked } from '../../core/run/wake.ts';
+import { deployedFor } from '../../engine/deployed.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
+import { appendFromOutside } from '../outside-append.ts';
+import type { SuccessorDeps } from './request.ts';
+
+export interface ResumeRequest {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly actor: string;
+}
+
+export interface Resumed {
+  readonly runId: string;
+  readonly status: RunStatus;
+  /** `resumed`: it was set going. `moving`: nothing held it up. */
+  readonly outcome: 'resumed' | 'moving';
+}
+
+/**
+ * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (it has ended), RUN_INVALID_TRANSITION (naming what it waits for),
+ *   PLAN_VERSION_UNAVAILABLE (it is still not deployed), UNAVAILABLE
+ */
+export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
+  const { runId, tenantId, actor } = request;
+  let before: RunStatus | undefined;
+  const decide = (state: RunState) => {
+    before = state.status;
+    return resumeDrafts(deps, state, actor);
+  };
+  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  // Also of an interrupted run for which more than this is to be decided: its drive does so.
+  await driveAfter(deps, appended);
+  const { status } = appended.state;
+  if (appended.events.length > 0)
+    deps.log.info('run_transition', { runId, from: before, to: status, initiator: 'user' });
+  const wasHeld = appended.events.length > 0 || status === 'interrupted';
+  return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
+}
+
+function resumeDrafts(deps: SuccessorDeps, state: RunState, actor: string): EventDraft[] {
+  const { id, status } = state;
+  if (isOver(state)) {
+    throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status} meanwhile`, {
+      details: { status },
+      help: 'Send the request again: a successor is made then.',
+    });
+  }
+  const resumed: EventDraft = {
+    type: 'run_resumed',
+    initiator: 'user',
+    actor,
+    data: { reason: `${actor} asked for it` },
+  };
+  const deployed = deployedFor(deps.registry, state);
+  if (status === 'interrupted') {
+    assertNothingOpen(state, ({ kind }) => kind === 'approval');
+    if (!deployed.available) throw notDeployed(state);
+    return recoveryVerdict(state, deployed).kind === 'resume' ? [resumed] : [];
+  }
+  if (status !== 'awaiting_approval' && status !== 'waiting_external') return [];
+  if (!isParked(state)) assertNothingOpen(state, () => true);
+  if (!deployed.available) throw notDeployed(state);
+  return [resumed];
+}
+
+/** @throws CairnError naming the decisions, events and times that are missing */
+export function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait) => boolean): void {
+  const open = waits.filter(counts);
+  const [first] = open;
+  if (!first) return;
+  const key = stepKey(first.execution);
+  const others = open.length > 1 ? `, and ${open.length - 1} more` : '';
+  throw new CairnError(
+    'RUN_INVALID_TRANSITION',
+    `run ${id} waits for ${MISSING[first.kind]} of step '${key}'${others}`,
+    {
+      stepId: key,
+      details: { status, waits: open.map(waitView) },
+      help: first.kind === 'approval' ? `Decide it: POST /v1/runs/${id}/approvals/${key}.` : HELP[first.kind],
+    },
+  );
+}
+
+const MISSING = {
+  approval: 'the decision',
+  event: 'the event',
+  timer: 'the time',
+  child: 'the child run',
+} as const;
+
+const HELP = {
+  event: 'Send the event, or signal the run; or cancel it.',
+  timer: 'It goes on by itself when the time has come.',
+  child: 'It goes on by itself when the child run has ended.',
+} as const;
+
+function waitView({ id, kind, execution, name, key, child }: Wait): Json {
+  return { waitId: id, kind, stepId: stepKey(execution), name, key, childRunId: child?.runId };
+}
+
+export function notDeployed({ type, planVersion }: RunState): CairnError {
+  const what = `version ${planVersion} of '${type}' is not deployed`;
+  return new CairnError('PLAN_VERSION_UNAVAILABLE', what, { details: { planVersion } });
+}

@@ -1,0 +1,111 @@
+/**
+ * Makes a successor: a new run that goes on from one that has ended (DESIGN 10). A start like any other, once per
+ * idempotency key; of a resume, the same commit says in the journal of the source by whom it was resumed, so that of any
+ * number of people who resume it at once one does.
+ *
+ * Must not: take anything over; the first drive of the successor does.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import { seal } from '../../core/run/chain.ts';
+import type { RunEvent } from '../../core/run/events.ts';
+import { reduce } from '../../core/run/reduce/index.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Supersedes } from '../../ports/run-store.ts';
+import type { Lineage, StartOutcome, StartRequest } from '../start/request.ts';
+import { startRun } from '../start/start-run.ts';
+import { knownStart } from './known-start.ts';
+import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
+import type { SuccessorDeps, SuccessorRequest } from './request.ts';
+
+/**
+ * @throws CairnError what {@link prepare} throws, IDEMPOTENCY_KEY_REUSED, PAYLOAD_TOO_LARGE, UNAVAILABLE (send the same
+ *   again)
+ */
+export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequest): Promise<StartOutcome> {
+  // Before anything is judged: since the first time the run may have come to where it could not be asked for again.
+  const known = await knownStart(deps, request);
+  if (known) return known;
+  return startRun(deps, startRequest(deps, request, await prepare(deps, request)));
+}
+
+function startRequest(
+  deps: SuccessorDeps,
+  request: SuccessorRequest,
+  { loaded, workflow, source, input }: Prepared,
+): StartRequest {
+  const { tenantId, actor, key, requestHash, force, traceId } = request;
+  const { state } = loaded;
+  const lineage: Lineage = {
+    ...lineageOf(deps, state, { ...source, ...(force ? { forcedBy: actor } : {}) }, actor),
+    ...(input.kind === 'inherited' ? { input } : {}),
+  };
+  return {
+    ...inheritedFrom(state),
+    lineage,
+    tenantId,
+    workflow,
+    input: input.kind === 'given' ? input.value : undefined,
+    trigger: { source: 'api' },
+    source: 'api',
+    key,
+    requestHash,
+    ...optional('threadId', request.threadId ?? state.threadId),
+    traceId,
+  };
+}
+
+/** What a successor has of its source, whoever asks for it. */
+export function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelationId }: RunState) {
+  return { environment, threadId, repoId, prId, prUrl, a2aCorrelationId };
+}
+
+/** @param end the source as it ended */
+export function lineageOf(
+  deps: SuccessorDeps,
+  end: RunState,
+  source: Lineage['source'],
+  actor?: string,
+): Lineage {
+  const isResume = source.mode === 'resume';
+  return {
+    rootRunId: end.rootRunId,
+    source,
+    effectScopes: end.effectScopes ?? [],
+    ...optional('actor', actor),
+    ...(isResume
+      ? { resumedFrom: end.id, supersede: (by: string) => supersede(deps, { runId: end.id, by, actor }) }
+      : {}),
+  };
+}
+
+interface Superseding {
+  readonly runId: string;
+  /** The successor. */
+  readonly by: string;
+  readonly actor: string | undefined;
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE if another run has resumed it, RUN_NOT_FOUND if it is gone */
+async function supersede(
+  deps: SuccessorDeps,
+  { runId, by, actor }: Superseding,
+): Promise<Supersedes | 'done'> {
+  const loaded = await sendUntilKnown(deps, () => deps.store.load(runId));
+  if (!loaded)
+    throw new CairnError('RUN_NOT_FOUND', 'the run to resume is not there any more', { field: 'id' });
+  const { state, soft, snapshotVersion: seen } = loaded;
+  if (state.supersededBy === by) return 'done';
+  assertNotSuperseded(state);
+  const event = seal(
+    {
+      type: 'run_superseded',
+      initiator: actor === undefined ? 'system' : 'user',
+      data: { by },
+      ...optional('actor', actor),
+    },
+    { chain: state, id: deps.random.token(), now: deps.clock.now() },
+  ) as RunEvent<'run_superseded'>;
+  return { event, snapshot: reduce(state, event), soft, seen };
+}

@@ -1,0 +1,76 @@
+/** Successors in a world of the engine's tests: asked for as the API asks, driven to their end, and checked. */
+import type { EventData, EventType, RunEvent } from '../../functions/src/core/run/events.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
+import type { Preview } from '../../functions/src/operations/successors/preview.ts';
+import { previewSuccessor } from '../../functions/src/operations/successors/preview.ts';
+import type {
+  PreviewDeps,
+  SuccessorRequest,
+  Wanted,
+} from '../../functions/src/operations/successors/request.ts';
+import { startSuccessor } from '../../functions/src/operations/successors/start-successor.ts';
+import { assertStored } from './soundness.ts';
+import type { World } from './world.ts';
+
+export function depsOf(world: World): PreviewDeps {
+  return { ...world.deps, records: world.records };
+}
+
+type Asked = Omit<Partial<SuccessorRequest>, 'runId' | 'mode'>;
+
+/** The successor, not driven yet. */
+export async function succeed(
+  world: World,
+  mode: SuccessorRequest['mode'],
+  runId: string,
+  more: Asked = {},
+): Promise<string> {
+  const request = { tenantId: 't1', actor: 'u.ann', key: undefined, requestHash: 'h', force: false };
+  const outcome = await startSuccessor(depsOf(world), { ...request, ...more, runId, mode });
+  if (outcome.kind === 'in_flight') throw new Error('in flight');
+  return outcome.runId;
+}
+
+/** The successor, as it ended. */
+export async function driven(
+  world: World,
+  mode: SuccessorRequest['mode'],
+  runId: string,
+  more: Asked = {},
+): Promise<RunState> {
+  const successor = await succeed(world, mode, runId, more);
+  await world.run();
+  return assertStored(world.db, successor);
+}
+
+export function preview(
+  world: World,
+  mode: Wanted['mode'],
+  runId: string,
+  more: Partial<Wanted> = {},
+): Promise<Preview> {
+  return previewSuccessor(depsOf(world), { tenantId: 't1', ...more, runId, mode });
+}
+
+/** What the journal of the run says of one kind. */
+export function said<T extends EventType>(world: World, runId: string, type: T): EventData[T][] {
+  const { events = [] } = world.db.runs.get(runId) ?? {};
+  return (events as readonly RunEvent[]).flatMap((event) =>
+    event.type === type ? [event.data as EventData[T]] : [],
+  );
+}
+
+/** Ids of the steps that were taken over, with items, in order. */
+export function reusedIn(world: World, runId: string): string[] {
+  return said(world, runId, 'step_reused').map(({ stepId, itemKey }) =>
+    itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
+  );
+}
+
+export async function resultOf(world: World, state: RunState): Promise<unknown> {
+  const { result } = state;
+  if (!result) return undefined;
+  if ('text' in result) return JSON.parse(result.text);
+  const [checkpoint] = await world.store.readCheckpoints(state.id, [result.checkpoint]);
+  return JSON.parse(checkpoint?.outputText ?? 'null');
+}
