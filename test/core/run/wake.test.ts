@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventData, Wait } from '../../../functions/src/core/run/events.ts';
+import { mustWriteSnapshot } from '../../../functions/src/core/run/lag.ts';
 import { hasObligations, isOver, type RunState } from '../../../functions/src/core/run/state.ts';
 import {
   isParked,
@@ -10,7 +11,6 @@ import {
   READY_GRACE_MS,
   wakeAt,
 } from '../../../functions/src/core/run/wake.ts';
-import { mustWriteSnapshot } from '../../../functions/src/journal/batch.ts';
 import {
   bySystem,
   childOf,
