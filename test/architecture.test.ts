@@ -98,11 +98,12 @@ test('every composite index serves a query of ours, or is one of the source text
   const { indexes } = readJson('firestore.indexes.json') as {
     indexes: { collectionGroup: string; fields: { fieldPath: string; order: string }[] }[];
   };
-  const filters = ['', ' status', ' type', ' repoId', ' threadId'];
+  const filters = ['', ' status', ' stopKind', ' type', ' repoId', ' threadId'];
   const ours = [
     'gwi_runs: shard wakeAt',
     'gwi_runs: type shard wakeAt',
     'gwi_runs: tenantId status type planVersion',
+    'gwi_effects: runId createdAt',
     'gwi_schedules: state nextAt',
     'gwi_schedules: tenantId -createdAt',
     ...filters.map((filter) => `gwi_runs: tenantId${filter} -createdAt`),

@@ -9,7 +9,7 @@ import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
-import { InstanceMetrics } from '../../functions/src/platform/instance-metrics.ts';
+import { InstanceMetrics } from '../../functions/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
-import { lazyCommitChannel } from '../../../functions/src/platform/commit-channel.ts';
+import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';

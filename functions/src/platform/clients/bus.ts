@@ -2,13 +2,13 @@
  * The bus of this process. The client library is large and a reader of runs never publishes, so it is loaded with the
  * first message.
  */
-import { FusedBus } from '../bus/fused-bus.ts';
-import { type PublisherClient, PubsubEventBus } from '../bus/pubsub-event-bus.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EventBus } from '../ports/event-bus.ts';
-import type { Log } from '../ports/log.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { Settings } from './params.ts';
+import { FusedBus } from '../../bus/fused-bus.ts';
+import { type PublisherClient, PubsubEventBus } from '../../bus/pubsub-event-bus.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventBus } from '../../ports/event-bus.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Settings } from '../params.ts';
 
 export interface LazyBusOptions {
   readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost'>;

@@ -13,7 +13,7 @@ import {
   type KeyedAnswer,
   type Metrics,
   type Transition,
-} from '../ports/metrics.ts';
+} from '../../ports/metrics.ts';
 
 /** About 20 KiB each with a dozen workflows; the one that nothing was counted for longest makes room. */
 const TENANTS_KEPT = 500;

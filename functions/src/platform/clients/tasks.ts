@@ -2,11 +2,11 @@
  * The queue of this process. The client library is large and a reader of runs never enqueues, so it is loaded with
  * the first task.
  */
-import type { Clock } from '../ports/clock.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { TaskQueue } from '../ports/task-queue.ts';
-import { CloudTasksQueue, type TasksClient } from '../queue/cloud-tasks-queue.ts';
-import type { Settings } from './params.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { TaskQueue } from '../../ports/task-queue.ts';
+import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
+import type { Settings } from '../params.ts';
 
 /** Task queue functions have a queue of their own name. */
 const QUEUE = 'drive';
