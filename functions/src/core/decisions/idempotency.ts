@@ -32,8 +32,8 @@ export interface IdempotencyRecord {
   /** How often work on it was begun. */
   readonly attempts: number;
   /**
-   * Unique per attempt at work that cannot share the record's commit: by it a worker knows its own record again when
-   * the answer to writing it was lost (J8). A start is known again by its `runId`.
+   * Unique per attempt at the work: by it a worker knows its own record again when the answer to writing it was lost
+   * (J8). Of a start, the id of the run's first event.
    */
   readonly attemptId?: string | undefined;
 }

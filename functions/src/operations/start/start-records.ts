@@ -35,7 +35,8 @@ export interface Replace {
 }
 
 /** Born completed (DESIGN 2.10): the commit that makes the record also makes the run it answers with. */
-function recordOf(request: StartRequest, key: string, { response, now }: Draft): IdempotencyRecord {
+function recordOf(request: StartRequest, key: string, draft: Draft): IdempotencyRecord {
+  const { response, now } = draft;
   return {
     key,
     source: request.source,
@@ -48,7 +49,13 @@ function recordOf(request: StartRequest, key: string, { response, now }: Draft):
     updatedAt: now,
     expiresAt: now + COMPLETED_TTL_MS,
     attempts: 1,
+    attemptId: attemptOf(draft),
   };
+}
+
+/** Drawn for this start alone, unlike the id of its run: those of slots and children are the same whoever starts them. */
+function attemptOf({ commit }: Draft): string | undefined {
+  return commit.events[0]?.id;
 }
 
 /** The records that were in the way. */
@@ -77,10 +84,11 @@ export function judge(
   draft: Draft,
   stored: StoredRecords,
 ): Verdict {
-  const { runId } = draft.response;
   const { primary, secondary } = stored;
-  if (primary?.record.runId === runId || secondary?.record.runId === runId) return { kind: 'ours' };
-  // Without a key nothing but an earlier sending of our own can have been in the way: run ids do not repeat.
+  const attempt = attemptOf(draft);
+  if (primary?.record.attemptId === attempt || secondary?.record.attemptId === attempt)
+    return { kind: 'ours' };
+  // Without a key it was an earlier sending of our own, or another start of a run whose id is made from what it is for.
   if (request.key === undefined && request.secondaryKey === undefined) return { kind: 'ours' };
   const now = clock.now();
   if (primary) {

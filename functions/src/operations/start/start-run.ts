@@ -70,7 +70,7 @@ async function place(
     try {
       verdict = judge(deps, request, draft, stored);
     } catch (refusal) {
-      await withdrawInput(deps, draft);
+      await withdrawInput(deps, request, draft);
       throw refusal;
     }
     if (verdict.kind === 'again') {
@@ -79,10 +79,10 @@ async function place(
     }
     // What was in the way may be another's start that superseded the same run: that one is asked again.
     if (supersedes && request.key === undefined) continue;
-    if (verdict.kind !== 'ours') await withdrawInput(deps, draft);
+    if (verdict.kind !== 'ours') await withdrawInput(deps, request, draft);
     return answered(deps, request, draft, verdict);
   }
-  await withdrawInput(deps, draft);
+  await withdrawInput(deps, request, draft);
   throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
 }
 
@@ -93,7 +93,7 @@ async function refused(
   draft: Draft,
   refusal: unknown,
 ): Promise<StartOutcome> {
-  await withdrawInput(deps, draft);
+  await withdrawInput(deps, request, draft);
   const known = request.key === undefined ? undefined : await judged(deps, request, draft);
   if (!known || known.kind === 'again') throw refusal;
   return answered(deps, request, draft, known);
@@ -116,9 +116,13 @@ async function answered(
   return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
 }
 
-/** For a run that certainly did not come to be. What stays behind if this fails costs its room and nothing else. */
-async function withdrawInput(deps: StartDeps, { payload, response }: Draft): Promise<void> {
-  if (!payload) return;
+/**
+ * For a run that certainly did not come to be: one whose id was drawn here. A given id may be that of the run that won, and
+ * the input its input. What stays behind costs its room and nothing else.
+ */
+async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draft): Promise<void> {
+  const { payload, response } = draft;
+  if (!payload || request.runId !== undefined) return;
   const { runId } = response;
   try {
     await sendUntilKnown(deps, () => deps.store.deletePayload(runId, payload.ref));

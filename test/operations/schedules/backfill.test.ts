@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { backfillSchedule } from '../../../functions/src/operations/schedules/backfill-schedule.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
+
+const CALLERS = 5;
+const SLOTS = 12;
+/** Above what a checkpoint holds. */
+const LARGE = 'x'.repeat(300_000);
+
+/** An hour of slots, filled by several callers at once. */
+async function fillAtOnce(text: string) {
+  const scene = new Scene();
+  await scene.deps.schedules.create(stored({ input: { text } }));
+  scene.goTo(60);
+  const request = { id: 'sch_1', tenantId: TENANT, from: T0 + MINUTE, until: T0 + 60 * MINUTE };
+  const filled = await Promise.all(
+    Array.from({ length: CALLERS }, () => backfillSchedule(scene.deps, { ...request, isDryRun: false })),
+  );
+  return { scene, filled };
+}
+
+describe('several backfills at once', () => {
+  test.each([
+    ['a small', 'hello'],
+    ['a large', LARGE],
+  ])(
+    'start each slot once between them, and each is told what it started itself (%s input)',
+    async (_, text) => {
+      const { scene, filled } = await fillAtOnce(text);
+      const sum = (name: 'started' | 'existing') => filled.reduce((total, one) => total + one[name], 0);
+      expect([sum('started'), sum('existing')]).toEqual([SLOTS, (CALLERS - 1) * SLOTS]);
+      // One task for each run: who lost the race has nothing to have driven.
+      expect(scene.world.queue.pending).toHaveLength(SLOTS);
+      await scene.world.run();
+      const { db } = scene.world;
+      expect([...db.runs.keys()].map((runId) => assertStored(db, runId).status)).toEqual(
+        Array.from({ length: SLOTS }, () => 'completed'),
+      );
+    },
+  );
+});
