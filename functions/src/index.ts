@@ -5,7 +5,8 @@
 import { HttpsError, onRequest } from 'firebase-functions/https';
 import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
-import { githubWebhookSecret, region, slackSigningSecret } from './platform/params.ts';
+import { messageFunctions, SHIPPED_TOPICS } from './platform/message-functions.ts';
+import { githubToken, githubWebhookSecret, region, slackSigningSecret } from './platform/params.ts';
 
 /** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. Memory for one start with 32 MiB at a time. */
 export const api = onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
@@ -42,6 +43,7 @@ export const drive = onTaskDispatched(
     memory: '1GiB',
     timeoutSeconds: 540,
     concurrency: 80,
+    secrets: [githubToken],
     retryConfig: { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 60 },
     rateLimits: { maxConcurrentDispatches: 1_000, maxDispatchesPerSecond: 500 },
   },
@@ -69,3 +71,6 @@ export const fireSchedules = onSchedule(
     await fireDueSchedules();
   },
 );
+
+/** One function for each Pub/Sub topic whose messages the shipped workflows take. */
+export const pubsub = messageFunctions(SHIPPED_TOPICS);

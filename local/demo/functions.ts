@@ -6,14 +6,14 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StepDefinition, Workflow } from '../../functions/src/engine/define/steps.ts';
 import { installWorkflows } from '../../functions/src/platform/installed.ts';
-import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import { reviewPullRequestThat } from '../../functions/src/workflows/review-pull-request/workflow.ts';
 
 /** Long enough to be hit in the middle, short enough to watch. */
 const STEP_MS = 1_000;
 
 export * from '../../functions/src/index.ts';
 
-installWorkflows([paced(reviewPullRequest)]);
+installWorkflows([paced(reviewPullRequestThat(() => true))]);
 
 function paced(workflow: Workflow): Workflow {
   const steps = [...workflow.steps].map(([id, step]): [string, StepDefinition] => [id, pacedStep(step)]);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from '@jest/globals';
-import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/version-2.ts';
 import { Installation } from '../api/installation.ts';
 
 interface Example {
@@ -30,7 +30,7 @@ test.each(PAYLOADS)(
   '$event $action #$index becomes one run or none, and none when it comes again',
   async (payload) => {
     const { event, action, body } = payload;
-    const installation = new Installation([reviewPullRequest]);
+    const installation = new Installation([reviewPullRequest2]);
     const id = `00000000-0000-0000-0000-${String(payload.index).padStart(12, '0')}`;
     const first = await installation.deliver({ event, id, body });
     const again = await installation.deliver({ event, id, body });
@@ -53,7 +53,7 @@ test.each(PAYLOADS)(
 );
 
 test('a run made from a delivery ends with a review of that pull request', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const opened = PAYLOADS.find(({ event, action }) => event === 'pull_request' && action === 'opened');
   const { runId } = (await (await installation.deliver(opened ?? {})).json()) as { runId: string };
   await installation.world.run();

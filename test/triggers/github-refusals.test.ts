@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_DELIVERY_BYTES } from '../../functions/src/triggers/github/delivery.ts';
 import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
-import { reviewPullRequest } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/version-2.ts';
 import { type DeliveryRequest, deliveryRequest, Installation, sign } from '../api/installation.ts';
 
 const BODY = JSON.stringify({ action: 'opened' });
@@ -75,7 +75,7 @@ const REFUSALS: readonly Refusal[] = [
 test.each(REFUSALS)(
   '$because is refused with $status, and nothing is written',
   async ({ delivery, status }) => {
-    const installation = new Installation([reviewPullRequest]);
+    const installation = new Installation([reviewPullRequest2]);
     const answer = await installation.deliver({ body: BODY, ...delivery });
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -85,7 +85,7 @@ test.each(REFUSALS)(
 );
 
 test('a body above the limit is refused whatever it announced', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const answer = await installation.deliver({
     body: `"${'x'.repeat(MAX_DELIVERY_BYTES)}"`,
     headers: { 'content-length': undefined },
@@ -94,7 +94,7 @@ test('a body above the limit is refused whatever it announced', async () => {
 });
 
 test('what is refused for its size or headers is refused before its signature', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const unsigned = { 'x-hub-signature-256': undefined, 'x-github-event': undefined };
   expect((await installation.deliver({ headers: unsigned })).status).toBe(400);
   const large = { ...unsigned, 'content-length': String(MAX_DELIVERY_BYTES + 1) };
@@ -102,13 +102,13 @@ test('what is refused for its size or headers is refused before its signature', 
 });
 
 test('an unsigned body of another content type learns nothing but that it is unsigned', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const headers = { 'content-type': 'text/plain', 'x-hub-signature-256': undefined };
   expect((await installation.deliver({ body: 'x', headers })).status).toBe(401);
 });
 
 test('another path is not found', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const signed = deliveryRequest({ body: BODY });
   const elsewhere = new Request('http://cairn.test/webhooks/github/x', signed);
   expect((await githubWebhook(installation.github, elsewhere)).status).toBe(404);
@@ -116,7 +116,7 @@ test('another path is not found', async () => {
 
 describe('a payload that its workflow cannot take', () => {
   test('is acknowledged as ignored, with the reason, and nothing is written', async () => {
-    const installation = new Installation([reviewPullRequest]);
+    const installation = new Installation([reviewPullRequest2]);
     const answer = await installation.deliver({ body: BODY });
     expect(answer.status).toBe(202);
     const body = (await answer.json()) as { ignored: boolean; reason: string };
@@ -127,7 +127,7 @@ describe('a payload that its workflow cannot take', () => {
 });
 
 test('an installation without a secret says that the fault is its own', async () => {
-  const installation = new Installation([reviewPullRequest]);
+  const installation = new Installation([reviewPullRequest2]);
   const secrets = () => {
     throw new Error('GITHUB_WEBHOOK_SECRET is empty');
   };

@@ -83,6 +83,19 @@ const otlpEndpoint = defineString('OTEL_EXPORTER_OTLP_ENDPOINT', {
     'Address of the OpenTelemetry collector that metrics are sent to (OTLP over HTTP). Empty: none.',
 });
 
+const githubApiUrl = defineString('GITHUB_API_URL', {
+  default: 'https://api.github.com',
+  description: "GitHub's REST API. Another one for GitHub Enterprise Server: https://HOST/api/v3.",
+});
+
+const slackHooksUrl = defineString('SLACK_HOOKS_URL', {
+  default: 'https://hooks.slack.com',
+  description: 'Where Slack takes messages through a response_url.',
+});
+
+/** What reviews are posted with; `none`: they are not. Only the drive has it. */
+export const githubToken = defineSecret('GITHUB_TOKEN');
+
 /** One secret, or during an exchange several, separated by commas. */
 export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
 
@@ -129,6 +142,36 @@ export function hookUrls(): { readonly deploy: string | undefined; readonly clea
     deploy: hookUrl('DEPLOY_HOOK_URL', deployHook.value()),
     cleanup: hookUrl('CLEANUP_HOOK_URL', cleanupHook.value()),
   };
+}
+
+export interface GithubAccess {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Undefined: there is none, or not in this function. */
+  readonly token: () => string | undefined;
+}
+
+/** @throws Error if the parameter is no URL */
+export function githubAccess(): GithubAccess {
+  const url = baseUrl('GITHUB_API_URL', githubApiUrl.value());
+  return { url, token: () => tokenIn(process.env[githubToken.name]) };
+}
+
+/** @throws Error likewise */
+export function slackHooks(): string {
+  return baseUrl('SLACK_HOOKS_URL', slackHooksUrl.value());
+}
+
+/** Not by `value()`, which complains in the log of each function that is not given the secret. */
+function tokenIn(text = ''): string | undefined {
+  const token = text.trim();
+  return token === '' || token === 'none' ? undefined : token;
+}
+
+function baseUrl(name: string, text: string): string {
+  const url = hookUrl(name, text);
+  if (url === undefined) throw new Error(`${name} is empty`);
+  return url.replace(/\/+$/, '');
 }
 
 function hookUrl(name: string, text: string): string | undefined {

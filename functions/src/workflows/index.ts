@@ -5,18 +5,22 @@ import { deployTo } from './deploy/workflow.ts';
 import type { Janitor } from './nightly-cleanup/janitor.ts';
 import { nightlyCleanupBy } from './nightly-cleanup/workflow.ts';
 import { reviewPullRequest1 } from './review-pull-request/version-1.ts';
-import { reviewPullRequest } from './review-pull-request/workflow.ts';
+import { reviewPullRequest2 } from './review-pull-request/version-2.ts';
+import { reviewPullRequestThat } from './review-pull-request/workflow.ts';
 
 /** What an installation gives the workflows to act upon. One that acts upon nothing is always there. */
 export interface Outside {
   readonly deployTarget?: DeployTarget;
   readonly janitor?: Janitor;
+  /** Where reviews are posted, and whether it is there: asked when a run comes to it. */
+  readonly github?: { readonly isThere: () => boolean };
 }
 
-export function shippedWorkflows({ deployTarget, janitor }: Outside): readonly Workflow[] {
+export function shippedWorkflows({ deployTarget, janitor, github }: Outside): readonly Workflow[] {
   return [
     reviewPullRequest1,
-    reviewPullRequest,
+    reviewPullRequest2,
+    ...(github ? [reviewPullRequestThat(() => github.isThere())] : []),
     ...(deployTarget ? [deployTo(deployTarget)] : []),
     ...(janitor ? [nightlyCleanupBy(janitor)] : []),
   ];

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import { reviewPullRequest1 } from '../../../functions/src/workflows/review-pull-request/version-1.ts';
-import { reviewPullRequest } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
+import { reviewPullRequest2 } from '../../../functions/src/workflows/review-pull-request/version-2.ts';
+import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
+import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';
 
 const FILES = [
@@ -17,7 +19,10 @@ interface Review {
 }
 
 function reviewing(more: object = {}, changes: Parameters<typeof eventWith>[0] = {}) {
-  const runtime = createTestRuntime({ workflows: [reviewPullRequest1, reviewPullRequest] });
+  const runtime = createTestRuntime({
+    workflows: [reviewPullRequest1, reviewPullRequest2, reviewPullRequestThat(() => false)],
+    bindings: new PretendedGithub().bindings(),
+  });
   return {
     runtime,
     start: () => runtime.start('review-pull-request', { ...eventWith(changes), ...more }),
@@ -33,11 +38,11 @@ async function asking() {
 }
 
 describe('a review from a webhook alone', () => {
-  test('completes by itself, on the newest plan, and says what the first plan said', async () => {
+  test('completes by itself, on the newest plan, and says what the plans before it said', async () => {
     const { runtime, start } = reviewing();
     const run = await start();
     expect(await runtime.runToEnd(run)).toBe('completed');
-    expect(run.state().planVersion).toBe(2);
+    expect(run.state().planVersion).toBe(3);
     expectJournal(run.journal()).toHaveSkipped('sign-off').toHaveRun('conclude', 1);
     const { review } = (await run.result()) as unknown as { review: Review };
 
@@ -47,6 +52,11 @@ describe('a review from a webhook alone', () => {
     const first = ((await old.result()) as unknown as { review: Review }).review;
     expect(review.headline).toBe(first.headline);
     expect(review.markdown).toBe(`${first.markdown.trimEnd()}\n\n**Verdict**: go ahead.\n`);
+
+    const unposted = createTestRuntime({ workflows: [reviewPullRequest2] });
+    const second = await unposted.start('review-pull-request', eventWith());
+    await unposted.runToEnd(second);
+    expect(await second.result()).toEqual({ review });
   });
 
   test('of a risky change waits for a person', async () => {

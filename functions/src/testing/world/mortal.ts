@@ -11,8 +11,19 @@ export interface Mortal {
   terminate(): void;
 }
 
-/** What of the world is the process's own, or has no effect outside it. Everything else dies with it. */
-const OWN: ReadonlySet<string> = new Set(['clock', 'random', 'log', 'registry', 'settings', 'shutdown']);
+/**
+ * What of the world is the process's own, or has no effect outside it. Everything else dies with it. Bindings too: none is
+ * called but after an append, and a request that was sent before the death arrives.
+ */
+const OWN: ReadonlySet<string> = new Set([
+  'bindings',
+  'clock',
+  'log',
+  'random',
+  'registry',
+  'settings',
+  'shutdown',
+]);
 
 /** @param seed another one for each process: owners of leases must differ */
 export function mortal(base: EngineDeps, seed: number): Mortal {

@@ -47,6 +47,12 @@ const PullRequest = z.object({
   mergeable_state: z.string().optional(),
 });
 
+/** What changes what a reviewer would see; a closed or merely relabelled pull request needs no new review. */
+export const REVIEWED = {
+  event: 'pull_request',
+  actions: ['opened', 'reopened', 'synchronize', 'ready_for_review', 'edited'],
+} as const;
+
 /** Payload of the webhook event `pull_request`, whatever its action. */
 export const PullRequestEvent = z.object({
   action: z.string(),

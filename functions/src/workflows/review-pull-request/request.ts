@@ -28,10 +28,18 @@ export const ChangedFile = z.object({
 
 export type ChangedFile = z.output<typeof ChangedFile>;
 
-export const ReviewRequest = PullRequestEvent.extend({
+/** Of version 2, which posts nothing. */
+export const ReviewRequest2 = PullRequestEvent.extend({
   files: z.array(ChangedFile).max(MAX_ITEMS).default([]),
   /** Whether a person must sign the review off: when it found something to worry about, always, or never. */
   signOff: z.enum(['risky', 'always', 'never']).default('risky'),
+});
+
+export type ReviewRequest2 = z.output<typeof ReviewRequest2>;
+
+export const ReviewRequest = ReviewRequest2.extend({
+  /** Whether the review is posted, where there is a GitHub to post to. */
+  post: z.boolean().default(true),
 });
 
 export type ReviewRequest = z.output<typeof ReviewRequest>;

@@ -4,7 +4,7 @@
  * Must not: find anything out itself (see risk.ts, file-review.ts).
  */
 import type { FileReview, Severity } from './file-review.ts';
-import type { ReviewRequest } from './request.ts';
+import type { ReviewRequest2 } from './request.ts';
 import type { Risk } from './risk.ts';
 import { isDraft } from './signals.ts';
 
@@ -44,7 +44,7 @@ export function judge({ risk, files, remark }: Evidence): Verdict {
 }
 
 /** Nobody is called to look at a draft. */
-export function needsSignOff(request: ReviewRequest, { call }: Verdict): boolean {
+export function needsSignOff(request: ReviewRequest2, { call }: Verdict): boolean {
   if (request.signOff === 'never') return false;
   if (request.signOff === 'always') return true;
   return call !== 'go ahead' && !isDraft(request);

@@ -1,10 +1,18 @@
 /**
  * Reviews a pull request from what it was started with: how big, how risky, which labels, who must look, what each
- * changed file gives to think about; and asks a person before it gives a review that has something to worry about.
+ * changed file gives to think about; asks a person before it gives a review that has something to worry about; and
+ * posts it: a comment, labels and a commit status.
  */
+
+import { createComment } from '../../capabilities/github/create-comment.ts';
+import { addLabels, removeLabel } from '../../capabilities/github/labels.ts';
+import { setCommitStatus } from '../../capabilities/github/set-commit-status.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { REVIEWED } from './event.ts';
 import { reviewFile } from './file-review.ts';
 import { suggestLabels } from './labels.ts';
+import { commentOn, labelChanges, mustRelabel, statusOf } from './posting.ts';
 import { ReviewRequest } from './request.ts';
 import { whoMustLook } from './reviewers.ts';
 import { assessRisk } from './risk.ts';
@@ -13,48 +21,85 @@ import { measureSize } from './size.ts';
 import { type Summary, summarise } from './summary.ts';
 import { judge, needsSignOff } from './verdict.ts';
 
-/** What changes what a reviewer would see; a closed or merely relabelled pull request needs no new review. */
-const ACTIONS = ['opened', 'reopened', 'synchronize', 'ready_for_review', 'edited'] as const;
+/** Posts wait for GitHub's limits to pass, and for its failures: the review itself is done by then. */
+const PATIENCE = { maxAttempts: 8, initialMs: 2_000, capMs: 120_000 } as const;
 
-export const reviewPullRequest = defineWorkflow({
-  type: 'review-pull-request',
-  planVersion: 2,
-  input: ReviewRequest,
-  on: { github: { event: 'pull_request', actions: ACTIONS } },
-  steps(step) {
-    const size = step('measure-size', ({ input }) => measureSize(input));
-    const risk = step('assess-risk', { needs: { size } }, ({ input, size }) => assessRisk(input, size));
-    const labels = step('suggest-labels', { needs: { size } }, ({ input, size }) =>
-      suggestLabels(input, size),
-    );
-    const reviewers = step('find-reviewers', { needs: { size } }, ({ input, size }) =>
-      whoMustLook(input, size),
-    );
-    const files = step.map('review-file', { over: ({ input }) => input.files }, ({ item }) =>
-      reviewFile(item),
-    );
-    const verdict = step('verdict', { needs: { risk, files } }, ({ risk, files, feedback }) =>
-      judge({ risk, files, remark: feedback }),
-    );
-    const summary = step('summarise', { needs: { size, risk, labels, reviewers, files, verdict } }, (found) =>
-      summarise({ ...found, event: found.input, review: found.reviewers }),
-    );
-    const signOff = step.approval('sign-off', {
-      needs: { verdict, summary },
-      when: ({ input, verdict }) => needsSignOff(input, verdict),
-      ask: ({ input, verdict, summary }) => ({
-        question: `Sign off the review: ${verdict.call}? ${summary.headline}`,
-        details: { url: input.pull_request.html_url, verdict },
-      }),
-      timeout: '24h',
-      escalate: { after: '4h', text: 'The author has been waiting for half a working day.' },
-    });
-    const review = step(
-      'conclude',
-      { needs: { summary, signOff }, ifSkipped: 'run' },
-      // Of the two only the question can have been left out.
-      ({ summary, signOff }) => signed(summary as Summary, signOff),
-    );
-    return { review };
-  },
-});
+/**
+ * @param posts whether there is a GitHub to post to; asked when a run comes to it
+ */
+export function reviewPullRequestThat(posts: () => boolean): Workflow {
+  const toBePosted = ({ input }: { readonly input: ReviewRequest }) => input.post && posts();
+  return defineWorkflow({
+    type: 'review-pull-request',
+    planVersion: 3,
+    input: ReviewRequest,
+    on: { github: REVIEWED },
+    steps(step) {
+      const size = step('measure-size', ({ input }) => measureSize(input));
+      const risk = step('assess-risk', { needs: { size } }, ({ input, size }) => assessRisk(input, size));
+      const labels = step('suggest-labels', { needs: { size } }, ({ input, size }) =>
+        suggestLabels(input, size),
+      );
+      const reviewers = step('find-reviewers', { needs: { size } }, ({ input, size }) =>
+        whoMustLook(input, size),
+      );
+      const files = step.map('review-file', { over: ({ input }) => input.files }, ({ item }) =>
+        reviewFile(item),
+      );
+      const verdict = step('verdict', { needs: { risk, files } }, ({ risk, files, feedback }) =>
+        judge({ risk, files, remark: feedback }),
+      );
+      const summary = step(
+        'summarise',
+        { needs: { size, risk, labels, reviewers, files, verdict } },
+        (found) => summarise({ ...found, event: found.input, review: found.reviewers }),
+      );
+      const signOff = step.approval('sign-off', {
+        needs: { verdict, summary },
+        when: ({ input, verdict }) => needsSignOff(input, verdict),
+        ask: ({ input, verdict, summary }) => ({
+          question: `Sign off the review: ${verdict.call}? ${summary.headline}`,
+          details: { url: input.pull_request.html_url, verdict },
+        }),
+        timeout: '24h',
+        escalate: { after: '4h', text: 'The author has been waiting for half a working day.' },
+      });
+      const review = step(
+        'conclude',
+        { needs: { summary, signOff }, ifSkipped: 'run' },
+        // Of the two only the question can have been left out.
+        ({ summary, signOff }) => signed(summary as Summary, signOff),
+      );
+      const comment = step(
+        'post-comment',
+        { needs: { review }, when: toBePosted, retry: PATIENCE, uses: [createComment] },
+        ({ input, review, perform }) => perform(createComment, commentOn(input, review)),
+      );
+      step(
+        'put-labels',
+        {
+          needs: { labels, review },
+          when: ({ input, labels }) => toBePosted({ input }) && mustRelabel(labels),
+          retry: PATIENCE,
+          uses: [addLabels, removeLabel],
+        },
+        async ({ input, labels, perform }) => {
+          const { add, remove } = labelChanges(input, labels);
+          if (add) await perform(addLabels, add);
+          for (const one of remove) await perform(removeLabel, one, { key: one.label });
+          return labels;
+        },
+      );
+      const status = step(
+        'set-status',
+        { needs: { review, verdict, comment }, retry: PATIENCE, uses: [setCommitStatus] },
+        async ({ input, review, verdict, comment, perform }) => {
+          const request = statusOf(input, { review, verdict, commentUrl: comment.url });
+          await perform(setCommitStatus, request);
+          return request.state;
+        },
+      );
+      return { review, comment, status };
+    },
+  });
+}

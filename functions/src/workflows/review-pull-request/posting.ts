@@ -1,0 +1,66 @@
+/**
+ * Owns what of a review GitHub is asked to show: as a comment, as labels, as the status of the commit.
+ *
+ * Must not: do it; requests only.
+ */
+import { MAX_COMMENT_CHARS } from '../../capabilities/github/create-comment.ts';
+import { MAX_DESCRIPTION_CHARS } from '../../capabilities/github/set-commit-status.ts';
+import { beginning, type PullRequestEvent } from './event.ts';
+import type { LabelAdvice } from './labels.ts';
+import type { SignedReview } from './sign-off.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Under it a rule of the repository can demand the status. */
+export const STATUS_CONTEXT = 'cairn/review';
+
+interface Place {
+  readonly repository: string;
+  readonly number: number;
+}
+
+function placeOf({ repository, pull_request: { number } }: PullRequestEvent): Place {
+  return { repository: repository.full_name, number };
+}
+
+export function commentOn(event: PullRequestEvent, { markdown }: SignedReview) {
+  return { ...placeOf(event), body: beginning(markdown, MAX_COMMENT_CHARS) };
+}
+
+export function mustRelabel({ add, remove }: LabelAdvice): boolean {
+  return add.length + remove.length > 0;
+}
+
+export function labelChanges(event: PullRequestEvent, { add, remove }: LabelAdvice) {
+  const place = placeOf(event);
+  return {
+    ...(add.length > 0 ? { add: { ...place, labels: [...add] } } : {}),
+    remove: remove.map((label) => ({ ...place, label })),
+  };
+}
+
+export interface Outcome {
+  readonly review: SignedReview;
+  readonly verdict: Verdict;
+  /** Where a reader finds the rest. */
+  readonly commentUrl: string;
+}
+
+/** A problem fails the commit, unless a person has waived it. Everything less was said, and is theirs to weigh. */
+export function statusOf(event: PullRequestEvent, { review, verdict, commentUrl }: Outcome) {
+  const { signOff } = review;
+  const isWaived = signOff?.decision === 'approve_with_waiver';
+  const isFailed = verdict.call === 'do not merge' && !isWaived;
+  const [first] = verdict.because;
+  const signed = isWaived ? ' (waived)' : signOff === undefined ? '' : ' (signed off)';
+  return {
+    repository: event.repository.full_name,
+    sha: event.pull_request.head.sha,
+    context: STATUS_CONTEXT,
+    state: isFailed ? ('failure' as const) : ('success' as const),
+    description: beginning(
+      `${verdict.call}${signed}${first === undefined ? '' : `: ${first}`}`,
+      MAX_DESCRIPTION_CHARS,
+    ),
+    targetUrl: commentUrl,
+  };
+}
