@@ -174,10 +174,12 @@ export interface EventData {
   step_reused: StepSettled & { readonly from: CheckpointRef; readonly skipped?: true };
   step_failed: StepSettled & { readonly error: RecordedError };
   step_retry_scheduled: StepExecution & { readonly retryAt: number; readonly error: RecordedError };
+  /** `requestHash`: of what is asked, so that the journal vouches for the row. */
   effect_attempted: StepRef & {
     readonly effectId: string;
     readonly capabilityId: string;
     readonly attempt: number;
+    readonly requestHash?: string;
   };
   /** `by`: who knew; absent: the call itself. `originEffectId`: which row answered, where it is not this one. */
   effect_settled: StepRef & {
@@ -186,6 +188,8 @@ export interface EventData {
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' | 'blocked';
     readonly by?: 'lookup' | 'person';
     readonly originEffectId?: string;
+    /** Of the answer that is recorded, so that the journal vouches for it. */
+    readonly responseHash?: string;
   };
   wait_opened: { readonly wait: Wait };
   /** `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. */

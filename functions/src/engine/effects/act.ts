@@ -7,7 +7,8 @@
  */
 import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied } from '../../core/errors.ts';
-import type { EventDraft } from '../../core/run/events.ts';
+import { optional } from '../../core/optional.ts';
+import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
@@ -99,9 +100,9 @@ export async function act(wish: Wish): Promise<ActEnd> {
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
 function unsaid(wish: Wish, { rows }: Place): EventDraft[] {
   const open = new Set(wish.asker.state.effects.map(({ effectId }) => effectId));
-  return rows.flatMap(({ effectId, status }) =>
+  return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
-      ? [settled(wish, effectId, status)]
+      ? [settled(wish, effectId, status, optional('responseHash', responseHash))]
       : [],
   );
 }
@@ -136,7 +137,9 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
     const effect: EffectWrite = again
       ? { kind: 'change', effectId, seen: again.version, change }
       : { kind: 'create', record: row };
-    const data = { ...refOf(asker.execution), effectId, capabilityId: asker.capability.id, attempt };
+    const { hash: requestHash } = request;
+    const capabilityId = asker.capability.id;
+    const data = { ...refOf(asker.execution), effectId, capabilityId, attempt, requestHash };
     return [{ type: 'effect_attempted', initiator: 'system', data, effect }];
   });
   if (events.length === 0) return { kind: 'stopped' };
@@ -173,7 +176,9 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
   }
   const change = recordedChange(answered.answer, deps.clock.now());
   if ((await recordAnswer(deps, written, change)) === 'late') return { kind: 'stopped' };
-  return { kind: 'answered', text: answered.text, settled: [settled(wish, effectId, 'recorded')] };
+  const { responseHash } = answered.answer;
+  const said = settled(wish, effectId, 'recorded', { responseHash });
+  return { kind: 'answered', text: answered.text, settled: [said] };
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
@@ -297,7 +302,9 @@ async function lookUp(
   const what = answer ? recordedChange(answer, now) : failedChange('it did not take place', now);
   const change = { ...what, resolution: { outcome, by: `lookup of ${binding.id}`, at: now } };
   const { events } = await wish.append(() => {
-    const said = settled(wish, record.effectId, outcome, { by: 'lookup' });
+    const { responseHash } = answer ?? {};
+    const more = { by: 'lookup' as const, ...optional('responseHash', responseHash) };
+    const said = settled(wish, record.effectId, outcome, more);
     return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
@@ -315,13 +322,13 @@ function nextRow({ rows }: Place): number {
   return (rows[0]?.n ?? 0) + 1;
 }
 
-type Outcome = Extract<EventDraft, { type: 'effect_settled' }>['data']['outcome'];
+type SettledData = EventData['effect_settled'];
 
 function settled(
   { asker }: Wish,
   effectId: string,
-  outcome: Outcome,
-  more: { readonly by?: 'lookup'; readonly originEffectId?: string } = {},
+  outcome: SettledData['outcome'],
+  more: Pick<SettledData, 'originEffectId' | 'responseHash'> & { readonly by?: 'lookup' } = {},
 ): Extract<EventDraft, { type: 'effect_settled' }> {
   const { execution, capability } = asker;
   const data = { ...refOf(execution), effectId, capabilityId: capability.id, outcome, ...more };

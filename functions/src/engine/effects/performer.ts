@@ -5,6 +5,7 @@
  * Must not: record the end of the attempt, or open the question to a person.
  */
 import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
@@ -112,7 +113,8 @@ export class Performer {
       const status = rows[i]?.record.status;
       if (status !== 'recorded' && status !== 'failed') return true;
       const { effectId, capabilityId } = effect;
-      const data = { ...refOf(execution), effectId, capabilityId, outcome: status };
+      const hash = optional('responseHash', rows[i]?.record.responseHash);
+      const data = { ...refOf(execution), effectId, capabilityId, outcome: status, ...hash };
       this.#note([{ type: 'effect_settled', initiator: 'system', data }]);
       return false;
     });

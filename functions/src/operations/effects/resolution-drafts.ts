@@ -70,6 +70,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       capabilityId,
       outcome: isKnown ? outcome : 'blocked',
       by: 'person',
+      ...optional('responseHash', said.answer?.responseHash),
     },
     effect: { kind: 'change', effectId, seen, change },
   };
