@@ -12,6 +12,8 @@ function inProcess(script: string, env: Record<string, string> = {}) {
     CAIRN_REGION: 'us-central1',
     ENVIRONMENT: 'test',
     GITHUB_TENANT: 'acme',
+    GITHUB_API_URL: 'https://api.github.com',
+    SLACK_HOOKS_URL: 'https://hooks.slack.com',
   };
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
