@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-async function runsOf(ready: Ready, { type }: Source): Promise<readonly RunView[]> {
-  return (await look<{ items: RunView[] }>(ready, `/v1/runs?type=${type}`))?.items ?? [];
+async function runsOf(ready: Ready, { query }: Source): Promise<readonly RunView[]> {
+  return (await look<{ items: RunView[] }>(ready, `/v1/runs?${query}`))?.items ?? [];
 }
 
 function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
@@ -39,7 +39,7 @@ describe('a worker killed between the record and the task', () => {
     const { ready } = cloud;
     const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).workers;
     // Warm, and at rest, so that what is held and counted is the request's own.
-    const warm = await source.send(ready, `${source.type}-warm`);
+    const warm = await source.send(ready, 'warm');
     await rested(source, warm.runId);
     const before = await runsOf(ready, source);
     const { tasks } = await control<Meter>(ready, 'GET', '/meter');
@@ -50,7 +50,7 @@ describe('a worker killed between the record and the task', () => {
       { ...ofSource, fault: { kind: 'latency', ms: HELD_MS } },
     ];
     await control(ready, 'PUT', '/faults', { seed: 1, rules });
-    const unanswered = source.send(ready, `${source.type}-once`).catch(() => undefined);
+    const unanswered = source.send(ready, 'once').catch(() => undefined);
     await eventually('the answer to be held', async () => {
       const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
       return injected.latency === 1 ? true : undefined;
@@ -66,7 +66,7 @@ describe('a worker killed between the record and the task', () => {
     });
 
     const again = await eventually('an answer', async () => {
-      const answer = await source.send(ready, `${source.type}-once`).catch(() => undefined);
+      const answer = await source.send(ready, 'once').catch(() => undefined);
       return answer?.runId === undefined ? undefined : answer;
     });
     expect(again.status).toBe(source.again);

@@ -7,67 +7,85 @@
 import type { Ready } from '../../../local/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../local/demo/delivery.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
-import { startRun } from '../support.ts';
 
 export interface Answered {
   readonly status: number;
+  /** Absent: the answer says that it is too early to name one. */
   readonly runId?: string | undefined;
+  /** Whether it says that it was answered before; absent: the source never does. */
+  readonly replayed?: boolean | undefined;
 }
 
 export interface Source {
   readonly name: string;
-  /** Of the runs it starts. */
-  readonly type: string;
+  /** Finds its runs in the list. */
+  readonly query: string;
   /** Where its runs come to rest. */
   readonly rest: 'completed' | 'awaiting_approval';
   /** Sends the request of this key, the same bytes each time but for dates in signatures. */
   readonly send: (ready: Ready, key: string) => Promise<Answered>;
-  /** Statuses: of the answer that made the run, and of every other. */
+  /** Statuses: of the answer that made the run, and of every other that names it. */
   readonly made: number;
   readonly again: number;
+  /** Status while another is at work on the same; absent: nobody ever hears that. */
+  readonly early?: number;
+}
+
+/** One whose requests are one commit each. */
+export interface Starting extends Source {
   /** How its idempotency records begin, as a part of their place in Firestore. */
   readonly records: string;
 }
 
 /** The team that the local cloud connects. */
 const TEAM = 'TLOCAL';
+/** Of all runs that the API starts here. */
+const THREAD = 'knocks';
+const JSON_TYPE = { 'content-type': 'application/json' };
 
-export const api: Source = {
+export const api: Starting = {
   name: 'the API',
-  type: 'chain-10',
+  query: `threadId=${THREAD}`,
   rest: 'completed',
   made: 201,
   again: 200,
   records: 'gwi_idempotency/api:',
   async send(ready, key) {
-    const answer = await startRun(ready, 'chain-10', {}, key);
-    return { status: answer.status, runId: ((await answer.json()) as { runId?: string }).runId };
+    const { gateway, apiKey } = ready;
+    const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': key, ...JSON_TYPE };
+    const body = JSON.stringify({ type: 'chain-10', input: {}, threadId: THREAD });
+    return answered(await fetch(`${gateway}/v1/runs`, { method: 'POST', headers, body }));
   },
 };
 
-export const github: Source = {
+/** Read once: the recordings are megabytes. */
+const opened = openedPullRequest();
+
+export const github: Starting = {
   name: 'GitHub',
-  type: 'review-pull-request',
+  query: 'type=review-pull-request',
   rest: 'completed',
   made: 202,
   again: 200,
   records: 'gwi_idempotency/github:',
   async send(ready, key) {
-    const { event, body } = openedPullRequest();
-    const { pull_request: pullRequest, ...payload } = JSON.parse(body) as { readonly pull_request: object };
+    const payload = JSON.parse(opened.body) as { readonly pull_request: object };
     // Another title is another event: what has the same content within five seconds is one, whatever it is called.
-    const titled = { ...payload, pull_request: { ...pullRequest, title: `Change ${key}` } };
-    const { status, runId } = await deliver(ready, { event, id: key, body: JSON.stringify(titled) });
-    return { status, runId };
+    const titled = { ...payload, pull_request: { ...payload.pull_request, title: `Change ${key}` } };
+    const answer = await deliver(ready, { ...opened, id: key, body: JSON.stringify(titled) });
+    const { status, runId, duplicate = false } = answer;
+    return { status, runId, replayed: duplicate };
   },
 };
 
-export const slack: Source = {
+export const slack: Starting = {
   name: 'Slack',
-  type: 'chatted',
+  query: 'type=chatted',
   rest: 'awaiting_approval',
   made: 200,
   again: 200,
+  // In words: that it takes longer.
+  early: 200,
   records: 'gwi_idempotency/slack:',
   async send(ready, key) {
     const form = commandForm({ team_id: TEAM, command: '/chat', text: 'go on', trigger_id: key });
@@ -79,5 +97,39 @@ export const slack: Source = {
   },
 };
 
-/** Those whose sender is answered. */
-export const SOURCES: readonly Source[] = [api, github, slack];
+/** Those of a single start. */
+export const SOURCES: readonly Starting[] = [api, github, slack];
+
+/** A schedule of the local tenant that fires every hour. */
+export async function makeSchedule(ready: Ready): Promise<{ readonly id: string; readonly nextAt: string }> {
+  const made = await fetch(`${ready.gateway}/v1/schedules`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ready.apiKey}`, ...JSON_TYPE },
+    body: JSON.stringify({ type: 'chain-10', cron: '0 * * * *', catchUp: 'all' }),
+  });
+  if (made.status !== 201) throw new Error(`no schedule: ${made.status} ${await made.text()}`);
+  return (await made.json()) as { id: string; nextAt: string };
+}
+
+/** A schedule that somebody fires out of turn. */
+export async function triggersOf(ready: Ready): Promise<Source> {
+  const { id } = await makeSchedule(ready);
+  return {
+    name: 'a schedule triggered by hand',
+    query: `threadId=${id}`,
+    rest: 'completed',
+    made: 201,
+    again: 201,
+    // A trigger is more than one commit: while one is at it the others are told to come back.
+    early: 202,
+    async send({ gateway, apiKey }, key) {
+      const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': `${id}-${key}` };
+      return answered(await fetch(`${gateway}/v1/schedules/${id}/trigger`, { method: 'POST', headers }));
+    },
+  };
+}
+
+async function answered(answer: Response): Promise<Answered> {
+  const { runId } = (await answer.json()) as { runId?: string };
+  return { status: answer.status, runId, replayed: answer.headers.has('idempotency-replayed') };
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Ready } from '../../../local/cloud-process.ts';
+import { inspectJournal } from '../../../local/demo/journal.ts';
+import { type Answered, SOURCES, type Source, triggersOf } from '../doors/sources.ts';
+import { startTestCloud, type TestCloud } from '../support.ts';
+import { KEYS, losing, rested, storm } from './storm.ts';
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  // Two workers: what one of them has in memory does not keep the other from asking the store.
+  cloud = await startTestCloud('sqlite', 2);
+});
+afterAll(() => cloud.stop());
+
+const TABLE: readonly { readonly name: string; readonly of: (ready: Ready) => Promise<Source> }[] = [
+  ...SOURCES.map((source) => ({ name: source.name, of: async () => source })),
+  { name: 'a schedule triggered by hand', of: triggersOf },
+];
+
+describe('500 requests at once over 25 keys, with one acknowledgement in ten lost', () => {
+  test.each(TABLE)('from $name are 25 runs, and every answer is consistent', async ({ of }) => {
+    const { ready } = cloud;
+    const source = await of(ready);
+    const { result, lost } = await losing(ready, () => storm(ready, source));
+    // A fault that never happened proves nothing.
+    expect(lost).toBeGreaterThan(0);
+
+    const runIds: string[] = [];
+    for (const [key, answers] of result) {
+      const named = answers.filter(({ runId }) => runId !== undefined);
+      const [runId = '', ...others] = new Set(named.map((answer) => answer.runId));
+      expect(others).toEqual([]);
+      runIds.push(runId);
+      const made = named.filter(({ replayed }) => replayed === false);
+      if (named.some(({ replayed }) => replayed !== undefined)) expect(made).toHaveLength(1);
+      const statuses = answers.map((answer) => [answer.status, expectedOf(source, answer)]);
+      expect(statuses.filter(([status, expected]) => status !== expected)).toEqual([]);
+      // Afterwards nobody comes too early.
+      expect(await source.send(ready, key)).toMatchObject({ status: source.again, runId });
+    }
+    expect(new Set(runIds).size).toBe(KEYS);
+    const runs = await rested(ready, source);
+    expect(runs.map(({ id }) => id).sort()).toEqual(runIds.sort());
+    expect((await inspectJournal(ready, runIds[0] ?? '')).intact).toBe(true);
+  });
+});
+
+function expectedOf({ early, made, again }: Source, { runId, replayed }: Answered) {
+  if (runId === undefined) return early;
+  return replayed === false ? made : again;
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { control } from '../../../local/cloud-process.ts';
+import { makeSchedule } from '../doors/sources.ts';
+import { eventually, look, startTestCloud, type TestCloud } from '../support.ts';
+import { KEYS, losing, REQUESTS, rested } from './storm.ts';
+
+const HOUR_MS = 3_600_000;
+/** Each asks for all slots. */
+const BACKFILLS = REQUESTS / KEYS;
+
+interface Backfilled {
+  readonly slots: number;
+  readonly started: number;
+  readonly existing: number;
+}
+
+interface Fired {
+  readonly idempotencyKey: string;
+}
+
+let cloud: TestCloud;
+beforeAll(async () => {
+  cloud = await startTestCloud('sqlite', 2);
+});
+afterAll(() => cloud.stop());
+
+test('25 slots fired by 20 backfills and by ticks at once, with one acknowledgement in ten lost, are 25 runs', async () => {
+  const { ready } = cloud;
+  const { id, nextAt } = await makeSchedule(ready);
+  const first = Date.parse(nextAt);
+  const range = { from: nextAt, to: new Date(first + (KEYS - 1) * HOUR_MS).toISOString() };
+  const backfill = async (): Promise<{ status: number } & Partial<Backfilled>> => {
+    const answer = await fetch(`${ready.gateway}/v1/schedules/${id}/backfill`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(range),
+    });
+    return { status: answer.status, ...((await answer.json()) as Backfilled) };
+  };
+  const { result, lost } = await losing(ready, async () => {
+    const { now } = await control<{ now: string }>(ready, 'GET', '/clock');
+    // Half an hour past the last slot: the scheduler ticks now, and finds all of them due.
+    const ms = first + (KEYS - 0.5) * HOUR_MS - Date.parse(now);
+    await control(ready, 'POST', '/clock/advance', { ms });
+    return Promise.all(Array.from({ length: BACKFILLS }, backfill));
+  });
+  expect(lost).toBeGreaterThan(0);
+  for (const { status, slots, started = 0, existing = 0 } of result) {
+    expect([status, slots, started + existing]).toEqual([200, KEYS, KEYS]);
+  }
+  // What the backfills did not start the ticks did.
+  expect(result.reduce((sum, { started = 0 }) => sum + started, 0)).toBeLessThanOrEqual(KEYS);
+
+  await eventually('the ticks to have passed', async () => {
+    const schedule = await look<{ slots: { fired: number } }>(ready, `/v1/schedules/${id}`);
+    return schedule?.slots.fired === KEYS ? true : undefined;
+  });
+  const runs = await rested(ready, { query: `threadId=${id}`, rest: 'completed' });
+  const slots = runs.map((run) => (run as unknown as Fired).idempotencyKey.slice(`scheduler:${id}:`.length));
+  const hours = slots.map((slot) => (Date.parse(slot) - first) / HOUR_MS).sort((a, b) => a - b);
+  expect(hours).toEqual(Array.from({ length: KEYS }, (_, i) => i));
+});
