@@ -5,15 +5,16 @@ import { CairnError } from '../../core/errors.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
 import { assertShape } from '../../http/json-shape.ts';
 
+const Text = z.string().refine((text) => text.isWellFormed(), 'is not well-formed text');
+
 const Delivered = z.object({
-  subscription: z.string().min(1),
+  subscription: Text.min(1),
   message: z.object({
-    messageId: z.string().min(1),
+    messageId: Text.min(1),
     /** Base64. */
     data: z.string().nullish(),
-    attributes: z.record(z.string(), z.string()).nullish(),
-    publishTime: z.string().nullish(),
-    orderingKey: z.string().nullish(),
+    attributes: z.record(Text, Text).nullish(),
+    publishTime: Text.nullish(),
   }),
 });
 

@@ -83,7 +83,7 @@ async function start(deps: PubsubDeps, { workflow, subscription, delivered }: St
     trigger: { source: 'webhook', webhookEventId: messageId },
     source: 'pubsub',
     key: pubsubKey(delivered.subscription, messageId),
-    requestHash: requestHash(`pubsub:${topic}`, { attributes, text: text.toWellFormed() }),
+    requestHash: requestHash(`pubsub:${topic}`, { attributes, text }),
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };

@@ -11,19 +11,19 @@ const Build = z.object({
 });
 
 /** Statuses after which a build changes no more. Others are news on the way. */
-const CONCLUSIONS: Readonly<Record<string, z.output<typeof CiReport>['conclusion']>> = {
-  SUCCESS: 'success',
-  FAILURE: 'failure',
-  INTERNAL_ERROR: 'failure',
-  TIMEOUT: 'failure',
-  EXPIRED: 'failure',
-  CANCELLED: 'cancelled',
-};
+const CONCLUSIONS = new Map<string, z.output<typeof CiReport>['conclusion']>([
+  ['SUCCESS', 'success'],
+  ['FAILURE', 'failure'],
+  ['INTERNAL_ERROR', 'failure'],
+  ['TIMEOUT', 'failure'],
+  ['EXPIRED', 'failure'],
+  ['CANCELLED', 'cancelled'],
+]);
 
 /** Undefined for a build that goes on, and for one that was made of no commit. */
 export function ciReportOf({ json }: PubsubMessage): MessageEvent | undefined {
   const build = Build.safeParse(json);
-  const conclusion = build.success ? CONCLUSIONS[build.data.status] : undefined;
+  const conclusion = build.success ? CONCLUSIONS.get(build.data.status) : undefined;
   if (!build.success || conclusion === undefined) return undefined;
   const { substitutions, logUrl } = build.data;
   return {

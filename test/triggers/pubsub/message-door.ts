@@ -1,0 +1,65 @@
+/** The Pub/Sub door of an installation in memory, and messages as a function is given them. */
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import type { Log } from '../../../functions/src/ports/log.ts';
+import { type PubsubDeps, takeMessage } from '../../../functions/src/triggers/pubsub/take-message.ts';
+import { World } from '../../support/world.ts';
+
+export interface Sent {
+  readonly messageId?: string;
+  readonly data?: unknown;
+  /** Instead of `data`: what stands in the message, base64. */
+  readonly raw?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly subscription?: string;
+}
+
+export class MessageDoor {
+  readonly world: World;
+  readonly deps: PubsubDeps;
+  readonly errors: string[] = [];
+
+  constructor(workflows: readonly Workflow[]) {
+    this.world = new World({ workflows });
+    const { deps, records, rendezvous } = this.world;
+    const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => this.errors.push(event) };
+    const start = { ...deps, records, log };
+    this.deps = {
+      start,
+      deliver: { ...start, rendezvous, registry: deps.registry },
+      registry: deps.registry,
+      environment: 'test',
+      tenantId: 't1',
+    };
+  }
+
+  take(topic: string, sent: Sent, deps: Partial<PubsubDeps> = {}) {
+    return takeMessage({ ...this.deps, ...deps }, topic, delivered(sent));
+  }
+
+  /** Everything that a refused message must leave as it was: the documents, the journals and the tasks. */
+  written(): number {
+    const { db, queue } = this.world;
+    const events = [...db.runs.values()].reduce((sum, run) => sum + run.events.length, 0);
+    return db.runs.size + events + db.records.size + db.rendezvous.size + queue.pending.length;
+  }
+}
+
+export function delivered({
+  messageId = '1',
+  data,
+  raw,
+  attributes = {},
+  subscription = 'eventarc-x',
+}: Sent) {
+  const text = data === undefined ? '' : JSON.stringify(data);
+  return {
+    subscription: `projects/demo-cairn/subscriptions/${subscription}`,
+    message: {
+      messageId,
+      data: raw ?? Buffer.from(text).toString('base64'),
+      attributes,
+      publishTime: '2026-11-22T05:00:00Z',
+      orderingKey: '',
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { PubsubMessage } from '../../../functions/src/engine/define/pubsub.ts';
+import { topicsOf } from '../../../functions/src/engine/define/pubsub.ts';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { SHIPPED_TOPICS } from '../../../functions/src/platform/message-functions.ts';
+import { deployTo } from '../../../functions/src/workflows/deploy/workflow.ts';
+import { shippedWorkflows } from '../../../functions/src/workflows/index.ts';
+import { intercept } from '../../support/intercept.ts';
+import { delivered, MessageDoor, type Sent } from './message-door.ts';
+
+/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 3_000);
+
+const order = z.object({ id: z.string().min(1), amount: z.number() });
+
+const steps = () => (step: (id: string, body: () => number) => { id: string }) => ({ a: step('a', () => 1) });
+
+const orders = defineWorkflow({
+  type: 'orders',
+  planVersion: 1,
+  input: order,
+  on: {
+    pubsub: [
+      { topic: 'orders' },
+      {
+        topic: 'order-lines',
+        input: ({ text, attributes }: PubsubMessage) => {
+          if (attributes.broken) throw new Error('a slip of the author');
+          const [id, amount] = text.split(';');
+          return { id, amount: Number(amount) };
+        },
+      },
+    ],
+  },
+  steps: steps() as never,
+});
+
+const waiting = defineWorkflow({
+  type: 'waiting',
+  planVersion: 1,
+  input: z.object({ key: z.string() }),
+  on: {
+    pubsub: [
+      { topic: 'events', deliver: 'attributes' },
+      {
+        topic: 'builds',
+        deliver: ({ json }: PubsubMessage) => {
+          const { sha, ok } = (json ?? {}) as { sha?: string; ok?: boolean };
+          return ok === undefined || sha === undefined
+            ? undefined
+            : { event: 'paid', key: sha, data: { ok } };
+        },
+      },
+    ],
+  },
+  steps(step) {
+    return { paid: step.event('paid', { event: 'paid', key: ({ input }) => input.key }) };
+  },
+});
+
+const open = () => new MessageDoor([orders, waiting]);
+
+describe('a message of a topic that starts runs', () => {
+  test('starts one run of what it says, however often it is delivered', async () => {
+    const door = open();
+    const sent = { data: { id: 'o1', amount: 3, note: 'not asked for' }, messageId: '77' };
+    const first = await door.take('orders', sent);
+    const again = await Promise.all(Array.from({ length: 20 }, () => door.take('orders', sent)));
+    expect(first).toMatchObject({ kind: 'started' });
+    for (const taken of again) expect(taken).toEqual({ ...first, kind: 'repeated' });
+    const [run] = [...door.world.db.runs.values()];
+    expect(door.world.db.runs.size).toBe(1);
+    expect(run?.snapshot).toMatchObject({
+      type: 'orders',
+      tenantId: 't1',
+      idempotencyKey: 'pubsub:eventarc-x:77',
+      input: { text: '{"amount":3,"id":"o1"}' },
+      trigger: { source: 'webhook', webhookEventId: '77' },
+    });
+  });
+
+  test('is another one under another id, or from another subscription', async () => {
+    const door = open();
+    const data = { id: 'o1', amount: 3 };
+    await door.take('orders', { data, messageId: '1' });
+    await door.take('orders', { data, messageId: '2' });
+    await door.take('orders', { data, messageId: '1', subscription: 'other' });
+    expect(door.world.db.runs.size).toBe(3);
+  });
+
+  test('is read by the mapping of the workflow, where it has one', async () => {
+    const door = open();
+    await door.take('order-lines', { raw: Buffer.from('o7;12.5').toString('base64') });
+    const [run] = [...door.world.db.runs.values()];
+    expect(run?.snapshot.input).toEqual({ text: '{"amount":12.5,"id":"o7"}' });
+  });
+});
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('a message that will never be taken is done with, logged, and leaves nothing behind', () => {
+  test.each<[string, string, Sent, string]>([
+    ['not JSON', 'orders', { raw: base64('o1;3') }, 'INVALID_INPUT'],
+    ['no UTF-8', 'orders', { raw: Buffer.from([0xff, 0xfe]).toString('base64') }, 'INVALID_INPUT'],
+    ['empty', 'orders', {}, 'INVALID_INPUT'],
+    ['not what the workflow takes', 'orders', { data: { id: '', amount: 1 } }, 'INVALID_INPUT'],
+    ['nested too deep', 'orders', { raw: base64('['.repeat(5_000)) }, 'INVALID_INPUT'],
+    ['not what its mapping can read', 'order-lines', { raw: base64('o1') }, 'INVALID_INPUT'],
+    ['one on which its mapping fails', 'order-lines', { attributes: { broken: '1' } }, 'INVALID_INPUT'],
+    ['of a topic that nobody takes', 'unknown', { data: 1 }, 'NOT_FOUND'],
+    ['an event without a key', 'events', { data: 1, attributes: { event: 'paid' } }, 'INVALID_INPUT'],
+    [
+      'an event that is no JSON',
+      'events',
+      { raw: base64('x'), attributes: { event: 'a', key: 'b' } },
+      'INVALID_INPUT',
+    ],
+    [
+      'an event with an empty key',
+      'events',
+      { data: 1, attributes: { event: 'a', key: '' } },
+      'INVALID_INPUT',
+    ],
+    [
+      'an event too large for anybody',
+      'events',
+      { data: 'x'.repeat(300_000), attributes: { event: 'a', key: 'b' } },
+      'PAYLOAD_TOO_LARGE',
+    ],
+    [
+      'one with an id that makes no key',
+      'orders',
+      { data: { id: 'a', amount: 1 }, messageId: 'a b' },
+      'INVALID_INPUT',
+    ],
+  ])('%s', async (_, topic, sent, code) => {
+    const door = open();
+    expect(await door.take(topic, sent)).toEqual({ kind: 'refused', code });
+    expect(door.errors).toContain('pubsub_message_refused');
+    expect(door.written()).toBe(0);
+  });
+
+  test('the same id with another payload is refused and changes nothing', async () => {
+    const door = open();
+    await door.take('orders', { data: { id: 'a', amount: 1 } });
+    const before = door.written();
+    const other = await door.take('orders', { data: { id: 'a', amount: 2 } });
+    expect(other).toEqual({ kind: 'refused', code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(door.written()).toBe(before);
+  });
+});
+
+describe('a message that brings an event', () => {
+  test('is taken in by the run that waits, once', async () => {
+    const door = open();
+    const runId = await door.world.start('waiting', { key: 'k1' });
+    await door.world.run(() => door.world.db.rendezvous.size > 0 && door.world.queue.pending.length === 0);
+    const sent = { data: { sum: 3 }, attributes: { event: 'paid', key: 'k1' } };
+    expect(await door.take('events', sent)).toEqual({ kind: 'delivered', runs: 1 });
+    await door.world.run();
+    expect((await door.world.folded(runId)).status).toBe('completed');
+    // A repetition knows its event, and the next run that waits does not get it.
+    await door.take('events', sent);
+    const next = await door.world.start('waiting', { key: 'k1' });
+    const { clock } = door.world;
+    const until = clock.now() + 60_000;
+    await door.world.run(() => clock.now() > until);
+    expect((await door.world.folded(next)).status).toBe('waiting_external');
+  });
+
+  test('waits for the run that will ask, also where it has no data', async () => {
+    const door = open();
+    expect(await door.take('events', { attributes: { event: 'paid', key: 'k2' } })).toEqual({
+      kind: 'delivered',
+      runs: 0,
+    });
+    const runId = await door.world.start('waiting', { key: 'k2' });
+    await door.world.run();
+    expect((await door.world.folded(runId)).result).toEqual({ text: '{"paid":null}' });
+  });
+
+  test('is for nobody where the function says so', async () => {
+    const door = open();
+    expect(await door.take('builds', { data: { sha: 'abc' } })).toEqual({ kind: 'ignored' });
+    expect(door.written()).toBe(0);
+    expect(await door.take('builds', { data: { sha: 'abc', ok: true } })).toMatchObject({
+      kind: 'delivered',
+    });
+  });
+});
+
+test('a message is thrown back when the store does not answer, and taken at the next delivery', async () => {
+  const door = open();
+  const store = intercept(door.world.store, async ({ method }, proceed) => {
+    if (method === 'start') throw new CairnError('UNAVAILABLE', 'not now');
+    return proceed();
+  });
+  const sent = { data: { id: 'a', amount: 1 } };
+  const start = { ...door.deps.start, store };
+  await expect(door.take('orders', sent, { start })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(door.written()).toBe(0);
+  expect(await door.take('orders', sent)).toMatchObject({ kind: 'started' });
+});
+
+test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves anything behind`, async () => {
+  const door = open();
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', 'paid', 'k', '\u0000', '\ud83d'),
+  );
+  const data = fc.oneof(
+    { weight: 4, arbitrary: fc.jsonValue({ maxDepth: 4 }).map((value) => base64(JSON.stringify(value))) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ id: text, amount: fc.double() }).map((value) => base64(JSON.stringify(value))),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64')),
+    },
+    { weight: 1, arbitrary: text },
+  );
+  const message = fc.record(
+    {
+      messageId: text,
+      data: fc.oneof(data, fc.jsonValue()),
+      attributes: fc.oneof(fc.dictionary(text, text), fc.jsonValue()),
+    },
+    { requiredKeys: [] },
+  );
+  const whole = fc.oneof(
+    { weight: 9, arbitrary: fc.record({ subscription: fc.oneof(fc.constant('s'), text), message }) },
+    { weight: 1, arbitrary: fc.jsonValue() },
+  );
+  const usual = fc
+    .tuple(data, fc.nat(), text, text)
+    .map(([raw, n, event, key]) => delivered({ raw, messageId: String(n), attributes: { event, key } }));
+  const topics = fc.constantFrom('orders', 'order-lines', 'events', 'builds', 'unknown');
+  const kinds = new Set<string>();
+  const { takeMessage } = await import('../../../functions/src/triggers/pubsub/take-message.ts');
+  await fc.assert(
+    fc.asyncProperty(topics, fc.oneof(whole, usual), async (topic, given) => {
+      const before = door.written();
+      const taken = await takeMessage(door.deps, topic, given);
+      kinds.add(taken.kind);
+      if (taken.kind === 'refused' || taken.kind === 'ignored') expect(door.written()).toBe(before);
+    }),
+    { numRuns: INPUTS },
+  );
+  expect([...kinds].sort()).toEqual(expect.arrayContaining(['delivered', 'ignored', 'refused', 'started']));
+}, 120_000);
+
+describe('what is declared', () => {
+  const define = (pubsub: unknown, type = 'a') =>
+    defineWorkflow({
+      type,
+      planVersion: 1,
+      input: z.object({}),
+      on: { pubsub: pubsub as never },
+      steps: steps() as never,
+    });
+
+  test.each([
+    [{ topic: 'a' }, 'no name of a topic'],
+    [{ topic: 'google-things' }, 'no name of a topic'],
+    [{ topic: 'projects/p/topics/t' }, 'no name of a topic'],
+    [[{ topic: 'orders' }, { topic: 'orders' }], 'stands twice'],
+    [{ topic: 'orders', input: () => 1, deliver: 'attributes' }, 'not both'],
+    [{ topic: 'orders', deliver: 'headers' }, "by 'attributes' or by a function"],
+  ])('is refused at load where it cannot be: %j', (pubsub, why) => {
+    expect(() => define(pubsub)).toThrow(why);
+  });
+
+  test('is refused where two workflows would take one message', () => {
+    const both = [define({ topic: 'orders' }), define({ topic: 'orders', deliver: 'attributes' }, 'b')];
+    expect(() => new WorkflowRegistry(both)).toThrow("'a' and 'b' both take the messages of 'orders'");
+  });
+
+  test('has a function for each topic of the shipped workflows, and no other', () => {
+    const nothing = {} as never;
+    expect(topicsOf(shippedWorkflows({ deployTarget: nothing, janitor: nothing }))).toEqual(SHIPPED_TOPICS);
+  });
+});
+
+test('what Cloud Build says of a finished build is the event a deployment waits for, and nothing else is', () => {
+  const [, builds] = deployTo({} as never).pubsub;
+  const said = (json: unknown) =>
+    typeof builds?.deliver === 'function' ? builds.deliver({ json } as PubsubMessage) : undefined;
+  const substitutions = { COMMIT_SHA: 'a'.repeat(40), BRANCH_NAME: 'main' };
+  expect(said({ status: 'SUCCESS', logUrl: 'https://x', substitutions })).toEqual({
+    event: 'ci.finished',
+    key: 'a'.repeat(40),
+    data: { conclusion: 'success', url: 'https://x' },
+  });
+  expect(said({ status: 'TIMEOUT', substitutions })?.data).toEqual({ conclusion: 'failure' });
+  for (const status of ['QUEUED', 'WORKING', 'PENDING', 'constructor', '']) {
+    expect(said({ status, substitutions })).toBeUndefined();
+  }
+  for (const other of [
+    undefined,
+    null,
+    1,
+    'SUCCESS',
+    {},
+    { status: 'SUCCESS' },
+    { status: 'SUCCESS', substitutions: {} },
+  ]) {
+    expect(said(other)).toBeUndefined();
+  }
+});
