@@ -18,6 +18,7 @@ const deployV2 = defineWorkflow({
   on: {
     github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }],
     slack: { command: '/deploy' },
+    pubsub: [{ topic: 'releases' }, { topic: 'approvals', deliver: 'attributes' }],
     schedule: [
       { cron: '0 3 * * *' },
       { id: 'weekly', cron: '0 5 * * 1', timezone: 'Europe/Berlin', catchUp: 'skip' },
@@ -118,6 +119,10 @@ describe('GET /v1/workflows', () => {
               on: {
                 github: [{ event: 'push' }, { event: 'pull_request', actions: ['opened', 'reopened'] }],
                 slack: [{ command: '/deploy' }],
+                pubsub: [
+                  { topic: 'releases', delivers: false },
+                  { topic: 'approvals', delivers: true },
+                ],
                 schedule: [
                   { id: 'deploy', cron: '0 3 * * *', timezone: 'Etc/UTC', catchUp: 'latest' },
                   { id: 'deploy.weekly', cron: '0 5 * * 1', timezone: 'Europe/Berlin', catchUp: 'skip' },
@@ -129,7 +134,7 @@ describe('GET /v1/workflows', () => {
               deployed: true,
               liveRuns: 0,
               steps: [{ id: 'all', kind: 'step', needs: [] }],
-              on: { github: [], slack: [], schedule: [] },
+              on: { github: [], slack: [], pubsub: [], schedule: [] },
             },
           ],
         },
@@ -143,7 +148,7 @@ describe('GET /v1/workflows', () => {
               deployed: true,
               liveRuns: 0,
               steps: [{ id: 'say', kind: 'step', needs: [] }],
-              on: { github: [], slack: [], schedule: [] },
+              on: { github: [], slack: [], pubsub: [], schedule: [] },
             },
           ],
         },

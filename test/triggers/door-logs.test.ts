@@ -4,6 +4,7 @@ import { createApi } from '../../functions/src/api/app.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
 import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { takeMessage } from '../../functions/src/triggers/pubsub/take-message.ts';
 import { tick } from '../../functions/src/triggers/schedule/tick.ts';
 import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
@@ -13,7 +14,12 @@ const anything = defineWorkflow({
   type: 'anything',
   planVersion: 1,
   input: z.looseObject({}),
-  on: { github: { event: 'push' }, slack: { command: '/deploy' }, schedule: { cron: '0 * * * *' } },
+  on: {
+    github: { event: 'push' },
+    slack: { command: '/deploy' },
+    schedule: { cron: '0 * * * *' },
+    pubsub: { topic: 'releases' },
+  },
   steps: (step) => ({ a: step('a', () => 1) }),
 });
 
@@ -77,6 +83,19 @@ const DOORS = {
       const deps = { start, registry, environment, secrets: () => [SLACK_SECRET], tenants };
       const now = installation.world.clock.now();
       return slackWebhook(deps, slackRequest({ now, form: commandForm(), headers: TRACEPARENT }));
+    },
+  },
+  pubsub: {
+    source: 'pubsub',
+    idempotencyKey: 'pubsub:sub-1:7',
+    traceId: undefined,
+    knock() {
+      const { start } = logged();
+      const { registry, environment, rendezvous } = installation.apiDeps;
+      const deliver = { ...start, rendezvous, registry };
+      const message = { messageId: '7', data: Buffer.from('{}').toString('base64') };
+      const delivered = { subscription: 'projects/p/subscriptions/sub-1', message };
+      return takeMessage({ start, deliver, registry, environment, tenantId: 'acme' }, 'releases', delivered);
     },
   },
   schedule: {

@@ -46,6 +46,7 @@ interface Outline {
   readonly on: {
     readonly github: { readonly event: string; readonly actions?: string[] }[];
     readonly slack: { readonly command: string }[];
+    readonly pubsub: { readonly topic: string; readonly delivers: boolean }[];
     readonly schedule: {
       readonly id: string;
       readonly cron: string;
@@ -56,7 +57,7 @@ interface Outline {
 }
 
 /** Steps in the order in which they could run; `needs` holds ids. */
-function outline({ planVersion, graph, steps, github, slack, schedules }: Workflow): Outline {
+function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
   return {
     planVersion,
     steps: graph.order.map((id) => ({
@@ -65,9 +66,13 @@ function outline({ planVersion, graph, steps, github, slack, schedules }: Workfl
       needs: [...graph.node(id).needs],
     })),
     on: {
-      github: github.map(({ event, actions }) => ({ event, ...(actions ? { actions: [...actions] } : {}) })),
-      slack: slack.map(({ command }) => ({ command })),
-      schedule: schedules.map(({ id, cron, timezone, catchUp }) => ({ id, cron, timezone, catchUp })),
+      github: on.github.map(({ event, actions }) => ({
+        event,
+        ...(actions ? { actions: [...actions] } : {}),
+      })),
+      slack: on.slack.map(({ command }) => ({ command })),
+      pubsub: on.pubsub.map(({ topic, deliver }) => ({ topic, delivers: deliver !== undefined })),
+      schedule: on.schedules.map(({ id, cron, timezone, catchUp }) => ({ id, cron, timezone, catchUp })),
     },
   };
 }

@@ -22,6 +22,9 @@ const Version = z.object({
     .object({
       github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })),
       slack: z.array(z.object({ command: z.string() })),
+      pubsub: z
+        .array(z.object({ topic: z.string(), delivers: z.boolean() }))
+        .describe('Topics whose messages start runs or, if `delivers`, are events for runs that wait.'),
       schedule: z
         .array(
           z.object({ id: z.string(), cron: z.string(), timezone: z.string(), catchUp: z.enum(CATCH_UPS) }),
