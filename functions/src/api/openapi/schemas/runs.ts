@@ -160,6 +160,16 @@ const progress = {
   ),
   feedback: z.array(z.object({ seq: Seq, steps: z.array(z.string()), text: z.string() })),
   ties: z.array(Tie),
+  effects: z
+    .array(
+      z.object({
+        effectId: z.string(),
+        step: z.string(),
+        revision: z.int().min(1),
+        capabilityId: z.string(),
+      }),
+    )
+    .describe('Outside actions that were attempted and whose end is not known yet.'),
   sentBack: z.array(z.object({ step: z.string(), revision: z.int(), seq: Seq })),
   compensationLog: z.array(
     z.object({
