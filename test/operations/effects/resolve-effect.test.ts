@@ -1,0 +1,213 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
+import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import { Outside, type OutsideOptions } from '../../engine/effects/outside.ts';
+import { World } from '../../support/world.ts';
+
+/** A run that asks what became of what it did. */
+class Doubt {
+  readonly outside: Outside;
+  readonly world: World;
+  runId = '';
+
+  constructor(options: OutsideOptions = {}) {
+    const outside = new Outside(options);
+    this.outside = outside;
+    const workflow = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps(step) {
+        const sent = step('send', { uses: [outside.capability], retry: { initialMs: 10 } }, ({ perform }) =>
+          perform(outside.capability, { text: 'hello' }),
+        );
+        return { id: step('read', { needs: { sent } }, ({ sent }) => sent.id) };
+      },
+    });
+    this.world = new World({ workflows: [workflow], bindings: [outside.binding] });
+  }
+
+  static async asked(options: OutsideOptions = {}): Promise<Doubt> {
+    const doubt = new Doubt(options);
+    doubt.outside.faults.push('lose_answer');
+    doubt.runId = await doubt.world.start('post');
+    await doubt.world.run();
+    return doubt;
+  }
+
+  get effectId(): string {
+    return this.world.stateOf(this.runId).waits[0]?.effectId ?? 'none';
+  }
+
+  resolve(said: Partial<ResolveRequest>) {
+    const { runId } = this;
+    const [first] = [...this.world.db.effects.keys()];
+    const request = {
+      runId,
+      tenantId: 't1',
+      effectId: first ?? '',
+      outcome: 'recorded' as const,
+      actor: 'c.ann',
+    };
+    return resolveEffect(this.world.deps, { ...request, ...said });
+  }
+}
+
+describe('an effect in doubt', () => {
+  test('is shown with what is known of it', async () => {
+    const { world, runId, effectId } = await Doubt.asked();
+    const [wait] = world.stateOf(runId).waits;
+    expect(wait).toMatchObject({ kind: 'approval', purpose: 'effect', effectId });
+    expect(JSON.parse(wait?.detailText ?? '')).toMatchObject({
+      effectId,
+      question: expect.stringContaining('post.send'),
+    });
+    expect(world.db.effects.get(effectId)?.record).toMatchObject({
+      status: 'blocked',
+      blockedBy: 'doubt',
+      requestText: '{"text":"hello"}',
+    });
+  });
+
+  test('recorded by a person gives the step its output, and nothing is called', async () => {
+    const doubt = await Doubt.asked();
+    const resolved = await doubt.resolve({ result: { id: 41 } });
+    expect(resolved).toMatchObject({ outcome: 'recorded', resolvedBy: 'c.ann' });
+    await doubt.world.run();
+    expect(doubt.world.stateOf(doubt.runId)).toMatchObject({
+      status: 'completed',
+      result: { text: '{"id":41}' },
+    });
+    expect(doubt.outside.calls).toBe(1);
+  });
+
+  test('may be done once more, and asks again if that is in doubt too', async () => {
+    const doubt = await Doubt.asked();
+    doubt.outside.faults.push('lose_answer');
+    await doubt.resolve({ outcome: 're-execute' });
+    await doubt.world.run();
+    expect(doubt.outside.calls).toBe(2);
+    expect(doubt.effectId).toMatch(/\.0002$/);
+  });
+
+  test('failed by a person fails the step', async () => {
+    const doubt = await Doubt.asked();
+    await doubt.resolve({ outcome: 'failed', note: 'the parcel came back' });
+    await doubt.world.run();
+    const { status, error } = doubt.world.stateOf(doubt.runId);
+    expect({ status, error }).toMatchObject({
+      status: 'failed',
+      error: { code: 'EFFECT_IN_DOUBT', message: expect.stringContaining('the parcel came back') },
+    });
+  });
+
+  test('is resolved once: two people at once, differently', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const doubt = await Doubt.asked();
+      const results = await Promise.allSettled([
+        doubt.resolve({ outcome: 'failed', actor: 'c.bob' }),
+        doubt.resolve({ result: { id: 1 }, actor: 'c.ann' }),
+      ]);
+      const won = results.filter(({ status }) => status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      const lost = results.find((result) => result.status === 'rejected');
+      expect(lost?.reason).toMatchObject({
+        code: 'EFFECT_RESOLVED',
+        details: { outcome: expect.any(String), resolvedBy: expect.any(String) },
+      });
+      await doubt.world.run();
+      const { status } = doubt.world.stateOf(doubt.runId);
+      const [winner] = won as PromiseFulfilledResult<{ outcome: string }>[];
+      expect(status).toBe(winner?.value.outcome === 'failed' ? 'failed' : 'completed');
+    }
+  });
+
+  test('answers the same to who says the same again', async () => {
+    const doubt = await Doubt.asked();
+    const first = await doubt.resolve({ result: { id: 1 } });
+    const again = await doubt.resolve({ result: { id: 1 }, actor: 'c.bob' });
+    expect(again).toEqual(first);
+  });
+});
+
+describe('a resolution is refused, and nothing written,', () => {
+  test.each([
+    ['of an effect the run does not have', { effectId: `${'a'.repeat(64)}.0001` }, 'NOT_FOUND'],
+    ['by another tenant', { tenantId: 't2' }, 'RUN_NOT_FOUND'],
+    ['with a result the capability would not answer', { result: { id: 'x' } }, 'INVALID_INPUT'],
+    [
+      'with a result for what is to be done again',
+      { outcome: 're-execute', result: { id: 1 } },
+      'INVALID_INPUT',
+    ],
+    ['with an empty note', { outcome: 'failed', note: ' ' }, 'INVALID_INPUT'],
+  ] as const)('%s', async (_, said, code) => {
+    const doubt = await Doubt.asked();
+    const before = doubt.world.stateOf(doubt.runId).head;
+    await expect(doubt.resolve(said)).rejects.toMatchObject({ code });
+    expect(doubt.world.stateOf(doubt.runId).head).toBe(before);
+    expect(doubt.world.db.effects.get(doubt.effectId)?.record.status).toBe('blocked');
+  });
+
+  test('of one that is recorded', async () => {
+    const doubt = new Doubt();
+    doubt.runId = await doubt.world.start('post');
+    await doubt.world.run();
+    await expect(doubt.resolve({ result: { id: 1 } })).rejects.toMatchObject({ code: 'EFFECT_RESOLVED' });
+  });
+
+  test('of a run that has ended', async () => {
+    const doubt = await Doubt.asked();
+    await cancelRun(doubt.world.deps, {
+      runId: doubt.runId,
+      tenantId: 't1',
+      actor: 'c.ann',
+      stopKind: 'user',
+    });
+    await doubt.world.run();
+    await expect(doubt.resolve({ result: { id: 1 } })).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
+  });
+});
+
+describe('keys', () => {
+  test('of the items of a map and of the children of a run are their own', async () => {
+    const outside = new Outside();
+    const child = defineWorkflow({
+      type: 'child',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        sent: step('send', { uses: [outside.capability] }, ({ perform }) =>
+          perform(outside.capability, { text: 'same' }),
+        ),
+      }),
+    });
+    const parent = defineWorkflow({
+      type: 'parent',
+      planVersion: 1,
+      input: z.object({}),
+      steps(step) {
+        const items = step.map(
+          'items',
+          { over: () => [1, 2, 3], uses: [outside.capability] },
+          ({ perform }) => perform(outside.capability, { text: 'same' }),
+        );
+        const children = step.child('children', {
+          over: () => [1, 2, 3],
+          workflow: child,
+          input: () => ({}),
+        });
+        return { items, children };
+      },
+    });
+    const world = new World({ workflows: [parent, child], bindings: [outside.binding] });
+    const id = await world.start('parent');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.applied).toHaveLength(6);
+    expect(new Set(outside.applied.map(({ key }) => key)).size).toBe(6);
+  });
+});
