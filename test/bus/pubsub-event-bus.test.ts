@@ -31,7 +31,7 @@ const messageOf = (n: number, orderingKey = 'run_1'): BusMessage => ({
 describe('the bus in Pub/Sub', () => {
   let pubsub: PubsubFixture;
   let received: Message[];
-  let subscription: Subscription;
+  let subscription: Subscription | undefined;
   const bus = (topic = 'news') =>
     new PubsubEventBus({
       client: pubsub.publisher as PublisherClient,
@@ -49,17 +49,22 @@ describe('the bus in Pub/Sub', () => {
       topic: TOPIC,
       enableMessageOrdering: true,
     });
-    subscription = pubsub.client.subscription(SUBSCRIPTION);
-    received = listen(subscription, (message) => message.ack());
   });
   afterEach(async () => {
-    await subscription.close();
+    await subscription?.close();
+    subscription = undefined;
     await pubsub.stop();
   });
+
+  function read(): void {
+    subscription = pubsub.client.subscription(SUBSCRIPTION);
+    received = listen(subscription, (message) => message.ack());
+  }
 
   const seqs = () => received.map(({ attributes }) => Number(attributes.seq));
 
   test('brings what was published to whoever subscribes, in order, to the byte', async () => {
+    read();
     await bus().publish([1, 2, 3].map((n) => messageOf(n)));
     await bus().publish([messageOf(4)]);
     await waitFor('all messages', async () => received.length >= 4 || undefined);
@@ -69,6 +74,7 @@ describe('the bus in Pub/Sub', () => {
   });
 
   test('sends the same again when an answer was lost: in order, each at least once', async () => {
+    read();
     pubsub.server.faults.set(
       [{ call: 'Publish', probability: 1, times: 2, fault: { kind: 'lost-answer' } }],
       1,
