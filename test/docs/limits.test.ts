@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { MAX_LIMIT } from '../../functions/src/api/query.ts';
+import { MAX_EVENT_BODY_BYTES } from '../../functions/src/api/routes/deliver-event.ts';
+import { MAX_KEY_PART } from '../../functions/src/core/encoding/keys.ts';
+import { MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';
+import * as envelope from '../../functions/src/http/envelope.ts';
+import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../functions/src/http/json-shape.ts';
+import { MAX_KEY_CHARS, MAX_NAME_CHARS } from '../../functions/src/operations/events/checked-event.ts';
+import { MAX_EARLY_SIGNAL_BYTES } from '../../functions/src/operations/events/signal-run.ts';
+import { MAX_DELIVERY_BYTES } from '../../functions/src/triggers/github/delivery.ts';
+import { MAX_REQUEST_BYTES } from '../../functions/src/triggers/slack/form.ts';
+import { readDocument } from './snippets.ts';
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+const LINES = readDocument('docs/limits.md').split('\n');
+
+test.each([
+  ['| path and query |', `${envelope.MAX_URL_CHARS.toLocaleString('en')} characters`],
+  ['| one header, with its name |', `${envelope.MAX_HEADER_BYTES / KIB} KiB`],
+  ['| number of headers |', `${envelope.MAX_HEADERS}`],
+  ['| all headers |', `${envelope.MAX_HEADERS_BYTES / KIB} KiB`],
+  ['| nesting of JSON |', `${MAX_BODY_DEPTH} levels`],
+  ['| values in a JSON body', MAX_BODY_VALUES.toLocaleString('en')],
+  ['| `POST /v1/runs` |', `${MAX_PAYLOAD_BYTES / MIB} MiB`],
+  ['| `POST /v1/events`', `${MAX_EVENT_BODY_BYTES / KIB} KiB`],
+  ['| `POST /v1/events`', `${MAX_EARLY_SIGNAL_BYTES / KIB} KiB for a signal`],
+  ["| GitHub's webhook |", `${MAX_DELIVERY_BYTES / MIB} MiB`],
+  ["| Slack's webhook |", `${MAX_REQUEST_BYTES / MIB} MiB`],
+  ['| idempotency key |', `1 to ${MAX_KEY_PART} visible`],
+  ['| `limit`, `cursor` |', `1 to ${MAX_LIMIT}`],
+  ['| event name and key |', `1 to ${MAX_NAME_CHARS} and 1 to ${MAX_KEY_CHARS}`],
+])('%s says %s, as the code does', (begin, says) => {
+  const line = LINES.find((one) => one.startsWith(begin));
+  expect(line).toContain(says);
+});
