@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
+import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
 import { FirestoreRunCensus } from '../../../functions/src/store/firestore-run-census.ts';
@@ -47,6 +48,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
         rendezvous: new FirestoreRendezvousStore(db),
+        effects: new FirestoreEffectStore(db),
         config: new FirestoreRuntimeConfigStore(db),
         census: new FirestoreRunCensus(db),
         schedules: new FirestoreScheduleStore(db),

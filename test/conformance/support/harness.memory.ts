@@ -1,6 +1,7 @@
 /** The memory adapters under a clock that only moves when told to. */
 import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { MemoryEffectStore } from '../../../functions/src/memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
 import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
 import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
@@ -21,6 +22,7 @@ export function memoryHarness(): Harness {
         idempotency: new MemoryIdempotencyStore(db),
         clients: new MemoryClientStore(db),
         rendezvous: new MemoryRendezvousStore(db),
+        effects: new MemoryEffectStore(db),
         config: new MemoryRuntimeConfigStore(db),
         census: new MemoryRunCensus(db),
         schedules: new MemoryScheduleStore(db),

@@ -1,5 +1,6 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
 import type { ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
+import type { EffectStore } from '../../../functions/src/ports/effect-store.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
@@ -12,6 +13,7 @@ export interface Stores {
   readonly idempotency: IdempotencyStore;
   readonly clients: ClientRegistry;
   readonly rendezvous: RendezvousStore;
+  readonly effects: EffectStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   readonly schedules: ScheduleStore;

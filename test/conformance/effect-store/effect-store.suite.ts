@@ -1,0 +1,153 @@
+/** What every effect store promises, together with the run store whose commits create the rows. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type EffectRecord, effectIdOf } from '../../../functions/src/core/effects/effect.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { claimed } from '../run-store/runs.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { move, succeeded, T0 } from '../support/run-fixture.ts';
+
+const KEY = 'a'.repeat(64);
+
+function row(changes: Partial<EffectRecord> = {}): EffectRecord {
+  const { idempotencyKey = KEY, n = 1 } = changes;
+  return {
+    effectId: effectIdOf(idempotencyKey, n),
+    idempotencyKey,
+    n,
+    tenantId: 'acme',
+    rootRunId: 'run_1',
+    runId: 'run_1',
+    stepId: 'post',
+    revision: 1,
+    attempt: 1,
+    epoch: 1,
+    capabilityId: 'post.send',
+    bindingId: 'post.send.http',
+    bindingCallId: 'call-1',
+    effectClass: 'external_action',
+    replayPolicy: 'use_recorded_result',
+    status: 'attempted',
+    requestHash: 'b'.repeat(64),
+    createdAt: T0,
+    updatedAt: T0,
+    ...changes,
+  };
+}
+
+const FULL = row({
+  itemKey: '0',
+  status: 'recorded',
+  blockedBy: 'doubt',
+  requestText: '{"nested":[[1]],"text":"Überprüfung 🪨"}',
+  responseHash: 'c'.repeat(64),
+  resultText: '{"id":[[7]]}',
+  recordedResultRef: { runId: 'run_0', sha256: 'd'.repeat(64), bytes: 900_000, chunks: 1 },
+  originEffectId: effectIdOf(KEY, 2),
+  error: 'no answer',
+  resolution: { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' },
+  lateAnswer: { at: T0 + 2, responseHash: 'e'.repeat(64), error: 'late' },
+});
+
+export function effectStoreConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    let state: RunState;
+    beforeEach(async () => {
+      stores = await harness.make();
+      state = await claimed(stores.runs, 'run_1');
+    });
+    afterAll(() => harness.close());
+
+    function commitOf(step: string, effects: NonNullable<JournalCommit['effects']>) {
+      return { ...move(state, [succeeded(step)], { by: step }).commit, effects };
+    }
+
+    /** Creates the row by a commit of the run. */
+    async function created(record: EffectRecord): Promise<string> {
+      const { after, commit } = move(state, [succeeded(`s${state.head}`)]);
+      const result = await stores.runs.commit({ ...commit, effects: [{ kind: 'create', record }] });
+      state = after;
+      if (result.kind !== 'committed' || result.effectsVersion === undefined) throw new Error(result.kind);
+      return result.effectsVersion;
+    }
+
+    test.each([
+      ['bare', row()],
+      ['full', FULL],
+    ])('a row that is %s reads back exactly, in the version its commit told', async (_, record) => {
+      const version = await created(record);
+      expect(await stores.effects.read(record.effectId)).toEqual({ record, version });
+      expect(await stores.effects.rowsOf(KEY)).toEqual([{ record, version }]);
+    });
+
+    test('what is not there is not found', async () => {
+      expect(await stores.effects.read(effectIdOf(KEY, 1))).toBeUndefined();
+      expect(await stores.effects.rowsOf(KEY)).toEqual([]);
+    });
+
+    test('the rows of a key come newest first, and only they', async () => {
+      for (const n of [1, 2, 10, 100, 9_999]) await created(row({ n }));
+      await created(row({ idempotencyKey: `${'a'.repeat(63)}b` }));
+      const rows = await stores.effects.rowsOf(KEY);
+      expect(rows.map(({ record }) => record.n)).toEqual([9_999, 100, 10, 2, 1]);
+    });
+
+    test('a row that is there is not created again, and the commit changes nothing at all', async () => {
+      await created(row());
+      const commit = commitOf('late', [{ kind: 'create', record: row({ bindingCallId: 'other' }) }]);
+      const { kind } = await stores.runs.commit(commit);
+      expect(['exists', 'effect_moved']).toContain(kind);
+      expect(await stores.runs.readEvents('run_1', state.head, 10)).toEqual([]);
+      expect((await stores.effects.read(effectIdOf(KEY, 1)))?.record.bindingCallId).toBe('call-1');
+    });
+
+    test('a commit changes a row in the version that was seen, once', async () => {
+      const seen = await created(row());
+      const change = { status: 'blocked', blockedBy: 'doubt', updatedAt: T0 + 5 } as const;
+      const write = { kind: 'change', effectId: effectIdOf(KEY, 1), seen, change } as const;
+      expect(await stores.runs.commit(commitOf('one', [write]))).toMatchObject({ kind: 'committed' });
+      state = move(state, [succeeded('one')], { by: 'one' }).after;
+      expect(await stores.runs.commit(commitOf('two', [write]))).toEqual({ kind: 'effect_moved' });
+      expect(await stores.runs.readEvents('run_1', state.head, 10)).toEqual([]);
+      expect((await stores.effects.read(write.effectId))?.record).toEqual(row({ ...change }));
+    });
+
+    test('an answer changes a row in the version that was seen, and takes members away', async () => {
+      const { effectId } = FULL;
+      const seen = await created(FULL);
+      const change = {
+        status: 'failed',
+        blockedBy: undefined,
+        resultText: undefined,
+        updatedAt: T0 + 9,
+      } as const;
+      const changed = await stores.effects.change(effectId, seen, change);
+      if (changed.kind !== 'changed') throw new Error(changed.kind);
+      const { blockedBy: _, resultText: __, ...rest } = FULL;
+      const record = { ...rest, status: 'failed', updatedAt: T0 + 9 };
+      expect(await stores.effects.read(effectId)).toEqual({ record, version: changed.version });
+      expect(await stores.effects.change(effectId, seen, { updatedAt: T0 + 10 })).toEqual({ kind: 'stale' });
+    });
+
+    test('a row that is not there is not changed', async () => {
+      expect(
+        await stores.effects.change(effectIdOf(KEY, 1), await created(row({ n: 2 })), { updatedAt: 1 }),
+      ).toEqual({
+        kind: 'stale',
+      });
+    });
+
+    test('the rows of a run are listed in the order in which it made them, page by page', async () => {
+      const keys = ['f', '0', '9'].map((digit) => digit.repeat(64));
+      for (const [i, idempotencyKey] of keys.entries())
+        await created(row({ idempotencyKey, createdAt: T0 + i }));
+      await created(row({ runId: 'run_2' }));
+      const first = await stores.effects.listOfRun('run_1', { limit: 2 });
+      expect(first.items.map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys.slice(0, 2));
+      const rest = await stores.effects.listOfRun('run_1', { limit: 2, cursor: first.next ?? '' });
+      expect(rest.items.map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys.slice(2));
+      expect(rest.next).toBeUndefined();
+    });
+  });
+}
