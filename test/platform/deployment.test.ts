@@ -6,6 +6,8 @@ import * as functions from '../../functions/src/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXPORTS = ['api', 'drive', 'fireSchedules', 'githubWebhook', 'recoverRuns', 'slackWebhook'];
+/** With the group of functions that take messages. */
+const ALL = [...EXPORTS, 'pubsub'].sort();
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
   firestore: { rules: string; indexes: string };
   functions: { source: string; runtime: string; predeploy: string[] }[];
@@ -36,7 +38,18 @@ function endpoint(name: string): Endpoint {
 
 describe('the exported functions', () => {
   test('are these and no others', () => {
-    expect(Object.keys(functions).sort()).toEqual(EXPORTS);
+    expect(Object.keys(functions).sort()).toEqual(ALL);
+    expect(Object.keys(functions.pubsub).sort()).toEqual(['cloudBuilds', 'deployRequests']);
+  });
+
+  test('a message that could not be taken is delivered again', () => {
+    for (const each of Object.values(functions.pubsub)) {
+      const { eventTrigger } = each.__endpoint;
+      expect(eventTrigger).toMatchObject({
+        eventType: 'google.cloud.pubsub.topic.v1.messagePublished',
+        retry: true,
+      });
+    }
   });
 
   test('only the doors are open to everybody', () => {
@@ -153,7 +166,7 @@ test('what is built for deployment exports what is tested', () => {
     '-e',
     "import('./functions/lib/index.js').then((m) => console.log(Object.keys(m).sort().join()))",
   ]);
-  expect(stdout.trim()).toBe(EXPORTS.join());
+  expect(stdout.trim()).toBe(ALL.join());
   // The doors are loaded by the first request only, so loading the index says nothing of them.
   const doors = run([
     '-e',
