@@ -31,6 +31,7 @@ import { signalFromApi } from './routes/signal-run.ts';
 import { startFromApi } from './routes/start-run.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { streamRun } from './routes/stream/stream-run.ts';
+import { forkFromApi, previewFromApi, replayFromApi, resumeFromApi } from './routes/successors.ts';
 import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/workflows.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -93,6 +94,11 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/{id}/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
+  const ofRun = (c: Context<Env>) => ({ ...at(c), request: c.req.raw, large: starts });
+  resource('/v1/runs/{id}/resume', { POST: (c) => resumeFromApi(deps, c.get('caller'), ofRun(c)) });
+  resource('/v1/runs/{id}/replay', { POST: (c) => replayFromApi(deps, c.get('caller'), ofRun(c)) });
+  resource('/v1/runs/{id}/fork', { POST: (c) => forkFromApi(deps, c.get('caller'), ofRun(c)) });
+  resource('/v1/runs/{id}/preview', { POST: (c) => previewFromApi(deps, c.get('caller'), ofRun(c)) });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });

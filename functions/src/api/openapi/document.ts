@@ -35,12 +35,8 @@ const OF_CALLERS: readonly ErrorCode[] = [
   'UNAVAILABLE',
   'INTERNAL',
 ];
-const OF_MUTATIONS: readonly ErrorCode[] = [
-  'IDEMPOTENCY_CONFLICT',
-  'IDEMPOTENCY_KEY_REUSED',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-];
+const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const OF_MUTATIONS: readonly ErrorCode[] = ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_KEY_REUSED'];
 const DESCRIPTION = [
   'Durable runs. Every mutation takes an idempotency key: the same request with the same key is done once and answered',
   'alike. Refusals are problem details with a stable `code`. Members may be added to any answer at any time.',
@@ -77,7 +73,7 @@ export function openApi(version: string): OpenApi {
 }
 
 function operationOf(path: string, method: Method, operation: Operation): OpenApiOperation {
-  const isMutation = method !== 'GET';
+  const isMutation = method !== 'GET' && operation.writes !== false;
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
     ...Object.entries(operation.query ?? {}).map(([name, what]) => parameter('query', name, what)),
@@ -142,8 +138,9 @@ function answerOf({ what, schema, media = 'application/json' }: Answer): Part {
 }
 
 /** Those of one status together, each code with what it means. */
-function problems({ role, refusals = [] }: Operation, isMutation: boolean): Part {
-  const common = role === 'open' ? [] : [...OF_CALLERS, ...(isMutation ? OF_MUTATIONS : [])];
+function problems({ role, body, refusals = [] }: Operation, isMutation: boolean): Part {
+  const ofBody = body === undefined ? [] : OF_BODIES;
+  const common = role === 'open' ? [] : [...OF_CALLERS, ...ofBody, ...(isMutation ? OF_MUTATIONS : [])];
   const codes: readonly ErrorCode[] = [...OF_ALL, ...common, ...refusals];
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].httpStatus);
   return Object.fromEntries(

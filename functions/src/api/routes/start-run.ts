@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = MAX_PAYLOAD_BYTES;
 /** A larger body waits for its turn: while it is handled it takes about ten times its size. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 /** Visible ASCII: it stands in queries, logs and other systems. */
-const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
+export const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
 
 /** What the document says of the body; {@link readBody} reads it by hand, to name the types there are. */
 export const StartBody = z.strictObject({
@@ -103,7 +103,7 @@ function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
 }
 
 /** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */
-function answerFor(outcome: StartOutcome): Response {
+export function answerFor(outcome: StartOutcome): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const replayed = outcome.kind === 'replayed';
   return new Response(canonicalJson(outcome.response), {

@@ -48,6 +48,56 @@ export const RUN_PATHS = {
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE'],
     },
   },
+  '/v1/runs/{id}/resume': {
+    POST: {
+      id: 'resumeRun',
+      summary: 'Goes on with a run: by a successor if it has ended badly, by itself if it was held up',
+      role: 'operator',
+      body: 'ResumeBody',
+      answers: {
+        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
+        200: { what: 'The same request had made it before, or the run itself goes on', schema: 'Resumed' },
+      },
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+    },
+  },
+  '/v1/runs/{id}/replay': {
+    POST: {
+      id: 'replayRun',
+      summary: 'Does the work of an ended run once more, its outside actions answered as recorded',
+      role: 'operator',
+      body: 'ReplayBody',
+      answers: {
+        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
+        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+      },
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+    },
+  },
+  '/v1/runs/{id}/fork': {
+    POST: {
+      id: 'forkRun',
+      summary: 'Goes another way from an ended run: with other input, or another version of its plan',
+      role: 'operator',
+      body: 'ForkBody',
+      answers: {
+        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
+        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+      },
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+    },
+  },
+  '/v1/runs/{id}/preview': {
+    POST: {
+      id: 'previewRun',
+      summary: 'Says what a resume, replay or fork would take over, run, and do outside; changes nothing',
+      role: 'operator',
+      body: 'PreviewBody',
+      writes: false,
+      answers: { 200: { what: 'What would happen, and what stands in the way', schema: 'SuccessorPreview' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
   '/v1/runs/{id}/signals': {
     POST: {
       id: 'signalRun',
@@ -72,6 +122,7 @@ export const RUN_PATHS = {
         'RUN_INVALID_TRANSITION',
         'APPROVAL_DECIDED',
         'APPROVAL_EXPIRED',
+        'EFFECT_IN_DOUBT',
         'PLAN_VERSION_UNAVAILABLE',
       ],
     },

@@ -9,6 +9,7 @@ import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
 import { SignalBody } from '../../routes/signal-run.ts';
 import { StartBody } from '../../routes/start-run.ts';
+import { ForkBody, PreviewBody, ReplayBody, ResumeBody } from '../../routes/successors.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/workflows.ts';
 import { InFlight, Problem } from './common.ts';
 import * as documents from './documents.ts';
@@ -16,6 +17,7 @@ import * as effects from './effects.ts';
 import * as installation from './installation.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
+import * as successors from './successors.ts';
 
 const { RunSummary, RunPage, Run, RunStarted, Wait, RecordedError } = runs;
 const { Cancellation, Signalled, ApprovalDecided, EventDelivered } = runs;
@@ -35,10 +37,15 @@ export const NAMED = {
   EventDelivered,
   ...documents,
   ...effects,
+  ...successors,
   ...scheduleAnswers,
   ...installation,
   StartBody,
   CancelBody,
+  ResumeBody,
+  ReplayBody,
+  ForkBody,
+  PreviewBody,
   SignalBody,
   EventBody,
   DecisionBody,

@@ -14,7 +14,7 @@ const ShownStatus = z
   .enum(PROJECTED_WORDS as [string, ...string[]])
   .describe('One of our own statuses, unless `vocabulary` asked for the words of another system.');
 const StopKind = z.enum(STOP_KINDS);
-const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
+export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
 const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 /** A step's error may carry a code of its own, so this is no list. */
