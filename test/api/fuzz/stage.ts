@@ -6,16 +6,17 @@ import { z } from 'zod';
 import { createApi } from '../../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../../functions/src/api/deps.ts';
 import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
-import { Outside } from '../../engine/effects/outside.ts';
+import { Outside } from '../../support/outside.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { type Image, imageOf } from '../../support/image.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 
-const SETTLED: ReadonlySet<string> = new Set(['completed', 'awaiting_approval']);
+const SETTLED: ReadonlySet<string> = new Set(['completed', 'failed', 'awaiting_approval']);
 
 /** The tenant that asks; what belongs to the other one holds {@link OTHERS_SECRET}. */
 export const TENANT = 't1';
@@ -29,6 +30,20 @@ const nightly = defineWorkflow({
   input: z.unknown(),
   on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }] },
   steps: (step) => ({ done: step('do', () => 1) }),
+});
+
+const broken = defineWorkflow({
+  type: 'broken',
+  planVersion: 1,
+  input: z.unknown(),
+  steps(step) {
+    const made = step('make', () => 1);
+    return {
+      broke: step('break', { needs: { made } }, () => {
+        throw new Fatal('it broke');
+      }),
+    };
+  },
 });
 
 /** Makes something that can be undone, then does something outside of which nobody hears whether it was done. */
@@ -63,6 +78,7 @@ export interface Named {
   /** A run at its approval `gate`. */
   readonly asking: string;
   readonly ended: string;
+  readonly failed: string;
   readonly pending: string;
   /** A run that waits for the event of {@link waits}. */
   readonly waiting: string;
@@ -111,15 +127,16 @@ export class Stage {
   static async make(options: StageOptions = {}): Promise<Stage> {
     const outside = new Outside();
     outside.faults.push('lose_answer');
-    const workflows = [echo, nightly, release(), waits, posting(outside)];
+    const workflows = [echo, nightly, release(), waits, posting(outside), broken];
     const installation = new Installation(workflows, [outside.binding]);
     const { world, apiDeps } = installation;
     const credentials = await callers(installation);
     const ended = await world.start('echo', { text: 'hello' }, { tenantId: TENANT });
     const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
+    const failed = await world.start('broken', {}, { tenantId: TENANT });
     const acting = await world.start('post', {}, { tenantId: TENANT });
     // A run that asks goes on asking: time would move to the end of its waiting.
-    const done = () => [ended, others, acting].every((id) => SETTLED.has(world.stateOf(id).status));
+    const done = () => [ended, others, failed, acting].every((id) => SETTLED.has(world.stateOf(id).status));
     await world.run(done);
     const effectId = world.stateOf(acting).waits[0]?.effectId ?? '';
     const pending = await world.start('echo', { text: 'not yet' }, { tenantId: TENANT, threadId: 'thread' });
@@ -136,7 +153,17 @@ export class Stage {
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: TENANT });
     await keepRecords(installation);
     const ids: Ids = {
-      runs: [asking.runId, ended, acting, pending, doubtful.runId, waiting, others, `run_${'a'.repeat(26)}`],
+      runs: [
+        asking.runId,
+        ended,
+        failed,
+        acting,
+        pending,
+        doubtful.runId,
+        waiting,
+        others,
+        `run_${'a'.repeat(26)}`,
+      ],
       schedules: [made, 'nightly.late', other, `sch_${'0'.repeat(32)}`],
       clients: ['submitter', 'viewer', 'operator', 'admin', 'other', 'nobody'],
       effects: [effectId],
@@ -146,6 +173,7 @@ export class Stage {
     const named = {
       asking: asking.runId,
       ended,
+      failed,
       pending,
       waiting,
       acting,

@@ -5,6 +5,7 @@ import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
+import { Outside } from '../../support/outside.ts';
 import { announce, PLACE, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 import { Checked, document, validatorOf } from './checked.ts';
@@ -42,6 +43,18 @@ const nightly = defineWorkflow({
   steps: (step) => ({ done: step('do', () => 1) }),
 });
 
+const outside = new Outside();
+const post = defineWorkflow({
+  type: 'post',
+  planVersion: 1,
+  input: z.unknown(),
+  steps: (step) => ({
+    sent: step('send', { uses: [outside.capability] }, ({ perform }) =>
+      perform(outside.capability, { text: 'hello' }),
+    ),
+  }),
+});
+
 const START = { type: 'echo', input: { text: 'hello' } };
 const NEW = { type: 'echo', cron: '0 * * * *', input: { text: 'hi' }, name: 'hourly' };
 const NO_RUN = { id: `run_${'a'.repeat(26)}` };
@@ -52,8 +65,8 @@ let checked: Checked;
 const runs: string[] = [];
 
 beforeAll(async () => {
-  const workflows = [echo, broken, parent, nightly, release(), waits];
-  installation = new Installation(workflows);
+  const workflows = [echo, broken, parent, nightly, release(), waits, post];
+  installation = new Installation(workflows, [outside.binding]);
   const { tenantId } = PLACE;
   const key = await installation.key('boss', { tenantId, roles: ['admin'] });
   checked = new Checked(installation, key);
@@ -79,6 +92,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
     statuses.add(run.status);
     await checked.ask('GET /v1/runs/{id}/events', { path: { id }, query: '?limit=100' });
     await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
+    await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
     const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);
     const path = { id, seq: String(withOutput?.seq ?? 'none') };
@@ -86,7 +100,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   }
   expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
-  for (const under of ['', '/stream', '/events', '/steps', '/checkpoints']) {
+  for (const under of ['', '/stream', '/events', '/steps', '/checkpoints', '/effects']) {
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN });
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN, query: '?what=1' });
   }
@@ -145,6 +159,36 @@ test('what is done to a run is answered as described', async () => {
   await checked.ask('GET /v1/runs/{id}/events', { path: { id: late.runId } });
   await checked.ask('POST /v1/runs/{id}/cancel', { path: { id: runs[0] ?? '' } });
   await checked.ask('POST /v1/runs/{id}/cancel', { path: NO_RUN });
+});
+
+test('effects are as described, and what a person says of one in doubt', async () => {
+  const { world } = installation;
+  outside.faults.push('lose_answer');
+  const { runId } = await checked.ask('POST /v1/runs', { body: { type: 'post', input: {} } });
+  await world.run();
+  const id = String(runId);
+  await checked.ask('GET /v1/runs/{id}', { path: { id } });
+  const { items } = await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
+  const [effect] = items as Record<string, unknown>[];
+  expect(effect).toMatchObject({ status: 'blocked', blockedBy: 'doubt', request: { text: 'hello' } });
+  const resolve = 'POST /v1/runs/{id}/effects/{effectId}/resolve';
+  const path = { id, effectId: String(effect?.effectId) };
+  await checked.ask(resolve, { path, body: { outcome: 'perhaps' } });
+  await checked.ask(resolve, { path: { ...path, effectId: 'x' }, body: { outcome: 'failed' } });
+  await checked.ask(resolve, { path: { ...NO_RUN, effectId: 'x' }, body: { outcome: 'failed' } });
+  await checked.ask('POST /v1/runs/{id}/approvals/{stepId}', {
+    path: { id, stepId: 'send' },
+    body: { decision: 'approve' },
+  });
+  await checked.ask(resolve, { path, body: { outcome: 'recorded', result: { id: 1 }, note: 'I looked' } });
+  const { code } = await checked.ask(resolve, { path, body: { outcome: 'failed' } });
+  expect(code).toBe('EFFECT_RESOLVED');
+  await world.run();
+  const after = await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
+  expect(after.items).toMatchObject([
+    { status: 'recorded', result: { id: 1 }, resolution: { note: 'I looked' } },
+    { status: 'reused' },
+  ]);
 });
 
 test('schedules are as described', async () => {
@@ -213,7 +257,7 @@ describe('every route', () => {
       isOpen: security !== undefined,
     })),
   );
-  const path = { id: 'x', stepId: 'x', seq: 'x', type: 'x', key: 'x' };
+  const path = { id: 'x', stepId: 'x', seq: 'x', type: 'x', key: 'x', effectId: 'x' };
 
   test.each(routes)('$route was answered well above, and refuses strangers as described', async (one) => {
     expect(seenOf(one.route).filter((status) => status.startsWith('2'))).not.toEqual([]);

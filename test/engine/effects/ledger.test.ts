@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
-import { Outside, type OutsideOptions } from './outside.ts';
 
 function posting(options: OutsideOptions = {}) {
   const outside = new Outside(options);

@@ -12,9 +12,9 @@ import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
 import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
+import { Outside, type OutsideOptions, type Sent } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
-import { Outside, type OutsideOptions, type Sent } from './outside.ts';
 
 type Perform = StepContext<unknown>['perform'];
 type Send = (

@@ -4,6 +4,8 @@ import { apiKey } from '../../../functions/src/core/encoding/keys.ts';
 import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { Outside } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 import { Bench, TENANT } from './bench.ts';
@@ -74,6 +76,44 @@ export async function halted(): Promise<Bench> {
   await decideApproval(world.deps, decision);
   await world.run();
   return new Bench(world, runId);
+}
+
+/** Completed, and has acted outside. */
+export async function acted(): Promise<Bench> {
+  const { world, runId } = await acting(new Outside());
+  return new Bench(world, runId);
+}
+
+/** Asks a person what became of a call whose answer was lost. */
+export async function doubtful(): Promise<Bench> {
+  const outside = new Outside();
+  outside.faults.push('lose_answer');
+  const { world, runId } = await acting(outside);
+  return new Bench(world, runId);
+}
+
+/** Cancelled before anybody could say what became of a call. */
+export async function abandoned(): Promise<Bench> {
+  const { world, runId } = await doubtful();
+  await cancelRun(world.deps, { runId, tenantId: TENANT, stopKind: 'user' });
+  await world.run();
+  return new Bench(world, runId);
+}
+
+async function acting(outside: Outside): Promise<{ readonly world: World; readonly runId: string }> {
+  const { capability } = outside;
+  const post = defineWorkflow({
+    type: 'post',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
+    }),
+  });
+  const world = new World({ workflows: [post], bindings: [outside.binding] });
+  const runId = await world.start('post');
+  await world.run();
+  return { world, runId };
 }
 
 /** Made, and not yet touched by anybody. */

@@ -4,7 +4,7 @@ import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
 import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import { Outside, type OutsideOptions } from '../../engine/effects/outside.ts';
+import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 
 /** A run that asks what became of what it did. */

@@ -3,14 +3,14 @@
  * hang, once or always, and dedupes by key only if it is told to.
  */
 import { z } from 'zod';
-import type { Idempotency, ReplayPolicy, SideEffects } from '../../../functions/src/core/effects/effect.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
+import type { Idempotency, ReplayPolicy, SideEffects } from '../../functions/src/core/effects/effect.ts';
+import { NotApplied } from '../../functions/src/core/errors.ts';
 import {
   type Binding,
   type Capability,
   defineBinding,
   defineCapability,
-} from '../../../functions/src/engine/define/capability.ts';
+} from '../../functions/src/engine/define/capability.ts';
 
 export interface Sent {
   readonly text: string;
