@@ -40,14 +40,14 @@ export const ReplayBody = z.strictObject({ from, force });
 export const ForkBody = z.strictObject({
   from,
   force,
-  input: z.unknown(),
+  input: z.unknown().optional(),
   planVersion,
   threadId: z.string().regex(THREAD_ID).optional(),
 });
 export const PreviewBody = z.strictObject({
   mode: z.enum(SUCCESSOR_MODES),
   from,
-  input: z.unknown(),
+  input: z.unknown().optional(),
   planVersion,
 });
 type Body = Partial<z.infer<typeof ForkBody>>;
