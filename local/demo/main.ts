@@ -1,7 +1,8 @@
 /**
  * `npm run demo`: one pull request, delivered 21 times, whose worker is killed in the middle of a step, whose whole cloud
- * is killed once as well, and whose review a person signs off. Prints the trail, and last one line of JSON. Exit code 0
- * only if the run ended as if nothing had happened.
+ * is killed once as well, whose review a person signs off, and whose worker is killed once more when GitHub has taken the
+ * comment and not answered. Prints the trail, and last one line of JSON. Exit code 0 only if the run ended as if nothing
+ * had happened.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CloudProcess, control, getJson, type Ready, startCloudProcess } from '../cloud-process.ts';
 import { deliver, riskyPullRequest } from './delivery.ts';
+import { keepBackTheAnswer, type Posted, posted, untilKeptBack } from './github.ts';
 import { inspectJournal } from './journal.ts';
 import { readNotes, underWay, waitFor } from './notes.ts';
 import { decide, question } from './sign-off.ts';
@@ -68,12 +70,23 @@ async function demo(): Promise<boolean> {
   ready = cloud.ready;
   say(`local cloud started again at ${ready.gateway}`);
 
+  await keepBackTheAnswer(ready);
   const { stepId, text } = await question(ready, runId);
   say(`the run asks: ${text}`);
   const answers = [];
   for (const decision of ['approve', 'approve', 'reject'])
     answers.push(await decide(ready, { runId, stepId }, decision));
   say(`approved twice, then rejected: answered ${answers.join(', ')}`);
+
+  await untilKeptBack(ready);
+  const [poster = 0] = await workersOf(ready);
+  process.kill(poster, 'SIGKILL');
+  say(`SIGKILL to the worker (pid ${poster}): GitHub has taken the comment, and nobody has heard its answer`);
+  await waitFor('another worker', async () => {
+    const [worker] = await workersOf(ready);
+    return worker === undefined || worker === poster ? undefined : worker;
+  });
+  const atThirdKill = await unrecorded(ready, runId);
 
   const run = await waitFor('the run to end', async () => {
     const view = await getJson<RunView>(ready, `/v1/runs/${runId}`);
@@ -85,7 +98,8 @@ async function demo(): Promise<boolean> {
     duplicates,
     cost,
     answers,
-    mayRepeat: [...atFirstKill, ...atSecondKill],
+    posted: await posted(ready, delivery),
+    mayRepeat: [...atFirstKill, ...atSecondKill, ...atThirdKill],
   });
 }
 
@@ -96,13 +110,14 @@ interface Outcome {
   readonly cost: StepCost;
   /** To the same decision twice, and to another one. */
   readonly answers: readonly number[];
+  readonly posted: Posted;
   /** Steps that were under way at a kill. */
   readonly mayRepeat: readonly string[];
 }
 
 async function report(
   ready: Ready,
-  { run, runId, duplicates, cost, answers, mayRepeat }: Outcome,
+  { run, runId, duplicates, cost, answers, posted, mayRepeat }: Outcome,
 ): Promise<boolean> {
   const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?limit=100');
   const { events, intact } = await inspectJournal(ready, runId);
@@ -117,10 +132,14 @@ async function report(
     intact &&
     answers.join() === '200,200,409' &&
     run.resumeCount > 0 &&
+    posted.comments === 1 &&
+    posted.statuses === 1 &&
+    posted.mostOften === 1 &&
     reExecuted.every((id) => mayRepeat.includes(id));
   const { resumeCount, status } = run;
+  const { comments, statuses } = posted;
   const figures = { ok, runs: items.length, duplicates, status, resumeCount, steps: steps.size, reExecuted };
-  console.log(JSON.stringify({ ...figures, journalIntact: intact, answers, ...cost }));
+  console.log(JSON.stringify({ ...figures, comments, statuses, journalIntact: intact, answers, ...cost }));
   return ok;
 }
 
@@ -132,6 +151,13 @@ function inTheMiddleOfAStep(ready: Ready, count: number, not?: number): Promise<
     const steps = underWay(readNotes(notesFile), worker);
     return steps.length >= count ? steps : undefined;
   });
+}
+
+/** Steps that have begun, and whose end is in nobody's journal. */
+async function unrecorded(ready: Ready, runId: string): Promise<string[]> {
+  const { events } = await inspectJournal(ready, runId);
+  const ended = new Set(events.flatMap(({ type, data }) => (type === 'step_succeeded' ? [data.stepId] : [])));
+  return readNotes(notesFile).flatMap(({ stepId }) => (ended.has(stepId) ? [] : [stepId]));
 }
 
 async function workersOf(ready: Ready): Promise<readonly number[]> {

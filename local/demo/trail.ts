@@ -25,6 +25,10 @@ function detail({ type, data, writer, actor }: RunEvent): string {
       return `${data.stepId} (${epoch})`;
     case 'step_skipped':
       return `${data.stepId} (${data.reason})`;
+    case 'effect_attempted':
+      return `${data.capabilityId} by ${data.stepId} (attempt ${data.attempt}, ${epoch})`;
+    case 'effect_settled':
+      return `${data.capabilityId}: ${data.outcome}${data.by === undefined ? '' : ` (by ${data.by})`}`;
     case 'wait_opened':
       return `${data.wait.execution.stepId} asks a person`;
     case 'wait_resolved':

@@ -84,8 +84,10 @@ test('npm run demo ends well and says so in its last line', async () => {
     runs: 1,
     duplicates: 20,
     status: 'completed',
+    comments: 1,
+    statuses: 1,
     journalIntact: true,
-    steps: 7,
+    steps: 10,
     writesPerStep: 3,
     readsPerStep: 0,
   });

@@ -1,0 +1,47 @@
+/** What GitHub (its stand-in) shows of the pull request of the demo, and how its answer to a comment is kept back. */
+import { control, type Ready } from '../cloud-process.ts';
+import type { Call } from '../outside/store.ts';
+import type { Delivery } from './delivery.ts';
+import { waitFor } from './notes.ts';
+
+interface Payload {
+  readonly pull_request: { readonly number: number; readonly head: { readonly sha: string } };
+  readonly repository: { readonly full_name: string };
+}
+
+export interface Posted {
+  readonly comments: number;
+  readonly statuses: number;
+  /** How often anything that carries an idempotency key was applied, at most. */
+  readonly mostOften: number;
+}
+
+export async function posted(ready: Ready, { body }: Delivery): Promise<Posted> {
+  const { pull_request: pr, repository } = JSON.parse(body) as Payload;
+  const at = `/repos/${repository.full_name}`;
+  const comments = await look<unknown[]>(ready, `${at}/issues/${pr.number}/comments`);
+  const statuses = await look<unknown[]>(ready, `${at}/commits/${pr.head.sha}/statuses`);
+  const { applied } = await look<{ applied: Record<string, number> }>(ready, '/__calls');
+  const mostOften = Math.max(0, ...Object.values(applied));
+  return { comments: comments.length, statuses: statuses.length, mostOften };
+}
+
+const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+
+/** The next comment is taken and not answered. */
+export async function keepBackTheAnswer(ready: Ready): Promise<void> {
+  const rules = [{ call: COMMENT, probability: 1, times: 1, fault: { kind: 'hang-after' } }];
+  await control(ready, 'PUT', '/faults/github', { seed: 1, rules });
+}
+
+/** Waits until that has happened. */
+export async function untilKeptBack(ready: Ready): Promise<void> {
+  await waitFor('GitHub to take the comment', async () => {
+    const { calls } = await look<{ calls: readonly Call[] }>(ready, '/__calls');
+    return calls.some(({ fault }) => fault === 'hang-after') ? true : undefined;
+  });
+}
+
+async function look<T>(ready: Ready, path: string): Promise<T> {
+  return (await (await fetch(ready.github + path)).json()) as T;
+}

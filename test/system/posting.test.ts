@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CloudProcess, control, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
+import { type Delivery, deliver, openedPullRequest } from '../../local/demo/delivery.ts';
+import { inspectJournal } from '../../local/demo/journal.ts';
+import type { Call } from '../../local/outside/store.ts';
+import { ended, eventually } from './support.ts';
+
+const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+const STATUS = 'POST /repos/{owner}/{repo}/statuses/{sha}';
+/** Rounded up from what a busy organisation opens in a minute. */
+const STORM = 12;
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-posting-'));
+let cloud: CloudProcess;
+beforeAll(async () => {
+  cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule: join(import.meta.dirname, '../../functions/src/index.ts'),
+  });
+});
+afterAll(async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Told {
+  readonly calls: readonly Call[];
+  readonly applied: Readonly<Record<string, number>>;
+}
+
+async function github<T>(path: string): Promise<T> {
+  return (await (await fetch(`${cloud.ready.github}${path}`)).json()) as T;
+}
+
+const told = () => github<Told>('/__calls');
+
+const { body: recorded } = openedPullRequest();
+
+/** The recorded one under another number, of another commit. */
+function pullRequest(number: number): Delivery & { readonly number: number; readonly sha: string } {
+  const payload = JSON.parse(recorded) as { pull_request: { head: object } };
+  const sha = number.toString(16).padStart(40, '0');
+  const pull_request = { ...payload.pull_request, number, head: { ...payload.pull_request.head, sha } };
+  const body = JSON.stringify({ ...payload, number, pull_request });
+  return { event: 'pull_request', id: randomUUID(), body, number, sha };
+}
+
+async function delivered(request: Delivery): Promise<string> {
+  const { runId } = await deliver(cloud.ready, request);
+  if (runId === undefined) throw new Error('the delivery made no run');
+  return runId;
+}
+
+/** What GitHub shows of a pull request, by what the stand-in keeps. */
+async function shown({ number, sha }: { readonly number: number; readonly sha: string }) {
+  const at = '/repos/Codertocat/Hello-World';
+  const [comments, statuses, labels] = await Promise.all([
+    github<unknown[]>(`${at}/issues/${number}/comments`),
+    github<unknown[]>(`${at}/commits/${sha}/statuses`),
+    github<{ name: string }[]>(`${at}/issues/${number}/labels`),
+  ]);
+  return { comments: comments.length, statuses: statuses.length, labels: labels.map(({ name }) => name) };
+}
+
+const POSTED = { comments: 1, statuses: 1, labels: ['size/XS', 'documentation'] };
+
+describe('the review of a delivered pull request', () => {
+  test('is posted once each, while one call in ten fails before or after it acted', async () => {
+    const share = { probability: 0.02 };
+    const faults = [
+      { kind: 'lost-answer' },
+      { kind: 'fail-after', status: 502 },
+      { kind: 'cut-before' },
+      { kind: 'refuse', status: 500 },
+      { kind: 'rate-limit', status: 429, retryAfterS: 1 },
+    ];
+    const rules = [
+      // Whatever is drawn, each of these befalls one call at least.
+      ...faults.map((fault) => ({ call: COMMENT, probability: 1, times: 1, fault })),
+      ...faults.map((fault) => ({ ...share, fault })),
+    ];
+    await control(cloud.ready, 'PUT', '/faults/github', { seed: 6, rules });
+    const requests = Array.from({ length: STORM }, (_, i) => pullRequest(100 + i));
+    const runIds = await Promise.all(requests.map(delivered));
+    for (const runId of runIds) {
+      expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 0 });
+    }
+    const { injected } = await control<{ injected: Record<string, number> }>(
+      cloud.ready,
+      'GET',
+      '/faults/github',
+    );
+    expect(Object.keys(injected).sort()).toEqual(faults.map(({ kind }) => kind).sort());
+    await control(cloud.ready, 'DELETE', '/faults/github');
+    for (const request of requests) expect(await shown(request)).toEqual(POSTED);
+    const { applied } = await told();
+    // A comment and a status each.
+    expect(Object.values(applied)).toEqual(Array(2 * STORM).fill(1));
+  });
+
+  test('is posted once each by another worker, if the worker dies between a call and its record', async () => {
+    const [done, undone] = [pullRequest(201), pullRequest(202)];
+    const before = await told();
+    const at = (call: string, path: string, kind: string) => ({
+      call,
+      path,
+      probability: 1,
+      times: 1,
+      fault: { kind },
+    });
+    const rules = [at(COMMENT, '/201/', 'hang-after'), at(STATUS, undone.sha, 'hang-before')];
+    await control(cloud.ready, 'PUT', '/faults/github', { seed: 1, rules });
+    const runIds = await Promise.all([done, undone].map(delivered));
+    await eventually('both calls to be under way', async () => {
+      const { calls } = await told();
+      return calls.filter(({ fault }) => fault?.startsWith('hang')).length === 2 ? calls : undefined;
+    });
+    const workers = async () => (await control<Ready['pids']>(cloud.ready, 'GET', '/pids')).workers;
+    const [worker = 0] = await workers();
+    process.kill(worker, 'SIGKILL');
+    for (const runId of runIds) {
+      expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+      expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);
+    }
+    expect(await workers()).not.toContain(worker);
+    expect([await shown(done), await shown(undone)]).toEqual([POSTED, POSTED]);
+    const { applied } = await told();
+    const fresh = Object.entries(applied).filter(([marker]) => !(marker in before.applied));
+    expect(fresh.map(([, count]) => count)).toEqual([1, 1, 1, 1]);
+  });
+});
