@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { NotApplied } from '../../../functions/src/core/errors.ts';
 import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
+import { REVIEWED } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { statusOf } from '../../../functions/src/workflows/review-pull-request/posting.ts';
 import type { Verdict } from '../../../functions/src/workflows/review-pull-request/verdict.ts';
 import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
+import { recordedDeliveries } from '../../../local/demo/delivery.ts';
 import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';
 
@@ -142,6 +144,20 @@ describe('GitHub', () => {
     expect(run.error()).toMatchObject({ stepId: 'post-comment', message: expect.stringContaining('locked') });
     expect(github.statuses).toEqual([]);
   });
+});
+
+test('every recorded pull request that is reviewed can be posted', async () => {
+  const actions: readonly string[] = REVIEWED.actions;
+  const recorded = recordedDeliveries().filter(
+    ({ event, action }) => event === REVIEWED.event && actions.includes(action ?? ''),
+  );
+  expect(recorded.length).toBeGreaterThan(5);
+  const { github, runtime } = reviewing();
+  for (const { body } of recorded) {
+    const run = await runtime.start('review-pull-request', { ...JSON.parse(body), signOff: 'never' });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+  }
+  expect([github.comments.length, github.statuses.length]).toEqual([recorded.length, recorded.length]);
 });
 
 test.each<[string, Partial<Verdict>, string | undefined, string, string]>([
