@@ -12,6 +12,7 @@ import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
 import * as shown from './runs/show.ts';
 import { startRun } from './runs/start.ts';
+import { forkRun, previewRun, replayRun, resumeRun } from './runs/successors.ts';
 import { watchRun } from './runs/watch.ts';
 import { listWorkflows, pause, unpause } from './runtime.ts';
 import * as schedules from './schedules.ts';
@@ -22,6 +23,10 @@ export const COMMANDS: readonly Command[] = [
   watchRun,
   startRun,
   cancelRun,
+  resumeRun,
+  replayRun,
+  forkRun,
+  previewRun,
   decisions.approve,
   decisions.waive,
   decisions.sendBack,

@@ -1,0 +1,173 @@
+/** A new run made from an old one: `resume`, `replay`, `fork`, and `preview`, which says what they would do. */
+import type { Answer } from '../../api/routes.ts';
+import { command } from '../../arguments/command.ts';
+import { jsonValue } from '../../arguments/values.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode, UsageError } from '../../exit.ts';
+import { previewText } from '../../views/preview.ts';
+import { RUN, runIdOf } from './named.ts';
+import { watch } from './watch.ts';
+
+const MODES = ['resume', 'replay', 'fork'] as const;
+const LAST_SEQ = 9_999_999_999;
+
+const FROM = {
+  'from-step': { type: 'text', value: 'STEP', help: 'run this step and what follows it; take over all else' },
+  'from-checkpoint': {
+    type: 'number',
+    value: 'SEQ',
+    range: [1, LAST_SEQ],
+    help: 'take over what had completed at this checkpoint',
+  },
+} as const;
+const FORCE = {
+  force: { type: 'flag', help: 'pass over the policy of the workflow, once; takes the role admin' },
+} as const;
+const FOLLOW = { watch: { type: 'flag', help: 'follow it until it ends, as runs watch does' } } as const;
+const OTHER = {
+  input: { type: 'text', value: 'JSON', help: 'other input: JSON, @FILE, or - (default: the same)' },
+  'plan-version': {
+    type: 'number',
+    value: 'N',
+    range: [1, Number.MAX_SAFE_INTEGER],
+    help: 'another version of the workflow (default: the same)',
+  },
+} as const;
+
+export const resumeRun = command({
+  name: 'runs resume',
+  summary: 'Go on with a run: by a successor if it has ended badly, by itself if it was held up',
+  details: 'What had completed is taken over, the rest runs. A run that has ended never changes itself.',
+  args: { run: RUN },
+  options: { ...FROM, ...FORCE, ...FOLLOW },
+  mutates: true,
+  examples: [
+    ['runs resume last --watch', 'after the cause of the failure was mended'],
+    ['runs resume last --from-step summarise', 'from an earlier step'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const body = { ...fromOf(options), ...forceOf(options) };
+    const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, body });
+    if ('outcome' in resumed && !options.watch) {
+      out.answer(resumed, () =>
+        resumed.outcome === 'resumed' ? `${resumed.runId} goes on\n` : `${resumed.runId} goes on already\n`,
+      );
+      return EXIT.ok;
+    }
+    return told(context, resumed, options.watch);
+  },
+});
+
+export const replayRun = command({
+  name: 'runs replay',
+  summary: 'Do the work of an ended run once more, its outside actions answered as recorded',
+  args: { run: RUN },
+  options: { ...FROM, ...FORCE, ...FOLLOW },
+  mutates: true,
+  examples: [
+    ['runs replay last --from-step verdict', 'with new code of a step, without doing anything outside twice'],
+  ],
+  async run(context, { args, options }) {
+    const { api } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const body = { ...fromOf(options), ...forceOf(options) };
+    return told(context, await api.change('POST', '/v1/runs/{id}/replay', { params, body }), options.watch);
+  },
+});
+
+export const forkRun = command({
+  name: 'runs fork',
+  summary: 'Go another way from an ended run: with other input, or another version of its plan',
+  args: { run: RUN },
+  options: {
+    ...OTHER,
+    thread: { type: 'text', value: 'ID', help: 'thread that it belongs to (default: the same)' },
+    ...FROM,
+    ...FORCE,
+    ...FOLLOW,
+  },
+  mutates: true,
+  examples: [
+    ['runs fork last --input @other.json', 'what does not depend on what changed is taken over'],
+    ['runs fork last --plan-version 3', 'on a newer version of the workflow'],
+  ],
+  async run(context, { args, options }) {
+    const { api } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const body = {
+      ...fromOf(options),
+      ...forceOf(options),
+      ...(await otherOf(context, options)),
+      ...(options.thread === undefined ? {} : { threadId: options.thread }),
+    };
+    return told(context, await api.change('POST', '/v1/runs/{id}/fork', { params, body }), options.watch);
+  },
+});
+
+export const previewRun = command({
+  name: 'runs preview',
+  summary: 'Say what a resume, replay or fork would take over, run, and do outside; changes nothing',
+  args: { run: RUN, mode: { help: 'what would be done', choices: MODES } },
+  options: { ...OTHER, ...FROM },
+  examples: [
+    ['runs preview last resume', 'before anything happens'],
+    ['runs preview last fork --plan-version 3', 'what of it would a newer version take over?'],
+  ],
+  async run(context, { args, options }) {
+    const { api, out } = context;
+    const mode = MODES.find((one) => one === args.mode) ?? 'resume';
+    if (mode !== 'fork' && (options.input !== undefined || options['plan-version'] !== undefined))
+      throw new UsageError('only a fork has another input or plan version');
+    const params = { id: await runIdOf(context, args.run) };
+    const body = { mode, ...fromOf(options), ...(await otherOf(context, options)) };
+    const preview = await api.change('POST', '/v1/runs/{id}/preview', { params, body });
+    out.answer(preview, (shape) => previewText(preview, shape));
+    return preview.blockers.length > 0 ? EXIT.failed : EXIT.ok;
+  },
+});
+
+interface FromOptions {
+  readonly 'from-step': string | undefined;
+  readonly 'from-checkpoint': number | undefined;
+}
+
+function fromOf({ 'from-step': step, 'from-checkpoint': checkpoint }: FromOptions) {
+  if (step !== undefined && checkpoint !== undefined)
+    throw new UsageError('--from-step or --from-checkpoint, not both');
+  if (step !== undefined) return { from: { step } };
+  return checkpoint === undefined ? {} : { from: { checkpoint } };
+}
+
+function forceOf({ force }: { readonly force: boolean }) {
+  return force ? { force } : {};
+}
+
+interface OtherOptions {
+  readonly input: string | undefined;
+  readonly 'plan-version': number | undefined;
+}
+
+async function otherOf({ world }: Context, { input, 'plan-version': planVersion }: OtherOptions) {
+  return {
+    // Left out of the request where it is undefined: the same input as before.
+    input: input === undefined ? undefined : await jsonValue('--input', input, world),
+    ...(planVersion === undefined ? {} : { planVersion }),
+  };
+}
+
+/** Prints the id of the run that goes on, or follows it. */
+async function told(
+  context: Context,
+  run: Answer<'RunStarted'> | Answer<'Resumed'>,
+  isWatched: boolean,
+): Promise<ExitCode> {
+  const { out, notes } = context;
+  if (!isWatched) {
+    out.answer(run, () => `${run.runId}\n`);
+    return EXIT.ok;
+  }
+  if (!out.json) notes.print(`${run.runId}\n`);
+  return watch(context, run.runId, 0);
+}

@@ -1,0 +1,88 @@
+/** What a successor would do, as a page. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import type { Tone } from '../render/style.ts';
+import { table } from '../render/table.ts';
+import { clean } from '../render/width.ts';
+import { section } from './run-page.ts';
+
+type Preview = Answer<'SuccessorPreview'>;
+
+const WOULD: Readonly<Record<Preview['would'], string>> = {
+  start_successor: 'would start a successor',
+  unpark: 'would set the run itself going',
+  nothing: 'would do nothing',
+};
+
+export function previewText(preview: Preview, shape: Shape): string {
+  const { style } = shape;
+  const { mode, would, planVersion, steps, effects, effectsCut, blockers } = preview;
+  const stops = blockers.map(
+    ({ code, detail, help }) =>
+      `  ${style.paint('bad', code)} ${clean(detail)}\n    ${style.dim(clean(help))}\n`,
+  );
+  return [
+    `${style.bold(mode)} of ${clean(preview.runId)} ${WOULD[would]} on v${planVersion}\n`,
+    section('What stands in the way', stops.join(''), shape),
+    section('Steps', stepTable(steps, shape), shape),
+    section(effectsCut ? 'Outside (not all are shown)' : 'Outside', effectTable(effects, shape), shape),
+  ].join('');
+}
+
+function stepTable(steps: Preview['steps'], shape: Shape): string {
+  return table(
+    steps,
+    [
+      { title: 'STEP', of: ({ id }) => id, least: 12 },
+      { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 2 },
+      {
+        title: 'WOULD BE',
+        of: ({ action }) => action,
+        tone: ({ action }): Tone => (action === 'reused' ? 'good' : 'busy'),
+      },
+      {
+        title: 'BECAUSE',
+        of: ({ why, from }) =>
+          why?.replaceAll('_', ' ') ?? (from ? `${from.runId} checkpoint ${from.checkpoint}` : ''),
+        least: 12,
+      },
+      {
+        title: 'ITEMS TAKEN OVER',
+        of: ({ items }) => (items === undefined ? '' : String(items)),
+        align: 'right',
+        goes: 1,
+      },
+    ],
+    shape,
+  );
+}
+
+const TONES: Readonly<Record<Preview['effects'][number]['action'], Tone>> = {
+  reused: 'good',
+  're-executed': 'warn',
+  asked: 'warn',
+  looked_up: 'plain',
+};
+
+function effectTable(effects: Preview['effects'], shape: Shape): string {
+  return table(
+    effects,
+    [
+      { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 12 },
+      {
+        title: 'STEP',
+        of: ({ stepId, itemKey }) => (itemKey === undefined ? stepId : `${stepId}[${itemKey}]`),
+        least: 10,
+        goes: 2,
+      },
+      {
+        title: 'WOULD BE',
+        of: ({ action }) => action.replace('_', ' '),
+        tone: ({ action }) => TONES[action],
+      },
+      { title: 'BECAUSE', of: ({ why }) => why.replaceAll('_', ' '), goes: 1 },
+      { title: 'EFFECT', of: ({ effectId }) => effectId, goes: 3 },
+    ],
+    shape,
+  );
+}
