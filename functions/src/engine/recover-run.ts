@@ -2,13 +2,15 @@
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { recoveryVerdict } from '../core/decisions/recovery.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../core/run/events.ts';
-import { type RunState, stepIdOf } from '../core/run/state.ts';
+import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
 import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
+import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { runCancelled, runFailed } from './facts/drafts.ts';
+import { logEnd } from './log-end.ts';
 import { meetObligations } from './obligations.ts';
 import { doubtOf, opened } from './waits/open.ts';
 
@@ -33,12 +35,13 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
     const { lastHeartbeatAt } = verdict;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, lastHeartbeatAt));
     if (events.length > 0)
-      log.warn('orphan_detected', { runId: loaded.state.id, lastHeartbeat: lastHeartbeatAt });
+      log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt });
   }
   const { state, events } = await journal.append((current) => recoveryDrafts(deps, current, clock.now()));
   const [event] = events;
   if (!event) return { kind: 'moved_on' };
-  log.info('run_recovered', { runId: state.id, verdict: event.type, resumeCount: state.resumeCount });
+  log.info('run_recovered', { ...ofRun(state), verdict: event.type, resumeCount: state.resumeCount });
+  if (isOver(state)) logEnd(log, state);
   await meetObligations(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };

@@ -12,9 +12,10 @@ import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { runCancelled } from '../engine/facts/drafts.ts';
+import { logEnd } from '../engine/log-end.ts';
 import { resumed } from '../engine/waits/settle.ts';
 import type { JournalDeps } from '../journal/run-journal.ts';
-import type { Log } from '../ports/log.ts';
+import { type Log, ofRun } from '../ports/log.ts';
 import { appendFromOutside } from './outside-append.ts';
 
 export interface CancelDeps extends JournalDeps, DriveAfterDeps {
@@ -104,11 +105,11 @@ export interface Change {
 
 /** The end of a run is logged by whoever ends it: here, what a drive logs for the runs that it ends. */
 export function logCancellation(log: Log, { from, state, events }: Change): void {
-  const { id: runId, tenantId, type, status, durationMs } = state;
+  const about = ofRun(state);
   for (const { type: what, initiator } of events) {
-    if (what === 'cancel_requested') log.info('run_cancel_requested', { runId, tenantId, initiator });
+    if (what === 'cancel_requested') log.info('run_cancel_requested', { ...about, initiator });
     if (what !== 'run_cancelled') continue;
-    log.info('run_transition', { runId, from, to: status, initiator });
-    log.info('run_completed', { runId, tenantId, type, status, durationMs });
+    log.info('run_transition', { ...about, from, to: state.status, initiator });
+    logEnd(log, state);
   }
 }

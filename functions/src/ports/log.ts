@@ -1,4 +1,6 @@
 /** Structured logging. Event names are those of the source texts where they have one (`run_created` …). */
+import type { RunState } from '../core/run/state.ts';
+
 export type LogFields = { readonly [name: string]: unknown };
 
 export interface Log {
@@ -6,4 +8,9 @@ export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
+}
+
+/** What every line about a run says of it, so that it is found by run, by tenant and by trace. */
+export function ofRun({ id, tenantId, traceId }: Pick<RunState, 'id' | 'tenantId' | 'traceId'>): LogFields {
+  return { runId: id, tenantId, traceId };
 }

@@ -12,6 +12,7 @@ import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { setTo } from '../../ports/clock.ts';
+import { ofRun } from '../../ports/log.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
@@ -19,6 +20,7 @@ import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { runFailed } from '../facts/drafts.ts';
 import { mayDrive, postpone } from '../gate.ts';
+import { logEnd } from '../log-end.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
@@ -169,23 +171,27 @@ async function claimed(
   const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
   if (events.length === 0) return 'look_again';
   log.debug('run_transition', {
-    runId: state.id,
+    ...ofRun(state),
     from: loaded.state.status,
     to: state.status,
     initiator: 'system',
   });
   const unpublished = () => publisher && { publisher, seen: journal.snapshotVersion };
   if (state.lease?.owner !== owner) {
-    if (isOver(state)) await meetObligations(deps, state, unpublished());
-    else await settleIf(deps, state, unpublished());
-    return isOver(state) ? 'closed' : 'waiting';
+    if (!isOver(state)) {
+      await settleIf(deps, state, unpublished());
+      return 'waiting';
+    }
+    logEnd(log, state);
+    await meetObligations(deps, state, unpublished());
+    return 'closed';
   }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
   const end = await move({ deps, journal, workflow, budgetEndsAt, beats });
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
-    logEnd(deps, journal.state);
+    logEnd(log, journal.state);
     await meetObligations(deps, journal.state, unpublished());
     return 'closed';
   }
@@ -272,9 +278,4 @@ async function goOnLater({ queue }: EngineDeps, state: RunState, dueAt: number |
   const reason: DriveReason = dueAt === undefined ? 'continue' : 'retry';
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
   await queue.enqueue({ runId: state.id, reason, name, ...(dueAt === undefined ? {} : { at: dueAt }) });
-}
-
-function logEnd({ log }: EngineDeps, state: RunState): void {
-  const { id: runId, tenantId, type, status, durationMs } = state;
-  log.info('run_completed', { runId, tenantId, type, status, durationMs });
 }
