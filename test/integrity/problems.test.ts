@@ -1,16 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../functions/src/core/integrity/problems.ts';
-import { CASES } from './support/cases.ts';
+import type { Bench } from './support/bench.ts';
+import type { Case } from './support/cases/case.ts';
+import { CASES } from './support/cases/index.ts';
 
 const told = CASES.map((one) => [one.code, one.how, one] as const);
 const healed = told.filter(([, , { repair }]) => repair === 'healed');
 const refused = told.filter(([, , { repair }]) => repair === 'refused');
 
-test('every problem that has a name is made by hand', () => {
-  expect(new Set(CASES.map(({ code }) => code))).toEqual(new Set(PROBLEM_CODES));
-});
-
-test.each(told)('%s: %s', async (code, _how, { run, damage, also = [] }) => {
+/** A run in which this is wrong, and nothing else. */
+async function damaged({ code, run, damage, also = [] }: Case): Promise<Bench> {
   const bench = await run();
   damage(bench);
   const problems = await bench.check();
@@ -19,12 +18,16 @@ test.each(told)('%s: %s', async (code, _how, { run, damage, also = [] }) => {
     expect(problem.severity).toBe(PROBLEMS[problem.code].severity);
     expect(JSON.stringify(problem.evidence).length).toBeLessThan(500);
   }
+  return bench;
+}
+
+test('every problem that has a name is made by hand', () => {
+  expect(new Set(CASES.map(({ code }) => code))).toEqual(new Set(PROBLEM_CODES));
 });
 
-describe('what can be repaired', () => {
-  test.each(healed)('%s: %s', async (code, _how, { run, damage }) => {
-    const bench = await run();
-    damage(bench);
+describe('is found, and repaired', () => {
+  test.each(healed)('%s: %s', async (code, _how, one) => {
+    const bench = await damaged(one);
     const before = bench.shelf.all();
 
     const planned = await bench.repair(false);
@@ -51,10 +54,9 @@ describe('what can be repaired', () => {
   });
 });
 
-describe('what takes a person', () => {
-  test.each(refused)('%s: %s', async (code, _how, { run, damage }) => {
-    const bench = await run();
-    damage(bench);
+describe('is found, and takes a person', () => {
+  test.each(refused)('%s: %s', async (code, _how, one) => {
+    const bench = await damaged(one);
     const before = bench.shelf.all();
     for (const apply of [false, true]) {
       const report = await bench.repair(apply);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Bench } from './support/bench.ts';
-import { completed, driven, halted, pending, startedLarge, waiting } from './support/runs.ts';
+import {
+  acted,
+  completed,
+  doubtful,
+  driven,
+  halted,
+  pending,
+  startedLarge,
+  waiting,
+} from './support/runs.ts';
 
 const RUNS: { readonly [name: string]: () => Promise<Bench> } = {
   pending,
@@ -8,6 +17,8 @@ const RUNS: { readonly [name: string]: () => Promise<Bench> } = {
   waiting,
   halted,
   completed,
+  acted,
+  doubtful,
   'with a large input': startedLarge,
 };
 

@@ -22,7 +22,7 @@ import {
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
-import { readQuery } from './query.ts';
+import { type Query, readQuery } from './query.ts';
 
 /** Far above what a mutation says; a start, which carries an input, has its own bound. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -58,9 +58,28 @@ export async function readMutation<Body>(
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<Mutation<Body>> {
   readQuery(request.url, []);
+  return read(request, schema, { maxBytes, asked: '' });
+}
+
+/** The same for a route with parameters: what they say is part of what is asked. @throws as {@link readMutation} */
+export async function readMutationWith<Body, Name extends string>(
+  request: Request,
+  schema: z.ZodType<Body>,
+  known: readonly Name[],
+): Promise<Mutation<Body> & { readonly query: Query<Name> }> {
+  const query = readQuery(request.url, known);
+  const asked = known.map((name) => (query[name] === undefined ? '' : `?${name}=${query[name]}`)).join('');
+  return { ...(await read(request, schema, { maxBytes: MAX_BODY_BYTES, asked })), query };
+}
+
+async function read<Body>(
+  request: Request,
+  schema: z.ZodType<Body>,
+  { maxBytes, asked }: { readonly maxBytes: number; readonly asked: string },
+): Promise<Mutation<Body>> {
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   const sent = await readBody(request, maxBytes);
-  const route = `${request.method} ${new URL(request.url).pathname}`;
+  const route = `${request.method} ${new URL(request.url).pathname}${asked}`;
   return {
     key,
     body: checked(schema, sent),

@@ -81,6 +81,10 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     );
     const checkpoints = [...(run?.checkpoints ?? [])].map(([seq, one]) => this.#foundCheckpoint(seq, one));
     const steps = [...(run?.steps ?? [])].map(([key, step]) => this.#found(encodeKey(key), step));
+    const rows = [...this.#db.effects].map(([id, { record }]) => ({
+      record,
+      found: this.#found(id, record),
+    }));
     const readAt = this.#db.now();
     return {
       runId,
@@ -88,6 +92,14 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       events: async (wanted) => stretchOf(events, wanted),
       checkpoints: async (wanted) => stretchOf(checkpoints, wanted),
       steps: async (wanted) => stretchOf(steps, wanted),
+      effectsOfRun: async (after, limit) => {
+        const own = rows.filter(({ record }) => record?.runId === runId).map(({ found }) => found);
+        return stretchOf(own, { after: after?.id, limit });
+      },
+      effects: async (effectIds) => {
+        const wanted = new Set(effectIds);
+        return rows.map(({ found }) => found).filter(({ id }) => wanted.has(id));
+      },
       rendezvous: async (address) => {
         const stored = this.#db.rendezvous.get(rendezvousId(address));
         return stored && { ...this.#found<Rendezvous>(rendezvousId(address), stored.rendezvous) };

@@ -36,7 +36,7 @@ export class Bench {
   }
 
   async check(): Promise<Problem[]> {
-    const read = await readFacts(this.deps, this.runId);
+    const read = await readFacts(this.deps, this.runId, () => true);
     return read ? checkRun(read.facts) : [];
   }
 

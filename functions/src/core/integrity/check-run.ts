@@ -4,6 +4,7 @@
  */
 import { isOver, type RunState } from '../run/state.ts';
 import { checkpointProblems, type Judging, stepProblems } from './documents.ts';
+import { effectProblems } from './effects.ts';
 import type { RunFacts } from './facts.ts';
 import { type Problem, unhealable } from './problems.ts';
 import { snapshotProblems } from './snapshot.ts';
@@ -22,6 +23,7 @@ export function checkRun(facts: RunFacts): Problem[] {
     ...lostEvents(facts, state, judging.vouched),
     ...checkpointProblems(judging),
     ...stepProblems(judging),
+    ...effectProblems(judging, state),
     ...handoffProblems(facts, state),
     ...rendezvousProblems(facts, state),
     ...recordProblems(facts, state),

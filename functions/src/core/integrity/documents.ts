@@ -4,8 +4,14 @@ import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
 import type { CheckpointFact, Found, RunFacts } from './facts.ts';
-import { messageOf } from './journal-reading.ts';
-import { type Evidence, healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import {
+  type Evidence,
+  healable,
+  messageOf,
+  type Problem,
+  type ProblemCode,
+  unhealable,
+} from './problems.ts';
 import { differing } from './same.ts';
 
 export interface Judging {

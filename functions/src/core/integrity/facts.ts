@@ -3,6 +3,7 @@
  * can be decoded and say of the rest why it cannot; nothing here throws, and nothing here can be written.
  */
 import type { IdempotencyRecord } from '../decisions/idempotency.ts';
+import type { EffectRecord } from '../effects/effect.ts';
 import type { PayloadRef, RunEvent } from '../run/events.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState, SoftState } from '../run/state.ts';
@@ -66,6 +67,8 @@ export interface RunFacts {
   readonly snapshot: FoundSnapshot | undefined;
   readonly checkpoints: readonly Found<CheckpointFact>[];
   readonly steps: readonly Found<StepRecord>[];
+  /** Rows of the ledger that the run made, and those of which its journal tells. */
+  readonly effects: readonly Found<EffectRecord>[];
   readonly payloads: readonly PayloadFact[];
   readonly rendezvous: readonly RendezvousFact[];
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */

@@ -12,9 +12,10 @@ import { mustWriteSnapshot } from '../run/lag.ts';
 import { type StepRecord, stepRecordOf } from '../run/records.ts';
 import { initialState, reduce } from '../run/reduce/index.ts';
 import { isOver, type RunState } from '../run/state.ts';
+import { type ToldEffect, toldAfter } from './effects.ts';
 import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
 import type { FoundEvent } from './facts.ts';
-import { type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { messageOf, type Problem, type ProblemCode, unhealable } from './problems.ts';
 
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
@@ -41,6 +42,8 @@ export interface JournalFacts {
   readonly checkpoints: ReadonlyMap<number, ExpectedCheckpoint>;
   /** By key. */
   readonly steps: ReadonlyMap<string, StepRecord>;
+  /** By id of the effect. */
+  readonly effects: ReadonlyMap<string, ToldEffect>;
   /** Somebody decided to halt the run, by this event. */
   readonly haltedAt: number | undefined;
 }
@@ -55,6 +58,7 @@ export class JournalReading {
   readonly #of: ReadingOf;
   readonly #checkpoints = new Map<number, ExpectedCheckpoint>();
   readonly #steps = new Map<string, StepRecord>();
+  readonly #effects = new Map<string, ToldEffect>();
   #documents = 0;
   #broken: Problem | undefined;
   #state: RunState | undefined;
@@ -90,6 +94,7 @@ export class JournalReading {
       mayLag: this.#mayLag,
       checkpoints: this.#checkpoints,
       steps: this.#steps,
+      effects: this.#effects,
       haltedAt: this.#haltedAt,
     };
   }
@@ -122,6 +127,10 @@ export class JournalReading {
     if (checkpoint) this.#checkpoints.set(event.seq, checkpoint);
     const step = stepRecordOf(event, after.planVersion);
     if (step) this.#steps.set(step.id, step);
+    if (event.type === 'effect_attempted' || event.type === 'effect_settled') {
+      const { effectId } = event.data;
+      this.#effects.set(effectId, toldAfter(this.#effects.get(effectId), event));
+    }
     if (event.type === 'wait_resolved' && event.data.decision === 'halt') this.#haltedAt = event.seq;
     if (this.#atSnapshot && before && mustWriteSnapshot(before, after)) this.#mayLag = false;
     if (event.hash === this.#of.snapshotHash) this.#atSnapshot = after;
@@ -151,8 +160,4 @@ function misfitOf(chain: Parameters<typeof misfit>[0], event: RunEvent): Misfit 
   } catch (error) {
     return { kind: 'content', problem: messageOf(error) };
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

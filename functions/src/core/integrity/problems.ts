@@ -189,6 +189,31 @@ export const PROBLEMS = {
     title: 'There is a document of a step of which the journal does not know',
     help: 'Repair deletes it.',
   },
+  EFFECT_MISSING: {
+    severity: 'error',
+    title: 'The ledger has no row of an outside action of which the journal tells',
+    help: 'Nobody would know any more that it was done: a resume or replay would do it again. Restore the row from a backup before you make a successor of the run.',
+  },
+  EFFECT_UNREADABLE: {
+    severity: 'error',
+    title: 'The row of an outside action cannot be read',
+    help: 'Restore the row from a backup. The ledger is never made again from anything else.',
+  },
+  EFFECT_DIFFERENT: {
+    severity: 'error',
+    title: 'The ledger and the journal say different things of an outside action',
+    help: 'Find out at the receiver what is true, and restore the row from a backup. The ledger is never made again from anything else.',
+  },
+  EFFECT_WITHOUT_EVENT: {
+    severity: 'error',
+    title: 'The ledger has a row of the run of which its journal does not know',
+    help: 'Both are written in one commit, so somebody made the row by hand, or changed whose it is. Compare it with a backup.',
+  },
+  EFFECT_IN_DOUBT_AT_END: {
+    severity: 'warning',
+    title: 'The run has ended, and nobody knows whether an outside action of it took place',
+    help: 'Look at the receiver. To settle it, resume the run: its successor finds out, or asks you.',
+  },
   WAKE_LATE: {
     severity: 'error',
     title: 'The run would be looked at later than it must be',
@@ -247,4 +272,9 @@ export function unhealable(code: ProblemCode, subject: string, evidence: Evidenc
 export function isBlocking({ code }: Pick<Problem, 'code'>): boolean {
   const entry: ProblemEntry = PROBLEMS[code];
   return entry.blocks === true;
+}
+
+/** Why something cannot be read, as evidence. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -43,13 +43,11 @@ export function verdictOf(problems: readonly Problem[]): Verdict {
   return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';
 }
 
-/**
- * Whose a run is that may be damaged: the journal says so, and where that cannot be read the run document. @throws
- * CairnError RUN_NOT_FOUND, also for a run of which neither can be told
- */
+/** @throws CairnError RUN_NOT_FOUND, also for a run of which it cannot be told whose it is; UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function readOwnFacts(deps: ReadFactsDeps, { runId, tenantId }: WhichRun): Promise<ReadRun> {
-  const read = isRunId(runId) ? await readFacts(deps, runId) : undefined;
-  const owner = read?.facts.journal.identity?.tenantId ?? read?.facts.snapshot?.tenantId;
-  if (!read || owner !== tenantId) throw runNotFound();
+  const read = isRunId(runId)
+    ? await readFacts(deps, runId, (owner) => owner !== undefined && owner === tenantId)
+    : undefined;
+  if (!read) throw runNotFound();
   return read;
 }

@@ -4,6 +4,7 @@
  *
  * Must not: judge what is found, or have a way to write.
  */
+import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type {
   CheckpointFact,
@@ -23,6 +24,7 @@ import type { PayloadStore } from '../../ports/value-store.ts';
 const EVENTS_A_PAGE = 300;
 const CHECKPOINTS_A_PAGE = 100;
 const STEPS_A_PAGE = 300;
+const EFFECTS_A_PAGE = 100;
 /** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a look may take. */
 const MAX_EVENTS = 200_000;
 /** A run has at most 10,000 steps and items, and sends some of them back; beyond this something else is wrong. */
@@ -44,20 +46,38 @@ export interface ReadRun {
 }
 
 /**
- * Undefined if there is nothing of such a run.
+ * Undefined if there is nothing of such a run, or it is not wanted: whose it is says the first event, and where that
+ * cannot be read the run document. Nothing more is read then.
  *
  * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
  */
-export async function readFacts(deps: ReadFactsDeps, runId: string): Promise<ReadRun | undefined> {
-  const read = await sendUntilKnown(deps, () => deps.reader.atOneMoment(runId, look));
-  if (!read.snapshot && read.journal.documents === 0) return undefined;
+export async function readFacts(
+  deps: ReadFactsDeps,
+  runId: string,
+  isWanted: (tenantId: string | undefined) => boolean,
+): Promise<ReadRun | undefined> {
+  const read = await sendUntilKnown(deps, () =>
+    deps.reader.atOneMoment(runId, (reader) => look(reader, isWanted)),
+  );
+  if (!read) return undefined;
   const { payloads, unread } = await readPayloads(deps, runId, read.checkpoints);
   return { facts: { runId, ...read, payloads }, unread };
 }
 
-async function look(reader: RunReader): Promise<Omit<RunFacts, 'runId' | 'payloads'>> {
+type Look = Omit<RunFacts, 'runId' | 'payloads'>;
+
+async function look(
+  reader: RunReader,
+  isWanted: (tenantId: string | undefined) => boolean,
+): Promise<Look | undefined> {
   const { found: snapshot, readAt } = await reader.snapshot();
-  const journal = await readJournal(reader, snapshot?.headHash);
+  const [first] = await reader.events({ after: undefined, limit: 1 });
+  const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
+  if (first) reading.take(first);
+  const { identity } = reading.end();
+  if (!first && !snapshot) return undefined;
+  if (!isWanted(identity?.tenantId ?? snapshot?.tenantId)) return undefined;
+  const journal = await readJournal(reader, reading, first?.id);
   const { state } = journal;
   return {
     readAt,
@@ -65,20 +85,25 @@ async function look(reader: RunReader): Promise<Omit<RunFacts, 'runId' | 'payloa
     snapshot,
     checkpoints: await all((stretch) => reader.checkpoints(stretch), CHECKPOINTS_A_PAGE),
     steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
+    effects: await readEffects(reader, journal),
     rendezvous: state ? await readPlaces(reader, state) : [],
     record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
   };
 }
 
-async function readJournal(reader: RunReader, snapshotHash: string | undefined): Promise<JournalFacts> {
-  const reading = new JournalReading({ runId: reader.runId, snapshotHash });
+/** The rest of it, behind the event that was taken. */
+async function readJournal(
+  reader: RunReader,
+  reading: JournalReading,
+  first: string | undefined,
+): Promise<JournalFacts> {
   let count = 0;
-  for (let after: string | undefined; ; ) {
+  for (let after = first; ; ) {
     const page = await reader.events({ after, limit: EVENTS_A_PAGE });
     for (const event of page) reading.take(event);
-    after = page.at(-1)?.id;
     count += page.length;
     if (page.length < EVENTS_A_PAGE) return reading.end();
+    after = page.at(-1)?.id;
     if (count > MAX_EVENTS) throw tooLong('events', MAX_EVENTS);
   }
 }
@@ -94,6 +119,23 @@ async function all<T extends { readonly id: string }>(
     if (page.length < limit) return found;
     if (found.length > MAX_DOCUMENTS) throw tooLong('checkpoints or steps', MAX_DOCUMENTS);
   }
+}
+
+/** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
+async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Found<EffectRecord>[]> {
+  const rows: Found<EffectRecord>[] = [];
+  for (;;) {
+    const page = await reader.effectsOfRun(rows.at(-1), EFFECTS_A_PAGE);
+    rows.push(...page);
+    if (page.length < EFFECTS_A_PAGE) break;
+    if (rows.length > MAX_DOCUMENTS) throw tooLong('rows in the ledger', MAX_DOCUMENTS);
+  }
+  const there = new Set(rows.map(({ id }) => id));
+  // A journal that is damaged may say anything of ids; those that are none are of no row.
+  const others = [...journal.effects.keys()].filter((id) => !there.has(id) && isEffectId(id));
+  for (let from = 0; from < others.length; from += EFFECTS_A_PAGE)
+    rows.push(...(await reader.effects(others.slice(from, from + EFFECTS_A_PAGE))));
+  return rows;
 }
 
 /** Where the run waits, or has waited: its ties say so until its end. */

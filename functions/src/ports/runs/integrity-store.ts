@@ -5,6 +5,7 @@
  * Must not: judge what is found, or decide what is written.
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
@@ -27,6 +28,13 @@ export interface RunReader {
   events(stretch: Stretch): Promise<readonly FoundEvent[]>;
   checkpoints(stretch: Stretch): Promise<readonly Found<CheckpointFact>[]>;
   steps(stretch: Stretch): Promise<readonly Found<StepRecord>[]>;
+  /** Rows of the ledger that say they are of the run, in the order in which it made them, after the last that is known. */
+  effectsOfRun(
+    after: Found<EffectRecord> | undefined,
+    limit: number,
+  ): Promise<readonly Found<EffectRecord>[]>;
+  /** Rows by their ids, as far as there are such. */
+  effects(effectIds: readonly string[]): Promise<readonly Found<EffectRecord>[]>;
   rendezvous(address: RendezvousAddress): Promise<Found<Rendezvous> | undefined>;
   record(key: string): Promise<Found<IdempotencyRecord> | undefined>;
 }

@@ -26,6 +26,7 @@ import type {
 } from '../../ports/runs/integrity-store.ts';
 import { call, isStale, isTaken } from '../call.ts';
 import { recordCodec } from '../codec/access.ts';
+import { effectCodec } from '../codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
 import { rendezvousCodec } from '../codec/rendezvous.ts';
@@ -88,6 +89,8 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       const { docs } = await transaction.get(after === undefined ? ordered : ordered.startAfter(after));
       return docs.flatMap((document) => rawOf(document) ?? []);
     };
+    // A page goes on behind a document whose members may be damaged, so that only the document itself tells its place.
+    const lastRows = new Map<string, DocumentSnapshot>();
     return {
       runId,
       snapshot: async () => {
@@ -99,6 +102,21 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       checkpoints: async (wanted) =>
         (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),
       steps: async (wanted) => (await stretch(this.#paths.steps(run), wanted)).map(foundStep),
+      effectsOfRun: async (after, limit) => {
+        const ofRun = this.#paths.effects().where('runId', '==', runId);
+        const ordered = ofRun.orderBy('createdAt').orderBy(FieldPath.documentId()).limit(limit);
+        const last = after && lastRows.get(after.id);
+        const { docs } = await transaction.get(last ? ordered.startAfter(last) : ordered);
+        const end = docs.at(-1);
+        if (end) lastRows.set(end.id, end);
+        return docs.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
+      },
+      effects: async (effectIds) => {
+        if (effectIds.length === 0) return [];
+        const wanted = effectIds.map((id) => this.#paths.effect(id));
+        const read = await transaction.getAll(...wanted);
+        return read.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
+      },
       rendezvous: async (address) => decoded(await one(this.#paths.rendezvous(address)), rendezvousCodec),
       record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
     };

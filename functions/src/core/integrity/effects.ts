@@ -1,0 +1,140 @@
+/**
+ * What is wrong with the rows of the side-effect ledger of which a run's journal tells (DESIGN sections 8 and 11). The ledger
+ * is never repaired: what was done outside cannot be told from anything else. Pure.
+ */
+import { type EffectRecord, type EffectStatus, effectIdOf } from '../effects/effect.ts';
+import { sha256Hex } from '../encoding/hash.ts';
+import type { EventData, RunEvent } from '../run/events.ts';
+import { isOver, type RunState } from '../run/state.ts';
+import type { Judging } from './documents.ts';
+import type { Found } from './facts.ts';
+import { messageOf, type Problem, unhealable } from './problems.ts';
+import { isSame } from './same.ts';
+
+/** The last that the journal says of one effect, and what it has said of the request and the answer. */
+export interface ToldEffect {
+  readonly last: 'attempted' | EventData['effect_settled']['outcome'];
+  readonly stepId: string;
+  readonly itemKey: string | undefined;
+  readonly revision: number;
+  readonly capabilityId: string;
+  readonly requestHash: string | undefined;
+  readonly responseHash: string | undefined;
+  readonly originEffectId: string | undefined;
+}
+
+/**
+ * How far a row may have come beyond the journal: an answer is in its row first (E2), and a successor finds out, or asks a
+ * person, about what its source left in doubt.
+ */
+const MAY_BE: { readonly [K in ToldEffect['last']]: readonly EffectStatus[] } = {
+  attempted: ['attempted', 'recorded', 'failed', 'blocked'],
+  in_doubt: ['attempted', 'recorded', 'failed', 'blocked'],
+  blocked: ['blocked', 'recorded', 'failed'],
+  recorded: ['recorded'],
+  failed: ['failed'],
+  reused: ['reused'],
+};
+
+/** What is known of an effect after one more event about it. */
+export function toldAfter(
+  before: ToldEffect | undefined,
+  event: RunEvent<'effect_attempted'> | RunEvent<'effect_settled'>,
+): ToldEffect {
+  const { stepId, itemKey, revision, capabilityId } = event.data;
+  const place = { stepId, itemKey, revision, capabilityId };
+  if (event.type === 'effect_attempted') {
+    const { requestHash = before?.requestHash } = event.data;
+    return { ...place, last: 'attempted', requestHash, responseHash: undefined, originEffectId: undefined };
+  }
+  const { outcome: last, responseHash, originEffectId } = event.data;
+  return { ...place, last, requestHash: before?.requestHash, responseHash, originEffectId };
+}
+
+export function effectProblems(judging: Judging, state: RunState): Problem[] {
+  const { facts, head, vouched } = judging;
+  const { effects: told } = facts.journal;
+  const problems: Problem[] = [];
+  const rows = new Map(facts.effects.map((found) => [found.id, found]));
+  for (const [effectId, one] of told) {
+    const subject = `effects/${effectId}`;
+    const found = rows.get(effectId);
+    if (!found) problems.push(unhealable('EFFECT_MISSING', subject, { told: one.last }));
+    else problems.push(...rowProblems(found, one, { subject, state }));
+  }
+  for (const id of rows.keys()) {
+    if (told.has(id)) continue;
+    // Row and event are one commit (E1).
+    const code = vouched ? 'EFFECT_WITHOUT_EVENT' : 'JOURNAL_TAIL_CUT';
+    problems.push(unhealable(code, `effects/${id}`, { head }));
+  }
+  return problems;
+}
+
+interface Where {
+  readonly subject: string;
+  readonly state: RunState;
+}
+
+function rowProblems(found: Found<EffectRecord>, told: ToldEffect, { subject, state }: Where): Problem[] {
+  if (found.kind === 'newer') {
+    return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })];
+  }
+  if (found.kind === 'unreadable') {
+    return [unhealable('EFFECT_UNREADABLE', subject, { reason: found.reason })];
+  }
+  try {
+    const members = unlike(found.id, found.value, told, state);
+    if (members.length > 0) return [unhealable('EFFECT_DIFFERENT', subject, { members, told: told.last })];
+    return isOver(state) && isInDoubt(found.value, told)
+      ? [unhealable('EFFECT_IN_DOUBT_AT_END', subject)]
+      : [];
+  } catch (error) {
+    return [unhealable('EFFECT_UNREADABLE', subject, { reason: messageOf(error) })];
+  }
+}
+
+/** Nobody has found out, or said, what became of it. */
+function isInDoubt({ status, blockedBy, resolution }: EffectRecord, { last }: ToldEffect): boolean {
+  if (last === 'recorded' || last === 'failed' || last === 'reused') return false;
+  return (
+    status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
+  );
+}
+
+/** Members of the row that the journal, or the row itself, says are otherwise. */
+function unlike(id: string, row: EffectRecord, told: ToldEffect, state: RunState): string[] {
+  const { last, requestHash, responseHash, originEffectId, ...place } = told;
+  const expected: Partial<Record<keyof EffectRecord, unknown>> = {
+    ...place,
+    effectId: id,
+    tenantId: state.tenantId,
+    rootRunId: state.rootRunId,
+    ...(requestHash === undefined ? {} : { requestHash }),
+    ...(responseHash === undefined ? {} : { responseHash }),
+    ...(originEffectId === undefined ? {} : { originEffectId }),
+  };
+  const members = Object.entries(expected)
+    .filter(([name, value]) => !isSame(row[name as keyof EffectRecord], value))
+    .map(([name]) => name);
+  if (!isIdOf(id, row)) members.push('idempotencyKey');
+  if (!MAY_BE[last].includes(row.status)) members.push('status');
+  return [...members, ...resultAmiss(row)].sort();
+}
+
+function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {
+  try {
+    return effectIdOf(idempotencyKey, n) === id;
+  } catch {
+    return false;
+  }
+}
+
+/** The hash of a recorded answer stands beside it. */
+function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
+  if (status !== 'recorded') return [];
+  if (resultText !== undefined) return sha256Hex(resultText) === responseHash ? [] : ['resultText'];
+  // What a person recorded without a result has none.
+  if (recordedResultRef === undefined) return responseHash === undefined ? [] : ['resultText'];
+  return recordedResultRef.sha256 === responseHash ? [] : ['recordedResultRef'];
+}
