@@ -2,6 +2,7 @@
  * How a test comes in from outside: what the API's routes do with a request, without HTTP. Each calls the operation that
  * the route calls, as one tenant and one caller.
  */
+import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { apiKey } from '../core/encoding/keys.ts';
@@ -9,6 +10,8 @@ import type { Decision, StopKind } from '../core/run/events.ts';
 import { decideApproval } from '../operations/approvals/decide-approval.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
+import type { EffectResolved } from '../operations/effects/request.ts';
+import { resolveEffect } from '../operations/effects/resolve-effect.ts';
 import { deliverEvent, type EventDelivered } from '../operations/events/deliver-event.ts';
 import { type Signalled, signalRun } from '../operations/events/signal-run.ts';
 import { startRun } from '../operations/start/start-run.ts';
@@ -104,6 +107,32 @@ export function decide(
   });
 }
 
+export interface ResolveOptions {
+  /** Absent: the one that is asked about. */
+  readonly effect?: string;
+  /** Of an action that took place: what it answered. */
+  readonly result?: unknown;
+  readonly note?: string;
+  readonly by?: string;
+}
+
+export function resolve(
+  { deps }: Installation,
+  run: TestRun,
+  { outcome, effect, by, ...said }: ResolveOptions & { readonly outcome: Resolution },
+): Promise<EffectResolved> {
+  const effectId = effect ?? run.waits().find((wait) => wait.effect !== undefined)?.effect;
+  if (effectId === undefined) throw new Error(`run ${run.id} asks about no effect\n\n${run.timeline()}`);
+  return resolveEffect(deps, {
+    runId: run.id,
+    tenantId: TENANT,
+    effectId,
+    outcome,
+    actor: by ?? ACTOR,
+    ...said,
+  });
+}
+
 export function deliver({ deps }: Installation, sent: SentEvent): Promise<EventDelivered> {
   const { event, key, data = null, eventId = deps.random.token() } = sent;
   return deliverEvent(deps, { tenantId: TENANT, event, key, data, eventId, actor: ACTOR });
@@ -124,7 +153,9 @@ export function cancel(
 
 function onlyQuestion(run: TestRun): string {
   const waits = run.waits();
-  const [question, ...others] = waits.filter(({ kind }) => kind === 'approval');
+  const [question, ...others] = waits.filter(
+    ({ kind, effect }) => kind === 'approval' && effect === undefined,
+  );
   if (question && others.length === 0) return question.step;
   const open = waits.map(({ step, kind }) => `${kind} '${step}'`).join(', ') || 'nothing';
   throw new Error(

@@ -1,4 +1,5 @@
 /** A run as a test looks at it. Reads the pretended database; changes nothing. */
+import type { EffectRecord } from '../core/effects/effect.ts';
 import type { Json } from '../core/encoding/json.ts';
 import type { RecordedError, RunEvent, Wait } from '../core/run/events.ts';
 import type { StepRecord } from '../core/run/records.ts';
@@ -19,6 +20,8 @@ export interface OpenWait {
   /** Of an approval. */
   readonly question?: string;
   readonly details?: Json;
+  /** Of a question about an outside action: which one, see `effects`. */
+  readonly effect?: string;
   /** Of an event: its name and which one of that name. */
   readonly event?: string;
   readonly key?: string;
@@ -87,6 +90,12 @@ export class TestRun {
     return this.state().waits.map(openWait);
   }
 
+  /** What the run did outside, or asked to, in its order. */
+  effects(): readonly EffectRecord[] {
+    const rows = [...this.#installation.db.effects.values()].map(({ record }) => record);
+    return rows.filter(({ runId }) => runId === this.id);
+  }
+
   /** What was undone, or failed to be, in that order. */
   compensations(): readonly CompensationEntry[] {
     return this.state().compensationLog;
@@ -113,7 +122,8 @@ export class TestRun {
   }
 }
 
-function openWait({ kind, execution, detailText, name, key, child, dueAt }: Wait): OpenWait {
+function openWait(wait: Wait): OpenWait {
+  const { kind, execution, detailText, effectId, name, key, child, dueAt } = wait;
   const { stepId, itemKey } = execution;
   const { question, details } = JSON.parse(detailText ?? '{}') as { question?: string; details?: Json };
   return {
@@ -121,6 +131,7 @@ function openWait({ kind, execution, detailText, name, key, child, dueAt }: Wait
     kind,
     ...(question === undefined ? {} : { question }),
     ...(details === undefined ? {} : { details }),
+    ...(effectId === undefined ? {} : { effect: effectId }),
     ...(name === undefined ? {} : { event: name }),
     ...(key === undefined ? {} : { key }),
     ...(child === undefined ? {} : { child: child.runId }),

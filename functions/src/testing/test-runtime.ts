@@ -5,6 +5,7 @@
  * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
  */
 import { parseDuration } from '../core/duration.ts';
+import type { Resolution } from '../core/effects/effect.ts';
 import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
@@ -13,6 +14,7 @@ import type { Workflow } from '../engine/define/steps.ts';
 import { type EngineSettings, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import type { Cancellation } from '../operations/cancel-run.ts';
+import type { EffectResolved } from '../operations/effects/request.ts';
 import type { EventDelivered } from '../operations/events/deliver-event.ts';
 import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';
@@ -139,6 +141,15 @@ export class TestRuntime {
    */
   decide(run: TestRun, decision: Decision, options: doors.DecideOptions = {}): Promise<ApprovalDecided> {
     return doors.decide(this.#installation, run, { decision, ...options });
+  }
+
+  /**
+   * Says what became of an outside action that is in doubt, or whether one may be repeated.
+   *
+   * @throws CairnError as the API answers: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about none
+   */
+  resolve(run: TestRun, outcome: Resolution, options: doors.ResolveOptions = {}): Promise<EffectResolved> {
+    return doors.resolve(this.#installation, run, { outcome, ...options });
   }
 
   /** Sends an event to whoever waits for it, or leaves it for the first run that will. The answer says which it was. */
