@@ -11,6 +11,7 @@ import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../functions/src/http/env
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { methodOf, pathOf, ROUTES, type Route, TABLE } from '../access/routes/table.ts';
 import { type Stage, TENANT } from '../fuzz/stage.ts';
+import { document } from '../openapi/checked.ts';
 
 const HOUR_MS = 3_600_000;
 /** Records of idempotency keys that stand for what the admin asked before. */
@@ -42,6 +43,7 @@ export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string
   if (of('/v1/runs/{id}/approvals')) return { id: named.asking, stepId: 'gate' };
   if (of('/v1/runs/{id}/checkpoints')) return { id: named.ended, seq: '4' };
   if (of('/v1/runs/{id}') && methodOf(route) === 'GET') return { id: named.ended };
+  if (/\/(?:resume|replay|fork|preview)$/.test(route) && of('/v1/runs/')) return { id: named.failed };
   if (of('/v1/runs/{id}')) return { id: named.pending };
   if (of('/v1/schedules/{id}')) return { id: named.schedule };
   if (of('/v1/clients/{id}')) return { id: 'submitter' };
@@ -122,8 +124,8 @@ const OF_CALLERS: readonly Common[] = [
   ['a fault of ours', 500, 'INTERNAL', { around: failing(new Error('a secret detail')) }],
 ];
 
-/** What every mutation answers. */
-const OF_MUTATIONS: readonly Common[] = [
+/** What every route answers that takes a body. */
+const OF_BODIES: readonly Common[] = [
   ['a body that is no JSON', 400, 'INVALID_INPUT', {}, { body: '{"a":', headers: JSON_TYPE }],
   ['a member that there is not', 400, 'INVALID_INPUT', {}, { body: '{"tenantId":"x"}', headers: JSON_TYPE }],
   ['a body that is no object', 400, 'INVALID_INPUT', {}, { body: '[]', headers: JSON_TYPE }],
@@ -151,7 +153,7 @@ const OF_KEYS: readonly (readonly [string, number, ErrorCode | undefined, Partia
 function commonOf(route: Route): Case[] {
   const { least, status } = TABLE[route];
   const isOpen = least === 'open';
-  const isMutation = methodOf(route) !== 'GET';
+  const { hasBody, takesKey } = shapeOf(route);
   const below = (['viewer', 'submitter', 'operator'] as const).findLast(
     (role) => ranked(role) < ranked(least),
   );
@@ -159,9 +161,9 @@ function commonOf(route: Route): Case[] {
     ['a well-made request', status, undefined, {}],
     ...OF_ALL,
     ...(isOpen ? [] : OF_CALLERS),
-    ...(isMutation ? OF_MUTATIONS : []),
+    ...(hasBody ? OF_BODIES : []),
     ...(below === undefined ? [] : [['a role below', 403, 'FORBIDDEN', {}, { as: below }] as Common]),
-    ...(isMutation ? [['a new key', status, undefined, {}, keyed] as Common] : []),
+    ...(takesKey ? [['a new key', status, undefined, {}, keyed] as Common] : []),
   ];
   const cases = rows.map(
     ([because, expected, code, how, other]): Case => ({
@@ -183,7 +185,16 @@ function commonOf(route: Route): Case[] {
       before: (stage) => recordOf(stage, route, record),
     }),
   );
-  return isMutation ? [...cases, ...ofKeys] : cases;
+  return takesKey ? [...cases, ...ofKeys] : cases;
+}
+
+/** As the document says it. */
+function shapeOf(route: Route): { readonly hasBody: boolean; readonly takesKey: boolean } {
+  const [method = '', path = ''] = route.split(' ');
+  const operation = document.paths[path]?.[method.toLowerCase()];
+  const parameters = (operation?.parameters ?? []) as readonly { readonly name: string }[];
+  const names = parameters.map(({ name }) => name);
+  return { hasBody: operation?.requestBody !== undefined, takesKey: names.includes('Idempotency-Key') };
 }
 
 function ranked(role: string): number {

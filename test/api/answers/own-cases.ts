@@ -22,6 +22,11 @@ const CANCEL = 'POST /v1/runs/{id}/cancel';
 const SIGNAL = 'POST /v1/runs/{id}/signals';
 const DECIDE = 'POST /v1/runs/{id}/approvals/{stepId}';
 const RESOLVE = 'POST /v1/runs/{id}/effects/{effectId}/resolve';
+const SUCCESSORS = [
+  'POST /v1/runs/{id}/resume',
+  'POST /v1/runs/{id}/replay',
+  'POST /v1/runs/{id}/fork',
+] as const;
 const OUTPUT = 'GET /v1/runs/{id}/checkpoints/{seq}/output';
 const RECORD = 'GET /v1/idempotency/{key}';
 const PATCH = 'PATCH /v1/schedules/{id}';
@@ -142,6 +147,47 @@ const ROWS: readonly Row[] = [
     'PAYLOAD_TOO_LARGE',
     to(DECIDE, none, { decision: 'approve', note: 'x'.repeat(9_000) }),
   ],
+  [
+    DECIDE,
+    'a step that asks about an effect',
+    409,
+    'EFFECT_IN_DOUBT',
+    to(DECIDE, (stage) => ({ ...acting(stage), stepId: 'send' })),
+  ],
+  ...SUCCESSORS.flatMap((route): Row[] => [
+    repeated(route, 200),
+    [route, 'a run that goes on', 409, 'RUN_INVALID_TRANSITION', to(route, asking)],
+    [
+      route,
+      'a run of a version that is not deployed',
+      409,
+      'PLAN_VERSION_UNAVAILABLE',
+      to(route, none),
+      { around: bare },
+    ],
+  ]),
+  [
+    'POST /v1/runs/{id}/resume',
+    'a run that is completed',
+    409,
+    'RUN_TERMINAL_STATE',
+    to('POST /v1/runs/{id}/resume', ended),
+  ],
+  [
+    'POST /v1/runs/{id}/resume',
+    'a run that was resumed before',
+    409,
+    'RUN_TERMINAL_STATE',
+    to('POST /v1/runs/{id}/resume', none),
+    first('POST /v1/runs/{id}/resume', to('POST /v1/runs/{id}/resume', none)),
+  ],
+  [
+    'POST /v1/runs/{id}/preview',
+    'a run that goes on',
+    200,
+    undefined,
+    to('POST /v1/runs/{id}/preview', asking),
+  ],
   [RESOLVE, 'an effect that there is not', 404, 'NOT_FOUND', to(RESOLVE, () => ({ effectId: 'nothing' }))],
   [RESOLVE, 'an effect of another run', 404, 'NOT_FOUND', to(RESOLVE, asking)],
   [
@@ -254,6 +300,8 @@ const ROWS: readonly Row[] = [
     SIGNAL,
     DECIDE,
     RESOLVE,
+    ...SUCCESSORS,
+    'POST /v1/runs/{id}/preview',
   ]),
   ...notThere('NOT_FOUND', `sch_${'0'.repeat(32)}`, [
     'GET /v1/schedules/{id}',
