@@ -1,0 +1,280 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { Fatal } from '../../functions/src/core/errors.ts';
+import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import type { Role } from '../../functions/src/ports/access/client-store.ts';
+import { Installation } from './installation.ts';
+
+/** Fails at its second step until it is mended; a policy may forbid it. */
+function scene() {
+  const cause = { mended: false, allowed: true };
+  const flaky = defineWorkflow({
+    type: 'flaky',
+    planVersion: 1,
+    input: z.object({ text: z.string() }),
+    policy: () => ({ allowed: cause.allowed, policySnapshotId: 'p1', reason: 'not today' }),
+    steps(step) {
+      const read = step('read', ({ input }) => input.text);
+      const ship = step('ship', { needs: { read } }, ({ read }) => {
+        if (!cause.mended) throw new Fatal('broken');
+        return `shipped ${read}`;
+      });
+      return { ship };
+    },
+  });
+  const installation = new Installation([flaky]);
+  return { installation, cause };
+}
+
+type Scene = ReturnType<typeof scene>;
+
+interface Told {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function asking({ installation }: Scene, role: Role = 'operator') {
+  const key = await installation.key(role, { roles: [role] });
+  return async (path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Told> => {
+    const answer = await installation.api.request(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    });
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Told['body'] };
+  };
+}
+
+async function read({ installation }: Scene, path: string): Promise<Told['body']> {
+  const key = await installation.key('reader', { roles: ['viewer'] });
+  return (await (await installation.get(path, key)).json()) as Told['body'];
+}
+
+/** A run that has failed, and whose cause is mended since. */
+async function failed(of: Scene, text = 'x'): Promise<string> {
+  const ask = await asking(of);
+  const { body } = await ask('/v1/runs', { type: 'flaky', input: { text } });
+  await of.installation.world.run();
+  of.cause.mended = true;
+  return String(body.runId);
+}
+
+describe('a resume', () => {
+  test('makes a successor and says where it is; both runs name the other', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const ask = await asking(of);
+    const { status, headers, body } = await ask(`/v1/runs/${runId}/resume`);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ type: 'flaky', planVersion: 1, status: 'pending' });
+    const successor = String(body.runId);
+    expect(headers.get('location')).toBe(`/v1/runs/${successor}`);
+    await of.installation.world.run();
+    expect(await read(of, `/v1/runs/${successor}`)).toMatchObject({
+      status: 'completed',
+      source: { runId, mode: 'resume' },
+      resumedFrom: runId,
+      rootRunId: runId,
+      replay: 'finished',
+      result: { ship: 'shipped x' },
+      steps: { reused: 1, succeeded: 1 },
+    });
+    expect(await read(of, `/v1/runs/${runId}`)).toMatchObject({ status: 'failed', supersededBy: successor });
+  });
+
+  test('that is sent again is answered as before, and another is told of the first', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const ask = await asking(of);
+    const path = `/v1/runs/${runId}/resume`;
+    const first = await ask(path, {}, { 'idempotency-key': 'k' });
+    const again = await ask(path, {}, { 'idempotency-key': 'k' });
+    expect(again.status).toBe(200);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect(again.body).toEqual(first.body);
+    const other = await ask(path, { from: { step: 'read' } }, { 'idempotency-key': 'k' });
+    expect(other.body).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+    const second = await ask(path, {}, { 'idempotency-key': 'k2' });
+    expect(second.body).toMatchObject({
+      status: 409,
+      code: 'RUN_TERMINAL_STATE',
+      details: { supersededBy: first.body.runId },
+    });
+    expect(of.installation.world.db.runs.size).toBe(2);
+  });
+
+  test('of a completed run is refused, and so is one of a run that is under way', async () => {
+    const of = scene();
+    of.cause.mended = true;
+    const ask = await asking(of);
+    const { body } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
+    const path = `/v1/runs/${body.runId}/resume`;
+    expect(await ask(path, { from: { step: 'ship' } })).toMatchObject({
+      body: { status: 409, code: 'RUN_INVALID_TRANSITION' },
+    });
+    expect(await ask(path)).toMatchObject({ status: 200, body: { outcome: 'moving', status: 'pending' } });
+    await of.installation.world.run();
+    expect(await ask(path)).toMatchObject({
+      body: { status: 409, code: 'RUN_TERMINAL_STATE', details: { status: 'completed' } },
+    });
+  });
+});
+
+describe('what is taken over', () => {
+  test('is read like any other output, from the successor, however large', async () => {
+    const of = scene();
+    const large = 'x'.repeat(400_000);
+    const runId = await failed(of, large);
+    const ask = await asking(of);
+    const { body } = await ask(`/v1/runs/${runId}/resume`);
+    const successor = String(body.runId);
+    await of.installation.world.run();
+    const { items } = await read(of, `/v1/runs/${successor}/checkpoints?limit=100`);
+    const reused = (items as Told['body'][]).find(({ outcome }) => outcome === 'reused');
+    expect(reused).toMatchObject({ stepId: 'read', outputFrom: { runId } });
+    const path = `/v1/runs/${successor}/checkpoints`;
+    expect(await read(of, `${path}/${reused?.seq}/output`)).toBe(large);
+    const run = await read(of, `/v1/runs/${successor}`);
+    const { checkpoint } = run.inputRef as { checkpoint: number };
+    expect(await read(of, `${path}/${checkpoint}/output`)).toEqual({ text: large });
+    const { db } = of.installation.world;
+    const own = [...db.payloads.keys()].filter((key) => key.includes(successor));
+    // Only the result and the output of the step that ran: the input and what was taken over stay where they were.
+    expect(own.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a replay and a fork', () => {
+  test('leave the run as it is, and may be made of it any number of times', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const before = of.installation.world.db.runs.get(runId)?.events.length;
+    const ask = await asking(of);
+    for (const [mode, body] of [
+      ['replay', {}],
+      ['replay', { from: { step: 'ship' } }],
+      ['fork', { input: { text: 'y' }, threadId: 'other' }],
+    ] as const) {
+      expect((await ask(`/v1/runs/${runId}/${mode}`, body)).status).toBe(201);
+    }
+    await of.installation.world.run();
+    expect(of.installation.world.db.runs.get(runId)?.events.length).toBe(before);
+    const { items } = await read(of, '/v1/runs?limit=10');
+    const results = (items as Told['body'][]).map(({ source, threadId, status }) => [
+      source,
+      threadId,
+      status,
+    ]);
+    expect(results).toHaveLength(4);
+    expect(results).toContainEqual([{ runId, mode: 'fork' }, 'other', 'completed']);
+    expect(results).toContainEqual([{ runId, mode: 'replay', stepId: 'ship' }, runId, 'completed']);
+  });
+
+  test('of what cannot be are refused with the member at fault', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const ask = await asking(of);
+    const cases = [
+      ['replay', { input: { text: 'y' } }, 400, 'input'],
+      ['replay', { from: { step: 'nowhere' } }, 400, 'from.step'],
+      ['replay', { from: { checkpoint: 999 } }, 400, 'from.checkpoint'],
+      ['replay', { from: { step: 'read', checkpoint: 3 } }, 400, 'from'],
+      ['fork', { input: { text: 1 } }, 400, 'input.text'],
+      ['fork', { planVersion: 9 }, 409, 'planVersion'],
+    ] as const;
+    for (const [mode, body, status, field] of cases) {
+      const told = await ask(`/v1/runs/${runId}/${mode}`, body, { 'idempotency-key': field });
+      expect([mode, body, told.body]).toEqual([mode, body, expect.objectContaining({ status, field })]);
+    }
+    expect(of.installation.world.db.runs.size).toBe(1);
+  });
+
+  test('of a run that has not ended are refused', async () => {
+    const of = scene();
+    const ask = await asking(of);
+    const { body } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
+    for (const mode of ['replay', 'fork']) {
+      const told = await ask(`/v1/runs/${body.runId}/${mode}`);
+      expect(told.body).toMatchObject({ status: 409, code: 'RUN_INVALID_TRANSITION' });
+    }
+  });
+});
+
+describe('a policy', () => {
+  test('is asked again by a successor', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    of.cause.allowed = false;
+    const { body } = await (await asking(of))(`/v1/runs/${runId}/resume`);
+    await of.installation.world.run();
+    expect(await read(of, `/v1/runs/${body.runId}`)).toMatchObject({
+      status: 'cancelled',
+      stopKind: 'policy',
+    });
+  });
+
+  test('is passed over for an admin who says so, and the journal names that one', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    of.cause.allowed = false;
+    const path = `/v1/runs/${runId}/resume`;
+    expect(await (await asking(of))(path, { force: true })).toMatchObject({
+      status: 403,
+      body: { code: 'FORBIDDEN' },
+    });
+    const { body } = await (await asking(of, 'admin'))(path, { force: true });
+    await of.installation.world.run();
+    const run = await read(of, `/v1/runs/${body.runId}`);
+    expect(run).toMatchObject({ status: 'completed', source: { forcedBy: 'c.admin' } });
+    const { items } = await read(of, `/v1/runs/${body.runId}/events?limit=100`);
+    expect((items as Told['body'][]).filter(({ type }) => type === 'policy_evaluated')).toMatchObject([
+      { actor: 'c.admin', initiator: 'user', data: { allowed: true, forced: true } },
+    ]);
+  });
+});
+
+describe('a preview', () => {
+  test('says what would be taken over and what would run, and writes nothing', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const ask = await asking(of);
+    const { db, queue } = of.installation.world;
+    const before = JSON.stringify([[...db.runs], [...db.records], queue.pending]);
+    const told = await ask(`/v1/runs/${runId}/preview`, { mode: 'resume' }, { 'idempotency-key': 'k' });
+    expect(told.status).toBe(200);
+    expect(told.body).toEqual({
+      runId,
+      mode: 'resume',
+      would: 'start_successor',
+      planVersion: 1,
+      steps: [
+        {
+          id: 'read',
+          kind: 'step',
+          revision: 1,
+          action: 'reused',
+          from: { runId, checkpoint: expect.any(Number) },
+        },
+        { id: 'ship', kind: 'step', revision: 1, action: 'runs', why: 'failed', items: 0 },
+      ],
+      effects: [],
+      effectsCut: false,
+      blockers: [],
+    });
+    expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);
+  });
+
+  test('says what stands in the way, as the request itself would be told', async () => {
+    const of = scene();
+    const runId = await failed(of);
+    const ask = await asking(of);
+    await ask(`/v1/runs/${runId}/resume`);
+    const { body } = await ask(`/v1/runs/${runId}/preview`, { mode: 'resume' });
+    const refusal = await ask(`/v1/runs/${runId}/resume`);
+    expect(body).toMatchObject({ would: 'nothing', steps: [], blockers: [refusal.body] });
+    const fork = await ask(`/v1/runs/${runId}/preview`, { mode: 'fork', planVersion: 2 });
+    expect(fork.body).toMatchObject({ blockers: [{ code: 'PLAN_VERSION_UNAVAILABLE' }] });
+  });
+});
