@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readDocument } from './snippets.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const page = readDocument('docs/deploy.md');
+const params = readDocument('functions/src/platform/params.ts');
+const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+/** First cells of the rows of the table whose head begins so. */
+function firstCells(head: string): string[] {
+  const [, rows = ''] = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
+  return named(/^\| ([^|]+) \|/gm, rows).flatMap((cell) => named(/`([^`]+)`/g, cell));
+}
+
+test('docs/deploy.md sets every secret, and no other', () => {
+  const secrets = named(/defineSecret\('(\w+)'/g, params).toSorted();
+  expect(firstCells('secret').toSorted()).toEqual(secrets);
+  expect(named(/functions:secrets:set (\w+)/g, page).toSorted()).toEqual(secrets);
+});
+
+test('docs/deploy.md tells when to set each parameter', () => {
+  const parameters = named(/define(?:String|Int|Boolean)\('(\w+)'/g, params);
+  expect(firstCells('parameter').toSorted()).toEqual(parameters.toSorted());
+});
+
+test('docs/deploy.md names every function that is deployed, and who calls it', () => {
+  const functions = named(/^export const (\w+) =/gm, readDocument('functions/src/index.ts'));
+  const told = firstCells('function').map((name) => name.replace('-…', ''));
+  expect(told.toSorted()).toEqual(functions.toSorted());
+});
+
+test('docs/deploy.md names the TTL policies there are', () => {
+  const { fieldOverrides } = JSON.parse(readDocument('firestore.indexes.json')) as {
+    fieldOverrides: { collectionGroup: string; fieldPath: string; ttl?: boolean }[];
+  };
+  const policies = fieldOverrides
+    .filter(({ ttl }) => ttl)
+    .map((one) => `${one.collectionGroup}.${one.fieldPath}`);
+  expect(policies.length).toBeGreaterThan(0);
+  for (const policy of policies) expect(page).toContain(`\`${policy}\``);
+});
+
+test('docs/deploy.md has alerts on entries that the code logs', () => {
+  const [, alerts = ''] = /\*\*Alerts\.\*\*([\s\S]*?)\n\* /.exec(page) ?? [];
+  const entries = named(/`(\w+_\w+)`/g, alerts);
+  expect(entries.length).toBeGreaterThan(3);
+  const sources = readdirSync(join(ROOT, 'functions/src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readDocument(`functions/src/${name}`))
+    .join('\n');
+  for (const entry of entries) expect(sources).toContain(`log.error('${entry}'`);
+});
