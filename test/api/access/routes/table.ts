@@ -26,7 +26,15 @@ export interface Row {
   readonly status: number;
   readonly reach: Reach;
   readonly body?: object;
+  /** The run of the owner that it is answered so about. Default: one that asks a person. */
+  readonly run?: RunKind;
+  /** It changes nothing though it is no read: it only looks, or finds that what is asked is so already. */
+  readonly idle?: true;
 }
+
+/** The owner has one of each. */
+export const RUN_KINDS = ['asking', 'driven', 'doubtful', 'failed'] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
 
 const viewer = (reach: Reach): Row => ({ least: 'viewer', status: 200, reach });
 const admin = (reach: Reach, body?: object, status = 200): Row => ({
@@ -58,9 +66,9 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/metrics': admin('own'),
   'GET /v1/workflows': viewer('own'),
   'POST /v1/workflows/{type}/pause': admin('all', { reason: 'a look' }),
-  'POST /v1/workflows/{type}/unpause': admin('all', {}),
+  'POST /v1/workflows/{type}/unpause': { ...admin('all', {}), idle: true },
   'GET /v1/runtime': admin('own'),
-  'PUT /v1/runtime': admin('all', { killSwitch: false }),
+  'PUT /v1/runtime': { ...admin('all', { killSwitch: false }), idle: true },
   'GET /v1/clients': admin('own'),
   'POST /v1/clients': admin('own', { name: 'CI', role: 'viewer' }, 201),
   'POST /v1/clients/{id}/rotate': admin('named', {}),
@@ -70,10 +78,17 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
   'GET /v1/runs/{id}': viewer('named'),
   'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),
+  'POST /v1/runs/{id}/resume': { ...operator('named', {}, 201), run: 'failed' },
+  'POST /v1/runs/{id}/replay': { ...operator('named', {}, 201), run: 'failed' },
+  'POST /v1/runs/{id}/fork': { ...operator('named', {}, 201), run: 'failed' },
+  'POST /v1/runs/{id}/preview': { ...operator('named', { mode: 'resume' }), run: 'failed', idle: true },
   'POST /v1/runs/{id}/signals': submitter('named', { name: 'anything' }),
   'POST /v1/runs/{id}/approvals/{stepId}': operator('named', { decision: 'approve' }),
   'GET /v1/runs/{id}/effects': viewer('named'),
-  'POST /v1/runs/{id}/effects/{effectId}/resolve': operator('named', { outcome: 're-execute' }),
+  'POST /v1/runs/{id}/effects/{effectId}/resolve': {
+    ...operator('named', { outcome: 're-execute' }),
+    run: 'doubtful',
+  },
   'GET /v1/runs/{id}/stream': viewer('named'),
   'GET /v1/runs/{id}/events': viewer('named'),
   'GET /v1/runs/{id}/steps': viewer('named'),
@@ -86,7 +101,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'PATCH /v1/schedules/{id}': operator('named', { name: 'renamed' }),
   'DELETE /v1/schedules/{id}': operator('named'),
   'POST /v1/schedules/{id}/pause': operator('named'),
-  'POST /v1/schedules/{id}/resume': operator('named'),
+  'POST /v1/schedules/{id}/resume': { ...operator('named'), idle: true },
   'POST /v1/schedules/{id}/trigger': operator('named', {}, 201),
   'POST /v1/schedules/{id}/backfill': operator('named', RANGE),
 };

@@ -2,37 +2,28 @@
  * An installation with two tenants: one that has one of everything that a route can name, and a rival. Knows every call
  * that a request makes to a store or a queue, and everything that is stored.
  */
-import { z } from 'zod';
 import { createApi } from '../../../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../../../functions/src/api/deps.ts';
 import { requestHash } from '../../../../functions/src/core/encoding/fingerprint.ts';
-import { defineWorkflow } from '../../../../functions/src/engine/define/workflow.ts';
 import type { Role } from '../../../../functions/src/ports/access/client-store.ts';
 import { tick } from '../../../../functions/src/triggers/schedule/tick.ts';
-import { release, Scene } from '../../../operations/approvals/scene.ts';
 import { intercept } from '../../../support/intercept.ts';
-import { announce, PLACE, waitingRun, waits } from '../../../support/waiting-runs.ts';
+import { PLACE } from '../../../support/waiting-runs.ts';
 import { seededRandomness } from '../../../support/world.ts';
-import { echo, Installation } from '../../installation.ts';
+import { Installation } from '../../installation.ts';
+import { Belongings, NO_EFFECT, type OwnRun } from './belongings.ts';
 import { methodOf, pathOf, type Route, TABLE } from './table.ts';
 
 /** Who has everything, and who must not notice. */
 export const OWNER = PLACE.tenantId;
 export const RIVAL = 'rival';
 
-const nightly = defineWorkflow({
-  type: 'nightly',
-  planVersion: 1,
-  input: z.unknown(),
-  on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }] },
-  steps: (step) => ({ done: step('do', () => 1) }),
-});
-
 /**
  * Members of the dependencies that are no way to a store or a queue, or are not asked about what is named: `clients`
  * says who the caller is, a watch begins after its run was found.
  */
 const INSIDE: ReadonlySet<string> = new Set([
+  'bindings',
   'clients',
   'clock',
   'counts',
@@ -63,8 +54,19 @@ export interface Answered {
   readonly calls: readonly string[];
 }
 
+/** What only the owner has, and what looks the same and nobody has. */
+export interface Foreign {
+  readonly foreign: Named;
+  readonly unknown: Named;
+}
+
+const UNKNOWN_RUN = `run_${'a'.repeat(26)}`;
+/** Ends of waits and of leases are further off than this. */
+const LATER_MS = 600_000;
+
 export class Tenancy {
-  readonly installation = new Installation([echo, release(), waits, nightly]);
+  readonly #belongings = new Belongings();
+  readonly installation = new Installation(this.#belongings.workflows, this.#belongings.bindings);
   readonly #calls: string[] = [];
   readonly #api: ReturnType<typeof createApi>;
 
@@ -75,26 +77,44 @@ export class Tenancy {
   /** @param owned false: the rival is alone */
   static async make({ owned = true } = {}): Promise<Tenancy> {
     const tenancy = new Tenancy();
+    const { clock } = tenancy.installation.world;
+    const later = clock.now() + LATER_MS;
     // First, so that it comes out the same whether or not there is an owner.
-    await tenancy.#give(RIVAL);
+    tenancy.#rivals = await tenancy.#give(RIVAL);
     if (owned) await tenancy.#giveOwner();
+    clock.jump(later - clock.now());
     return tenancy;
   }
 
-  /** What the route names, of the owner's; several where it makes a difference what it is. */
-  named(route: Route): readonly Named[] {
-    const of = (collection: string) => route.includes(`/v1/${collection}/{`);
-    if (of('runs')) return this.#runs.map(({ id, seq }) => ({ id, stepId: 'gate', seq }));
-    if (of('schedules')) return [{ id: this.#scheduleId }, { id: 'nightly.late' }];
-    if (of('clients')) return [{ id: 'ci' }];
-    if (of('idempotency')) return [{ key: KEY }];
-    return [{ type: 'echo' }];
+  /** What the owner calls what the route is about. */
+  named(route: Route): Named {
+    const { run: kind = 'asking' } = TABLE[route];
+    const run = this.#runs.find((one) => one.kind === kind);
+    if (isAbout(route, 'runs') && run) return addressOf(run);
+    if (isAbout(route, 'schedules')) return { id: this.#scheduleId };
+    if (isAbout(route, 'clients')) return { id: 'ci' };
+    if (isAbout(route, 'idempotency')) return { key: KEY };
+    return { type: 'echo' };
   }
 
-  /** The same, but that nobody has it. */
-  static unknown({ id = '' }: Named): Named {
-    const other = id.startsWith('run_') ? `run_${'a'.repeat(26)}` : id.replace(/.$/, 'z');
-    return { id: other, stepId: 'gate', seq: '3', key: 'unknown', type: 'echo' };
+  /** All that the rival could name of the owner's. */
+  foreign(route: Route): readonly Foreign[] {
+    const named = this.named(route);
+    const instead = (id: string) => ({ foreign: named, unknown: { ...named, id } });
+    if (isAbout(route, 'schedules')) {
+      const declared = { foreign: { id: 'nightly.late' }, unknown: { id: 'nightly.never' } };
+      return [instead(this.#scheduleId.replace(/.$/, 'z')), declared];
+    }
+    if (isAbout(route, 'clients')) return [instead('nobody')];
+    if (isAbout(route, 'idempotency')) return [{ foreign: named, unknown: { key: 'unknown' } }];
+    const runs = this.#runs.map((run) => {
+      const foreign = addressOf(run);
+      return { foreign, unknown: { ...foreign, id: UNKNOWN_RUN } };
+    });
+    if (!route.includes('{effectId}')) return runs;
+    // Under a run of one's own, what another's run has done.
+    const own = { ...named, id: this.#rivals };
+    return [...runs, { foreign: own, unknown: { ...own, effectId: NO_EFFECT } }];
   }
 
   /** @param role undefined: a stranger without a key */
@@ -165,44 +185,34 @@ export class Tenancy {
     return new Map(places);
   }
 
-  #runs: { readonly id: string; readonly seq: string }[] = [];
+  #runs: readonly OwnRun[] = [];
+  /** A run of the rival's own. */
+  #rivals = '';
   #scheduleId = '';
 
   async #giveOwner(): Promise<void> {
-    const { world } = this.installation;
-    const asking = await Scene.asking({ world, tenantId: OWNER });
-    const driven = await Scene.begun({ world, tenantId: OWNER, seed: 2 });
-    await driven.done('fetch');
-    this.#runs = [asking, driven].map(({ runId: id }) => ({ id, seq: this.#outputOf(id) }));
-    await announce(world.deps, await waitingRun(world));
+    const { world, apiDeps } = this.installation;
+    this.#runs = await this.#belongings.give(world, OWNER);
     await this.#give(OWNER);
     this.#scheduleId = [...world.db.schedules.keys()].filter((id) => id.startsWith('sch_')).at(-1) ?? '';
     await this.installation.key('ci', { tenantId: OWNER, roles: ['submitter'] });
-    const { apiDeps } = this.installation;
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: OWNER });
   }
 
-  /** A run that nobody has driven yet, and a schedule. */
-  async #give(tenantId: string): Promise<void> {
+  /** A schedule, and a run that nobody has driven yet. @returns the id of the run */
+  async #give(tenantId: string): Promise<string> {
     const key = await this.key('admin', tenantId);
-    const schedule = TABLE['POST /v1/schedules'].body;
-    for (const [path, body] of [
-      ['/v1/runs', TABLE['POST /v1/runs'].body],
-      ['/v1/schedules', { ...schedule, name: tenantId }],
-    ] as const) {
-      const { status } = await this.installation.api.request(path, {
+    const post = async (path: string, body: object | undefined) => {
+      const answer = await this.installation.api.request(path, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      if (status !== 201) throw new Error(`${path}: ${status}`);
-    }
-  }
-
-  #outputOf(runId: string): string {
-    const checkpoints = this.installation.world.db.runs.get(runId)?.checkpoints.values() ?? [];
-    const withOutput = [...checkpoints].find(({ outputText }) => outputText !== undefined);
-    return String(withOutput?.seq);
+      if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as { runId?: string };
+    };
+    await post('/v1/schedules', { ...TABLE['POST /v1/schedules'].body, name: tenantId });
+    return (await post('/v1/runs', TABLE['POST /v1/runs'].body)).runId ?? '';
   }
 
   #spied(): ApiDeps {
@@ -225,6 +235,14 @@ export class Tenancy {
     ]);
     return { ...deps, ...Object.fromEntries(spied) };
   }
+}
+
+function isAbout(route: Route, collection: string): boolean {
+  return route.includes(` /v1/${collection}/{`);
+}
+
+function addressOf({ id, seq, effectId }: OwnRun): Named {
+  return { id, seq, effectId, stepId: 'gate' };
 }
 
 /** What has a version changes with it. */
