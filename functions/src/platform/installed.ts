@@ -30,7 +30,7 @@ export const installedGithub = { isThere: () => githubAccess().token() !== undef
 
 /** Asked by the first request: parameters have values then. */
 export function installedWorkflows(): readonly Workflow[] {
-  installed ??= shippedWorkflows({ ...outsideOf(hookUrls()), github: installedGithub });
+  installed ??= shippedWorkflows({ ...outsideOf(hookUrls()), github: installedGithub, slack: true });
   return installed;
 }
 

@@ -1,6 +1,7 @@
 /** The workflows that are shipped. A new one, or a new version of one, is added here and nowhere else. */
 import type { Workflow } from '../engine/define/steps.ts';
 import type { DeployTarget } from './deploy/target.ts';
+import { deployToldInSlack } from './deploy/told-in-slack.ts';
 import { deployTo } from './deploy/workflow.ts';
 import type { Janitor } from './nightly-cleanup/janitor.ts';
 import { nightlyCleanupBy } from './nightly-cleanup/workflow.ts';
@@ -14,14 +15,17 @@ export interface Outside {
   readonly janitor?: Janitor;
   /** Where reviews are posted, and whether it is there: asked when a run comes to it. */
   readonly github?: { readonly isThere: () => boolean };
+  /** Whether deployments can be asked for in Slack, and answered there. */
+  readonly slack?: boolean;
 }
 
-export function shippedWorkflows({ deployTarget, janitor, github }: Outside): readonly Workflow[] {
+export function shippedWorkflows({ deployTarget, janitor, github, slack }: Outside): readonly Workflow[] {
   return [
     reviewPullRequest1,
     reviewPullRequest2,
     ...(github ? [reviewPullRequestThat(() => github.isThere())] : []),
     ...(deployTarget ? [deployTo(deployTarget)] : []),
+    ...(deployTarget && slack ? [deployToldInSlack(deployTarget)] : []),
     ...(janitor ? [nightlyCleanupBy(janitor)] : []),
   ];
 }

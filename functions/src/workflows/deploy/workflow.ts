@@ -1,14 +1,19 @@
 /**
  * Deploys one version of one service: waits for the CI, asks a person where one must agree, releases, watches, and
- * takes everything back in reverse order if it fails or is cancelled on the way.
+ * takes everything back in reverse order if it fails or is cancelled on the way. Where there is a Slack to answer to, new
+ * runs get the plan of told-in-slack.ts, which does the same.
  */
 import { Fatal } from '../../core/errors.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import type { StepFactory } from '../../engine/define/types.ts';
 import { defineWorkflow } from '../../engine/define/workflow.ts';
 import { callFrom } from '../outside-call.ts';
 import { ciReportOf } from './cloud-build.ts';
 import { CiReport, DeployRequest, needsApproval, placeOf } from './request.ts';
 import type { DeployTarget } from './target.ts';
+
+/** The messages of a topic that start a deployment, and those that a deployment waits for. */
+export const MESSAGES = [{ topic: 'deploy-requests' }, { topic: 'cloud-builds', deliver: ciReportOf }];
 
 export function deployTo(target: DeployTarget): Workflow {
   return defineWorkflow({
@@ -16,80 +21,80 @@ export function deployTo(target: DeployTarget): Workflow {
     planVersion: 1,
     input: DeployRequest,
     timeout: '7d',
-    on: {
-      pubsub: [{ topic: 'deploy-requests' }, { topic: 'cloud-builds', deliver: ciReportOf }],
-    },
-    steps(step) {
-      // Also finds out, before anybody is asked, whether the target can be reached.
-      const before = step('look-first', async (context) => {
-        const release = { ...placeOf(context.input), version: context.input.previousVersion };
-        return { release, health: await target.health(release, callFrom(context)) };
-      });
-      const ci = step.event('ci', {
-        event: 'ci.finished',
-        key: ({ input }) => input.sha,
-        output: CiReport,
-        timeout: '2h',
-      });
-      const built = step('require-green', { needs: { ci } }, ({ ci, input }) => {
-        if (ci.conclusion !== 'success')
-          throw new Fatal(`the CI of ${input.sha} ended with '${ci.conclusion}'`);
-        return ci;
-      });
-      const agreed = step.approval('agree', {
-        needs: { built, before },
-        when: ({ input }) => needsApproval(input),
-        ask: ({ input, built, before }) => ({
-          question: `Deploy ${input.service} ${input.version} to ${input.environment}?`,
-          details: { replaces: input.previousVersion, sha: input.sha, ci: built, now: before.health },
-        }),
-        timeout: '24h',
-        escalate: { after: '4h', text: 'The build is green and waits for somebody to agree.' },
-      });
-      const locked = step(
-        'lock',
-        {
-          needs: { agreed },
-          ifSkipped: 'run',
-          // Somebody else's deployment may hold it for a while.
-          retry: { maxAttempts: 10, initialMs: 10_000, capMs: 300_000 },
-          compensate: (context) => target.unlock(placeOf(context.input), callFrom(context, 'undo')),
-        },
-        async (context) => {
-          await target.lock(placeOf(context.input), callFrom(context));
-          return true;
-        },
-      );
-      // A release that fails half way never completed, so it is this step that takes it back.
-      const prepared = step(
-        'prepare',
-        {
-          needs: { locked, before },
-          compensate: (context) => target.rollBack(context.before.release, callFrom(context, 'undo')),
-        },
-        ({ before }) => ({ backTo: before.release.version }),
-      );
-      const released = step('release', { needs: { prepared } }, async (context) => {
-        const release = { ...placeOf(context.input), version: context.input.version };
-        await target.release(release, callFrom(context));
-        return release;
-      });
-      const soaked = step.sleep('soak', { needs: { released }, for: ({ input }) => input.soak });
-      const health = step('check-health', { needs: { released, soaked } }, async (context) => {
-        const health = await target.health(context.released, callFrom(context));
-        if (health.healthy) return health;
-        throw new Fatal(`${context.released.version} is not well: ${health.detail ?? 'it did not say why'}`);
-      });
-      const unlocked = step(
-        'unlock',
-        // What is released and well stays so, even if the lock does not come off.
-        { needs: { health }, onFailure: { degradeTo: false } },
-        async (context) => {
-          await target.unlock(placeOf(context.input), callFrom(context));
-          return true;
-        },
-      );
-      return { released, health, unlocked };
-    },
+    on: { pubsub: MESSAGES },
+    steps: (step) => deploymentSteps(step, target),
   });
+}
+
+/** What every plan of a deployment does between its beginning and its end. */
+export function deploymentSteps(step: StepFactory<DeployRequest>, target: DeployTarget) {
+  // Also finds out, before anybody is asked, whether the target can be reached.
+  const before = step('look-first', async (context) => {
+    const release = { ...placeOf(context.input), version: context.input.previousVersion };
+    return { release, health: await target.health(release, callFrom(context)) };
+  });
+  const ci = step.event('ci', {
+    event: 'ci.finished',
+    key: ({ input }) => input.sha,
+    output: CiReport,
+    timeout: '2h',
+  });
+  const built = step('require-green', { needs: { ci } }, ({ ci, input }) => {
+    if (ci.conclusion !== 'success') throw new Fatal(`the CI of ${input.sha} ended with '${ci.conclusion}'`);
+    return ci;
+  });
+  const agreed = step.approval('agree', {
+    needs: { built, before },
+    when: ({ input }) => needsApproval(input),
+    ask: ({ input, built, before }) => ({
+      question: `Deploy ${input.service} ${input.version} to ${input.environment}?`,
+      details: { replaces: input.previousVersion, sha: input.sha, ci: built, now: before.health },
+    }),
+    timeout: '24h',
+    escalate: { after: '4h', text: 'The build is green and waits for somebody to agree.' },
+  });
+  const locked = step(
+    'lock',
+    {
+      needs: { agreed },
+      ifSkipped: 'run',
+      // Somebody else's deployment may hold it for a while.
+      retry: { maxAttempts: 10, initialMs: 10_000, capMs: 300_000 },
+      compensate: (context) => target.unlock(placeOf(context.input), callFrom(context, 'undo')),
+    },
+    async (context) => {
+      await target.lock(placeOf(context.input), callFrom(context));
+      return true;
+    },
+  );
+  // A release that fails half way never completed, so it is this step that takes it back.
+  const prepared = step(
+    'prepare',
+    {
+      needs: { locked, before },
+      compensate: (context) => target.rollBack(context.before.release, callFrom(context, 'undo')),
+    },
+    ({ before }) => ({ backTo: before.release.version }),
+  );
+  const released = step('release', { needs: { prepared } }, async (context) => {
+    const release = { ...placeOf(context.input), version: context.input.version };
+    await target.release(release, callFrom(context));
+    return release;
+  });
+  const soaked = step.sleep('soak', { needs: { released }, for: ({ input }) => input.soak });
+  const health = step('check-health', { needs: { released, soaked } }, async (context) => {
+    const health = await target.health(context.released, callFrom(context));
+    if (health.healthy) return health;
+    throw new Fatal(`${context.released.version} is not well: ${health.detail ?? 'it did not say why'}`);
+  });
+  const unlocked = step(
+    'unlock',
+    // What is released and well stays so, even if the lock does not come off.
+    { needs: { health }, onFailure: { degradeTo: false } },
+    async (context) => {
+      await target.unlock(placeOf(context.input), callFrom(context));
+      return true;
+    },
+  );
+  return { released, health, unlocked };
 }

@@ -1,0 +1,80 @@
+/**
+ * The second plan of a deployment: one that a slash command can start, and that says in Slack how it ended. Everything in
+ * between is that of workflow.ts.
+ */
+import { z } from 'zod';
+import { slackRespond } from '../../capabilities/slack/respond.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { SlackCommand } from '../../engine/define/slack.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { DeployRequest } from './request.ts';
+import type { DeployTarget } from './target.ts';
+import { deploymentSteps, MESSAGES } from './workflow.ts';
+
+const USAGE = 'Say: /deploy SERVICE ENVIRONMENT VERSION PREVIOUS-VERSION COMMIT [SOAK]';
+
+const ToldRequest = DeployRequest.safeExtend({
+  /** Where whoever asked is told the end: the `response_url` of a slash command. */
+  replyTo: z.string().max(2_000).optional(),
+});
+
+type ToldRequest = z.output<typeof ToldRequest>;
+
+export function deployToldInSlack(target: DeployTarget): Workflow {
+  return defineWorkflow({
+    type: 'deploy',
+    planVersion: 2,
+    input: ToldRequest,
+    timeout: '7d',
+    on: { pubsub: MESSAGES, slack: { command: '/deploy', input: requestOf } },
+    steps(step) {
+      // Completes before everything else, so it is undone after everything else: then there is nothing left to take back.
+      step(
+        'promise-an-answer',
+        {
+          when: ({ input }) => input.replyTo !== undefined,
+          uses: [slackRespond],
+          async compensate({ input, runId, perform }) {
+            const text = `${described(input)} came to nothing. What it had done is taken back. Run \`${runId}\`.`;
+            await perform(slackRespond, { responseUrl: input.replyTo ?? '', text, to: 'channel' });
+          },
+        },
+        () => true,
+      );
+      const { released, health, unlocked } = deploymentSteps(step, target);
+      step(
+        'tell',
+        {
+          needs: { health, unlocked },
+          when: ({ input }) => input.replyTo !== undefined,
+          uses: [slackRespond],
+          // Slack takes no more after 30 minutes. What is deployed is so all the same.
+          onFailure: 'skip',
+        },
+        async ({ input, unlocked, runId, perform }) => {
+          const lock = unlocked ? '' : ' Its lock did not come off.';
+          const text = `${described(input)} is done, and well.${lock} Run \`${runId}\`.`;
+          await perform(slackRespond, { responseUrl: input.replyTo ?? '', text, to: 'channel' });
+          return true;
+        },
+      );
+      return { released, health, unlocked };
+    },
+  });
+}
+
+/** @throws CairnError INVALID_INPUT that says how it is typed */
+function requestOf({ text, responseUrl }: SlackCommand): unknown {
+  const [service, environment, version, previousVersion, sha, soak, ...more] = text
+    .split(/\s+/)
+    .filter(Boolean);
+  if (sha === undefined || more.length > 0) throw new CairnError('INVALID_INPUT', USAGE);
+  const request = { service, environment, version, previousVersion, sha, replyTo: responseUrl };
+  return soak === undefined ? request : { ...request, soak };
+}
+
+/** Names are such that no formatting of Slack's can hide in them (request.ts). */
+function described({ service, environment, version }: ToldRequest): string {
+  return `The deployment of *${service}* ${version} to ${environment}`;
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { slackRespond } from '../../../functions/src/capabilities/slack/respond.ts';
+import { NotApplied } from '../../../functions/src/core/errors.ts';
+import { defineBinding } from '../../../functions/src/engine/define/capability.ts';
+import type { SlackCommand } from '../../../functions/src/engine/define/slack.ts';
+import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
+import { deployToldInSlack } from '../../../functions/src/workflows/deploy/told-in-slack.ts';
+import { PretendedTarget } from './pretended-target.ts';
+
+const SHA = 'c'.repeat(40);
+const RESPONSE_URL = 'https://hooks.slack.com/commands/T1/22/s3cret';
+
+const COMMAND: SlackCommand = {
+  command: '/deploy',
+  text: `shop staging 1.1.0 1.0.0 ${SHA} 1m`,
+  userId: 'U1',
+  userName: 'ada',
+  teamId: 'T1',
+  channelId: 'C1',
+  responseUrl: RESPONSE_URL,
+  triggerId: '1.2',
+};
+
+const inputOf = (text: string) =>
+  deployToldInSlack(new PretendedTarget('1.0.0')).slack[0]?.input?.({ ...COMMAND, text });
+
+/** A deployment that somebody typed, with its build green. */
+async function deploying({ fails, input = inputOf(COMMAND.text) }: { fails?: Error; input?: unknown } = {}) {
+  const said: { responseUrl: string; text: string }[] = [];
+  const binding = defineBinding(slackRespond, {
+    id: 'slack.respond.pretended',
+    async call(request) {
+      said.push(request);
+      if (fails) throw fails;
+      return {};
+    },
+  });
+  const target = new PretendedTarget('1.0.0');
+  const runtime = createTestRuntime({ workflows: [deployToldInSlack(target)], bindings: [binding] });
+  const run = await runtime.start('deploy', input);
+  await runtime.settle();
+  await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
+  return { said, target, runtime, run };
+}
+
+describe('a deployment that a slash command asked for', () => {
+  test('says in the channel that it is done', async () => {
+    const { said, target, runtime, run } = await deploying();
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(target.version).toBe('1.1.0');
+    expect(said).toEqual([
+      {
+        responseUrl: RESPONSE_URL,
+        to: 'channel',
+        text: `The deployment of *shop* 1.1.0 to staging is done, and well. Run \`${run.id}\`.`,
+      },
+    ]);
+  });
+
+  test('says that it came to nothing, once everything is taken back', async () => {
+    const { said, target, runtime, run } = await deploying();
+    target.ill.add('1.1.0');
+    expect(await runtime.runToEnd(run)).toBe('failed');
+    expect(target).toMatchObject({ version: '1.0.0', isLocked: false });
+    expect(said.map(({ text }) => text)).toEqual([
+      `The deployment of *shop* 1.1.0 to staging came to nothing. What it had done is taken back. Run \`${run.id}\`.`,
+    ]);
+    expectJournal(run.journal()).toHaveCompensated('prepare', 'lock', 'promise-an-answer');
+  });
+
+  test('stands, though Slack takes no answer any more', async () => {
+    const { runtime, run } = await deploying({ fails: new NotApplied('expired_url', { final: true }) });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expectJournal(run.journal()).toHaveSkipped('tell');
+  });
+
+  test('whose answer may or may not be there asks a person, and says it no second time', async () => {
+    const { said, runtime, run } = await deploying({ fails: new Error('no answer') });
+    await runtime.advance('2m');
+    expect(run.waits()).toMatchObject([{ step: 'tell', question: expect.stringContaining('slack.respond') }]);
+    expect(said).toHaveLength(1);
+  });
+
+  test('without an address says nothing, and goes the same way', async () => {
+    const { replyTo, ...input } = inputOf(COMMAND.text) as Record<string, unknown>;
+    const { said, target, runtime, run } = await deploying({ input });
+    expect([replyTo, await runtime.runToEnd(run), said]).toEqual([RESPONSE_URL, 'completed', []]);
+    expect(target.acts).toEqual(['lock', 'release 1.1.0', 'unlock']);
+  });
+});
+
+describe('/deploy', () => {
+  test('takes service, environment, version, previous version and commit, and how long to watch', () => {
+    const request = { service: 'shop', environment: 'staging', version: '2', previousVersion: '1', sha: SHA };
+    expect(inputOf(`shop  staging 2 1 ${SHA}`)).toEqual({ ...request, replyTo: RESPONSE_URL });
+    expect(inputOf(` shop staging 2 1 ${SHA} 5m `)).toMatchObject({ soak: '5m' });
+  });
+
+  test.each(['', 'help', 'shop staging 2 1', `shop staging 2 1 ${SHA} 5m more`])('%j is told how', (text) => {
+    expect(() => inputOf(text)).toThrow('Say: /deploy SERVICE');
+  });
+
+  test('checks what it was given as every other start does', () => {
+    const { input } = deployToldInSlack(new PretendedTarget('1.0.0'));
+    expect(input.safeParse(inputOf(`shop staging 2 2 ${SHA}`)).success).toBe(false);
+    expect(input.safeParse(inputOf(`<!channel> staging 2 1 ${SHA}`)).success).toBe(false);
+    expect(input.safeParse(inputOf(`shop staging 2 1 ${SHA}`)).success).toBe(true);
+  });
+});
