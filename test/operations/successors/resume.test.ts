@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
+import { driven, resultOf, reusedIn, said } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
 /** first → second → third, where the second fails until it is mended; says which bodies ran. */

@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { resumeRun } from '../../../functions/src/operations/successors/resume-run.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { depsOf, preview } from '../../support/successors.ts';
+import { World } from '../../support/world.ts';
+import { Scene } from '../approvals/scene.ts';
+
+const plain = defineWorkflow({
+  type: 'plain',
+  planVersion: 1,
+  input: z.unknown(),
+  steps: (step) => ({ done: step('do', () => 1) }),
+});
+const waiting = defineWorkflow({
+  type: 'waiting',
+  planVersion: 1,
+  input: z.unknown(),
+  steps: (step) => ({
+    built: step.event('built', { event: 'built', key: () => 'main' }),
+    night: step.sleep('night', { for: '8h' }),
+  }),
+});
+const ANN = { tenantId: 't1', actor: 'u.ann' };
+
+/** A run that met a deployment without its plan. */
+async function parked(world: World): Promise<string> {
+  const runId = await world.start('plain');
+  world.queue.take();
+  await drive({ ...world.deps, registry: new WorkflowRegistry([]) }, { runId });
+  expect(assertStored(world.db, runId).parked).toBe('PLAN_VERSION_UNAVAILABLE');
+  return runId;
+}
+
+describe('a run that has not ended is resumed:', () => {
+  test('one that was parked goes on as soon as its plan is there', async () => {
+    const world = new World({ workflows: [plain] });
+    const runId = await parked(world);
+    expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'unpark', blockers: [] });
+    expect(await resumeRun(depsOf(world), { ...ANN, runId })).toEqual({
+      runId,
+      status: 'running',
+      outcome: 'resumed',
+    });
+    expect(world.queue.pending).toHaveLength(1);
+    await world.run();
+    expect(assertStored(world.db, runId).status).toBe('completed');
+  });
+
+  test('one whose plan is still not there stays parked, and says so', async () => {
+    const world = new World({ workflows: [plain] });
+    const runId = await parked(world);
+    const bare = { ...depsOf(world), registry: new WorkflowRegistry([]) };
+    const before = assertStored(world.db, runId);
+    await expect(resumeRun(bare, { ...ANN, runId })).rejects.toMatchObject({
+      code: 'PLAN_VERSION_UNAVAILABLE',
+    });
+    expect(assertStored(world.db, runId)).toEqual(before);
+  });
+
+  test('one that was interrupted goes on at once, instead of when the scan finds it', async () => {
+    const scene = await Scene.begun();
+    const { world, runId } = scene;
+    await scene.done('fetch');
+    await scene.interrupt();
+    const { status, outcome } = await resumeRun(depsOf(world), { ...ANN, runId });
+    expect([status, outcome]).toEqual(['running', 'resumed']);
+    const [last] = (await world.store.readEvents(runId, scene.state.head - 1, 1)) ?? [];
+    expect(last).toMatchObject({ type: 'run_resumed', initiator: 'user', actor: 'u.ann' });
+    expect(scene.tasks()).toBe(1);
+  });
+
+  test('one that asks a person is not, and names the decision that is missing', async () => {
+    const { world, runId, state } = await Scene.asking();
+    await expect(resumeRun(depsOf(world), { ...ANN, runId })).rejects.toMatchObject({
+      code: 'RUN_INVALID_TRANSITION',
+      stepId: 'gate',
+      details: {
+        status: 'awaiting_approval',
+        waits: [{ waitId: 'gate.1', kind: 'approval', stepId: 'gate' }],
+      },
+    });
+    expect(assertStored(world.db, runId)).toEqual(state);
+    const { would, blockers } = await preview(world, 'resume', runId);
+    expect([would, blockers.map(({ stepId }) => stepId)]).toEqual(['nothing', ['gate']]);
+  });
+
+  test('one that waits for the outside is not, and names the event and the time', async () => {
+    const world = new World({ workflows: [waiting] });
+    const runId = await world.start('waiting');
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+    await expect(resumeRun(depsOf(world), { ...ANN, runId })).rejects.toMatchObject({
+      details: {
+        waits: [
+          { kind: 'event', stepId: 'built', name: 'built', key: 'main' },
+          { kind: 'timer', stepId: 'night' },
+        ],
+      },
+    });
+  });
+
+  test('one that moves is left alone', async () => {
+    const scene = await Scene.begun();
+    const { world, runId, state } = scene;
+    const { outcome } = await resumeRun(depsOf(world), { ...ANN, runId });
+    expect(outcome).toBe('moving');
+    expect(scene.state).toEqual(state);
+    expect(scene.tasks()).toBe(0);
+  });
+});
