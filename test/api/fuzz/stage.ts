@@ -10,9 +10,9 @@ import { Fatal } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
-import { Outside } from '../../support/outside.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { type Image, imageOf } from '../../support/image.ts';
+import { Outside } from '../../support/outside.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 
