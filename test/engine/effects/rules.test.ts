@@ -1,76 +1,18 @@
 /** Rules E1 to E7 of DESIGN section 8, each as a claim that fails when the rule is broken in the code. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
 import { effectIdOf } from '../../../functions/src/core/effects/effect.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import type { Capability } from '../../../functions/src/engine/define/capability.ts';
-import type { StepContext } from '../../../functions/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
 import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
-import { Outside, type OutsideOptions, type Sent } from '../../support/outside.ts';
+import { Outside } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
-type Perform = StepContext<unknown>['perform'];
-type Send = (
-  perform: Perform,
-  capability: Capability<Sent, { readonly id: number }>,
-  attempt: number,
-) => unknown;
-
-const RETRY = { maxAttempts: 3, initialMs: 10 };
-
-function installation(send: Send, options: OutsideOptions = {}) {
-  const outside = new Outside(options);
-  const { capability } = outside;
-  const workflow = defineWorkflow({
-    type: 'post',
-    planVersion: 1,
-    input: z.object({}),
-    steps: (step) => ({
-      sent: step('send', { uses: [capability], retry: RETRY }, ({ perform, attempt }) =>
-        send(perform, capability, attempt),
-      ),
-    }),
-  });
-  return { outside, world: new World({ workflows: [workflow], bindings: [outside.binding] }) };
-}
-
-const hello: Send = (perform, capability) => perform(capability, { text: 'hello' });
-
-function rowsOf({ db }: World): EffectRecord[] {
-  return [...db.effects.values()].map(({ record }) => record);
-}
-
-function eventsOf({ db }: World, id: string) {
-  return db.runs.get(id)?.events ?? [];
-}
-
-/** The drive dies at the moment of the call, before or after it took effect. */
-async function crashAtCall(world: World, outside: Outside, when: 'before' | 'after'): Promise<string> {
-  const id = await world.start('post');
-  let dead = false;
-  outside.onCall = () => {
-    dead = true;
-    return when === 'before' ? new Promise(() => {}) : undefined;
-  };
-  const stop = () => (dead ? new Promise<never>(() => {}) : undefined);
-  const mortal = {
-    ...world.deps,
-    store: intercept(world.deps.store, (_, proceed) => stop() ?? proceed()),
-    effects: intercept(world.deps.effects, (_, proceed) => stop() ?? proceed()),
-  };
-  for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
-  void drive(mortal, { runId: id });
-  await settle();
-  outside.onCall = () => {};
-  return id;
-}
+import { crashAtCall, eventsOf, hello, installation, RETRY, rowsOf } from './stage.ts';
 
 describe('E1: the row and its event are one commit, acknowledged before the binding is called', () => {
   test('and both stand when the call arrives', async () => {
@@ -400,55 +342,5 @@ describe('E7: every row tells who, where, when, and what happened', () => {
       ['effect_attempted', row?.effectId],
       ['effect_settled', row?.effectId],
     ]);
-  });
-});
-
-describe('a body', () => {
-  test('may use only what its step declares', async () => {
-    const other = new Outside({ id: 'other.thing' });
-    const { outside, world } = installation((perform) => perform(other.capability, { text: 'x' }));
-    const id = await world.start('post');
-    await world.run();
-    expect(world.stateOf(id).error).toMatchObject({ code: 'INVALID_INPUT', stepId: 'send' });
-    expect(outside.calls + other.calls).toBe(0);
-  });
-
-  test('needs keys for calls at the same time', async () => {
-    const { outside, world } = installation((perform, capability) =>
-      Promise.all([perform(capability, { text: 'a' }), perform(capability, { text: 'b' })]),
-    );
-    const id = await world.start('post');
-    await world.run();
-    expect(world.stateOf(id).error).toMatchObject({ code: 'INVALID_INPUT' });
-    expect(outside.applied.length).toBeLessThanOrEqual(1);
-  });
-
-  test('is told of a request its capability does not take, before anything is written', async () => {
-    const { world } = installation((perform, capability) => perform(capability, { text: 7 } as never));
-    const id = await world.start('post');
-    await world.run();
-    expect(world.stateOf(id).status).toBe('failed');
-    expect(rowsOf(world)).toEqual([]);
-  });
-
-  test('is tried again when the outside says, not before', async () => {
-    const { outside, world } = installation(hello);
-    const at = world.clock.now() + 90_000;
-    outside.onCall = () => {
-      if (outside.calls === 1) throw new NotApplied('too many', { retryAt: at });
-    };
-    const id = await world.start('post');
-    await world.run();
-    expect(world.stateOf(id).status).toBe('completed');
-    expect(rowsOf(world)[1]?.createdAt).toBeGreaterThanOrEqual(at);
-  });
-
-  test('gives no step its output where the outside refuses for good', async () => {
-    const { outside, world } = installation(hello);
-    outside.faults.push('refuse_for_good');
-    const id = await world.start('post');
-    await world.run();
-    expect(world.stateOf(id).status).toBe('failed');
-    expect(outside.calls).toBe(1);
   });
 });

@@ -15,7 +15,7 @@ import { ownRun, type RunAddress } from './read-runs.ts';
 
 export const ResolveBody = z.strictObject({
   outcome: z.enum(RESOLUTIONS),
-  result: z.json().optional(),
+  result: z.unknown().optional(),
   note: z.string().optional(),
 });
 
