@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
+import { slackRespond } from '../../functions/src/capabilities/slack/respond.ts';
+import { defineBinding } from '../../functions/src/engine/define/capability.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import { createTestRuntime } from '../../functions/src/testing/index.ts';
 import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
 import { World } from '../support/world.ts';
 import { SLACK_SECRET, SlackDoor } from '../triggers/slack/door.ts';
@@ -26,6 +29,22 @@ test('the workflow of docs/slack.md answers as it says', async () => {
   expect(await type('Ada 99', '3')).toMatch(/^input\.times: /);
   expect(door.written()).toBe(0);
   expect(await type('', '4')).toMatch(/^Started `greet`/);
+});
+
+test('the workflow of docs/slack.md that answers does so', async () => {
+  const { answer } = (await import(snippets.at('functions/src/workflows/answer.ts'))) as { answer: Workflow };
+  const said: string[] = [];
+  const binding = defineBinding(slackRespond, {
+    id: 'slack.respond.pretended',
+    async call({ text }) {
+      said.push(text);
+      return {};
+    },
+  });
+  const runtime = createTestRuntime({ workflows: [answer], bindings: [binding] });
+  const run = await runtime.start('answer', { text: 'Hello', responseUrl: 'https://hooks.slack.com/x' });
+  expect(await runtime.runToEnd(run)).toBe('completed');
+  expect(said).toEqual(['5 letters.']);
 });
 
 test('the commands of docs/slack.md are signed as Slack signs', async () => {

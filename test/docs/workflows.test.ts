@@ -2,11 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
+import { GithubApi } from '../../functions/src/capabilities/github/api.ts';
+import { githubBindings } from '../../functions/src/capabilities/github/bindings.ts';
+import { slackRespondBinding } from '../../functions/src/capabilities/slack/respond.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
 import { createTestRuntime } from '../../functions/src/testing/index.ts';
 import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
 import { Installation } from '../api/installation.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 import { PretendedTarget } from '../workflows/deploy/pretended-target.ts';
 import { eventWith } from '../workflows/review-pull-request/pull-request-events.ts';
 import { commandsOf, requestOf } from './commands.ts';
@@ -24,8 +28,16 @@ const DEPLOYMENT = {
 const snippets = writeSnippets('docs/workflows.md');
 afterAll(() => snippets.remove());
 
+/** Nothing is called: who is not asked in Slack answers nobody there. */
+const bindings = [
+  ...githubBindings(
+    new GithubApi({ baseUrl: 'http://g', token: () => undefined, clock: new VirtualClock() }),
+  ),
+  slackRespondBinding({ baseUrl: 'http://s', clock: new VirtualClock() }),
+];
+
 async function deployed(workflows: readonly Workflow[]): Promise<string> {
-  const runtime = createTestRuntime({ workflows, patienceMs: 30_000 });
+  const runtime = createTestRuntime({ workflows, bindings, patienceMs: 30_000 });
   const run = await runtime.start('deploy', DEPLOYMENT);
   await runtime.deliver({ event: 'ci.finished', key: SHA, data: { conclusion: 'success' } });
   return runtime.runToEnd(run);
@@ -65,11 +77,13 @@ test('the target of docs/workflows.md is deployed to', async () => {
 
 test.each([
   ['review-pull-request', ['sign-off', 'summarise', 'conclude', 'review-file', 'measure-size', 'verdict']],
+  ['review-pull-request', ['post-comment', 'put-labels', 'set-status']],
   ['deploy', ['look-first', 'require-green', 'agree', 'lock', 'prepare', 'release', 'soak', 'check-health']],
   ['nightly-cleanup', ['find-stale', 'confirm', 'remove', 'settle', 'look-again', 'report']],
 ])('the steps of %s that docs/workflows.md draws are there', (type, drawn) => {
   const outside = outsideOf({ deploy: 'http://d', cleanup: 'http://c' });
-  const workflow = shippedWorkflows(outside).findLast((each) => each.type === type);
+  const all = shippedWorkflows({ ...outside, github: { isThere: () => true }, slack: true });
+  const workflow = all.findLast((each) => each.type === type);
   expect([...(workflow?.steps.keys() ?? [])]).toEqual(expect.arrayContaining(drawn));
 });
 
