@@ -8,6 +8,7 @@ import type { Binding } from '../../functions/src/engine/define/capability.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
+import { MemoryIntegrityStore } from '../../functions/src/memory/memory-integrity-store.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
 import { InstanceMetrics } from '../../functions/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
@@ -52,6 +53,7 @@ export class Installation {
       registry,
       bindings: this.world.deps.bindings,
       effects: this.world.effects,
+      integrity: new MemoryIntegrityStore(this.world.db),
       clients: this.clients,
       clientRegistry: this.clients,
       rateLimit: undefined,

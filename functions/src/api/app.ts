@@ -20,6 +20,8 @@ import { deliverFromApi } from './routes/deliver-event.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
+import { readConsistency } from './routes/integrity/check.ts';
+import { repairFromApi } from './routes/integrity/repair.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
@@ -99,6 +101,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/{id}/replay', { POST: (c) => replayFromApi(deps, c.get('caller'), ofRun(c)) });
   resource('/v1/runs/{id}/fork', { POST: (c) => forkFromApi(deps, c.get('caller'), ofRun(c)) });
   resource('/v1/runs/{id}/preview', { POST: (c) => previewFromApi(deps, c.get('caller'), ofRun(c)) });
+  resource('/v1/runs/{id}/consistency', { GET: (c) => readConsistency(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/repair', {
+    POST: (c) => repairFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });

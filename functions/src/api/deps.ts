@@ -8,6 +8,7 @@ import type { EffectStore } from '../ports/effect-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
+import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
@@ -19,6 +20,8 @@ export interface ApiDeps {
   readonly bindings: Bindings;
   /** The side-effect ledger. */
   readonly effects: EffectStore;
+  /** For who checks and repairs runs. */
+  readonly integrity: IntegrityReader & RepairStore;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
   /** Of each caller at this instance; undefined: none. */

@@ -24,6 +24,7 @@ import { FirestoreRunStore } from '../store/firestore-run-store.ts';
 import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
+import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { RawBatch } from '../store/raw-batch.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
@@ -119,6 +120,7 @@ function build(settings: Settings): Root {
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
   const watch = new FirestoreRunWatch(db, collectionPrefix);
+  const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
   return {
     engine,
@@ -129,6 +131,7 @@ function build(settings: Settings): Root {
       registry,
       bindings,
       effects,
+      integrity,
       environment,
       clients,
       clientRegistry: clients,

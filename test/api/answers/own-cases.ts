@@ -2,7 +2,10 @@
 
 import type { ApiDeps } from '../../../functions/src/api/deps.ts';
 import type { ErrorCode } from '../../../functions/src/core/errors.ts';
+import type { Found } from '../../../functions/src/core/integrity/facts.ts';
+import type { StepRecord } from '../../../functions/src/core/run/records.ts';
 import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import type { RunReader } from '../../../functions/src/ports/runs/integrity-store.ts';
 import type { Route } from '../access/routes/table.ts';
 import type { Stage } from '../fuzz/stage.ts';
 import { echo } from '../installation.ts';
@@ -17,6 +20,19 @@ const unreachable = (deps: ApiDeps): ApiDeps => ({
   ...deps,
   clients: { read: () => Promise.reject(new Error('unreachable')) },
 });
+
+/** Steps come page after page, and never end. */
+const endless = (deps: ApiDeps): ApiDeps => ({
+  ...deps,
+  integrity: Object.assign(Object.create(deps.integrity), {
+    atOneMoment: <T>(runId: string, look: (reader: RunReader) => Promise<T>) =>
+      deps.integrity.atOneMoment(runId, (reader) =>
+        look({ ...reader, steps: async ({ limit }) => pageOf(limit) }),
+      ),
+  }),
+});
+const STEP: Found<StepRecord> = { id: 'step', version: 'v', kind: 'unreadable', reason: 'one of many' };
+const pageOf = (limit: number) => Array.from({ length: limit }, () => STEP);
 
 const CANCEL = 'POST /v1/runs/{id}/cancel';
 const SIGNAL = 'POST /v1/runs/{id}/signals';
@@ -288,12 +304,22 @@ const ROWS: readonly Row[] = [
       (stage) => ({ ...to(`GET ${path}`, none)(stage), path: `${path}?x=1` }),
     ],
   ),
+  [
+    'GET /v1/runs/{id}/consistency',
+    'a run that is too long to be looked through',
+    413,
+    'PAYLOAD_TOO_LARGE',
+    to('GET /v1/runs/{id}/consistency', ended),
+    { around: endless },
+  ],
   ...notThere('RUN_NOT_FOUND', NO_RUN, [
     'GET /v1/runs/{id}',
     'GET /v1/runs/{id}/events',
     'GET /v1/runs/{id}/steps',
     'GET /v1/runs/{id}/checkpoints',
     'GET /v1/runs/{id}/effects',
+    'GET /v1/runs/{id}/consistency',
+    'POST /v1/runs/{id}/repair',
     'GET /v1/runs/{id}/stream',
     OUTPUT,
     CANCEL,

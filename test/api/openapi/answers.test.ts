@@ -91,6 +91,8 @@ test('reads of runs are as described, whatever became of the run', async () => {
     const run = await checked.ask('GET /v1/runs/{id}', { path: { id } });
     statuses.add(run.status);
     await checked.ask('GET /v1/runs/{id}/events', { path: { id }, query: '?limit=100' });
+    await checked.ask('GET /v1/runs/{id}/consistency', { path: { id } });
+    await checked.ask('POST /v1/runs/{id}/repair', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });

@@ -4,7 +4,7 @@ import { checkRun } from '../../core/integrity/check-run.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import { isBlocking, type Problem } from '../../core/integrity/problems.ts';
 import { runNotFound } from '../outside-append.ts';
-import { type ReadFactsDeps, type ReadRun, readFacts } from './read-facts.ts';
+import { type IsWanted, isThere, type ReadFactsDeps, type ReadRun, readFacts } from './read-facts.ts';
 
 /** Of the run's tenant. */
 export interface WhichRun {
@@ -44,10 +44,19 @@ export function verdictOf(problems: readonly Problem[]): Verdict {
 }
 
 /** @throws CairnError RUN_NOT_FOUND, also for a run of which it cannot be told whose it is; UNAVAILABLE, PAYLOAD_TOO_LARGE */
-export async function readOwnFacts(deps: ReadFactsDeps, { runId, tenantId }: WhichRun): Promise<ReadRun> {
-  const read = isRunId(runId)
-    ? await readFacts(deps, runId, (owner) => owner !== undefined && owner === tenantId)
-    : undefined;
+export async function readOwnFacts(deps: ReadFactsDeps, which: WhichRun): Promise<ReadRun> {
+  const { runId } = which;
+  const read = isRunId(runId) ? await readFacts(deps, runId, isOf(which)) : undefined;
   if (!read) throw runNotFound();
   return read;
+}
+
+/** Reads no more than it takes to tell whose the run is, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+export async function assertOwn(deps: ReadFactsDeps, which: WhichRun): Promise<void> {
+  const { runId } = which;
+  if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();
+}
+
+function isOf({ tenantId }: WhichRun): IsWanted {
+  return (owner) => owner !== undefined && owner === tenantId;
 }

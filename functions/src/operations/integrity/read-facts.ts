@@ -9,6 +9,7 @@ import { CairnError } from '../../core/errors.ts';
 import type {
   CheckpointFact,
   Found,
+  FoundSnapshot,
   PayloadFact,
   RendezvousFact,
   RunFacts,
@@ -46,15 +47,14 @@ export interface ReadRun {
 }
 
 /**
- * Undefined if there is nothing of such a run, or it is not wanted: whose it is says the first event, and where that
- * cannot be read the run document. Nothing more is read then.
+ * Undefined if there is nothing of such a run, or it is another tenant's; nothing more is read then.
  *
  * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
  */
 export async function readFacts(
   deps: ReadFactsDeps,
   runId: string,
-  isWanted: (tenantId: string | undefined) => boolean,
+  isWanted: IsWanted,
 ): Promise<ReadRun | undefined> {
   const read = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(runId, (reader) => look(reader, isWanted)),
@@ -64,20 +64,44 @@ export async function readFacts(
   return { facts: { runId, ...read, payloads }, unread };
 }
 
-type Look = Omit<RunFacts, 'runId' | 'payloads'>;
+/** Told of whose the run is; undefined: that cannot be told. */
+export type IsWanted = (tenantId: string | undefined) => boolean;
 
-async function look(
-  reader: RunReader,
-  isWanted: (tenantId: string | undefined) => boolean,
-): Promise<Look | undefined> {
+/** Whether there is such a run, and it is wanted. @throws CairnError UNAVAILABLE */
+export async function isThere(deps: ReadFactsDeps, runId: string, isWanted: IsWanted): Promise<boolean> {
+  const found = await sendUntilKnown(deps, () =>
+    deps.reader.atOneMoment(runId, (reader) => begin(reader, isWanted)),
+  );
+  return found !== undefined;
+}
+
+interface Begun {
+  readonly snapshot: FoundSnapshot | undefined;
+  readonly readAt: number;
+  readonly reading: JournalReading;
+  /** Id of the first event. */
+  readonly first: string | undefined;
+}
+
+/** Whose a run is that may be damaged says its first event, and where that cannot be read the run document. */
+async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | undefined> {
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
+  if (!first && !snapshot) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
   const { identity } = reading.end();
-  if (!first && !snapshot) return undefined;
   if (!isWanted(identity?.tenantId ?? snapshot?.tenantId)) return undefined;
-  const journal = await readJournal(reader, reading, first?.id);
+  return { snapshot, readAt, reading, first: first?.id };
+}
+
+type Look = Omit<RunFacts, 'runId' | 'payloads'>;
+
+async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undefined> {
+  const begun = await begin(reader, isWanted);
+  if (!begun) return undefined;
+  const { snapshot, readAt, reading, first } = begun;
+  const journal = await readJournal(reader, reading, first);
   const { state } = journal;
   return {
     readAt,

@@ -77,6 +77,8 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/runs': viewer('own'),
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
   'GET /v1/runs/{id}': viewer('named'),
+  'GET /v1/runs/{id}/consistency': { least: 'operator', status: 200, reach: 'named' },
+  'POST /v1/runs/{id}/repair': { ...operator('named', {}), idle: true },
   'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),
   'POST /v1/runs/{id}/resume': { ...operator('named', {}, 201), run: 'failed' },
   'POST /v1/runs/{id}/replay': { ...operator('named', {}, 201), run: 'failed' },

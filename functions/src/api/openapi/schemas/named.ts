@@ -4,6 +4,7 @@ import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../rout
 import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
 import { ResolveBody } from '../../routes/effects.ts';
+import { RepairBody } from '../../routes/integrity/repair.ts';
 import { RuntimeBody } from '../../routes/runtime.ts';
 import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
@@ -15,6 +16,7 @@ import { InFlight, Problem } from './common.ts';
 import * as documents from './documents.ts';
 import * as effects from './effects.ts';
 import * as installation from './installation.ts';
+import * as integrity from './integrity.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
 import * as successors from './successors.ts';
@@ -40,8 +42,10 @@ export const NAMED = {
   ...successors,
   ...scheduleAnswers,
   ...installation,
+  ...integrity,
   StartBody,
   CancelBody,
+  RepairBody,
   ResumeBody,
   ReplayBody,
   ForkBody,

@@ -1,0 +1,78 @@
+/** What is wrong with a run, and what a repair changes or refuses, as operators see it. */
+import type { Change, PlaceChange } from '../../core/integrity/plan.ts';
+import { PROBLEMS, type Problem } from '../../core/integrity/problems.ts';
+import { differing, textOf } from '../../core/integrity/same.ts';
+import { cut } from '../../core/run/records.ts';
+import { type Consistency, verdictOf } from '../../operations/integrity/check.ts';
+import type { RepairReport } from '../../operations/integrity/repair.ts';
+import type { View } from './run.ts';
+import { iso } from './values.ts';
+
+/** Problems and changes in one answer; a run of thousands of steps may have as many. `more` counts the rest. */
+const MAX_SHOWN = 200;
+/** Of a value that is shown as it was and as it is to be. */
+const SHOWN_CHARS = 120;
+
+export function consistencyView({ runId, checkedAt, head, problems, unread }: Consistency): View {
+  return {
+    runId,
+    checkedAt: iso(checkedAt),
+    verdict: verdictOf(problems),
+    ...(head === undefined ? {} : { head }),
+    problems: problems.slice(0, MAX_SHOWN).map(problemView),
+    ...moreOf(problems.length),
+    unread: unread.slice(0, MAX_SHOWN).map((id) => `checkpoints/${id}`),
+  };
+}
+
+export function repairView(runId: string, report: RepairReport): View {
+  const { outcome, changes, places, refused, events } = report;
+  const all = [...changes.map(changeView), ...places.map(placeView)];
+  return {
+    runId,
+    outcome,
+    changes: all.slice(0, MAX_SHOWN),
+    ...moreOf(all.length),
+    refused: refused.slice(0, MAX_SHOWN).map(problemView),
+    events: [...events],
+  };
+}
+
+function problemView({ code, severity, healable, subject, evidence }: Problem): View {
+  const { title, help } = PROBLEMS[code];
+  return { code, severity, healable, subject, title, help, evidence };
+}
+
+function changeView(change: Change): View {
+  const { subject, fixes, seen, before, after } = change;
+  const action = after === undefined ? 'delete' : seen === undefined ? 'create' : 'replace';
+  // A checkpoint is found without its output, which is compared by its hash alone.
+  const found =
+    change.kind === 'checkpoint' ? (before as { checkpoint?: object } | undefined)?.checkpoint : before;
+  const members = found && after ? differing(found, after) : [];
+  return {
+    subject,
+    action,
+    fixes: [...fixes],
+    ...(members.length > 0 && found && after
+      ? { differences: members.map((member) => differenceView(member, found, after)) }
+      : {}),
+  };
+}
+
+function differenceView(member: string, before: object, after: object): View {
+  return { member, ...shown('before', before, member), ...shown('after', after, member) };
+}
+
+function shown(side: string, of: object, member: string): View {
+  const value = (of as Record<string, unknown>)[member];
+  return value === undefined ? {} : { [side]: cut(textOf(value), SHOWN_CHARS) };
+}
+
+function placeView({ kind, subject, fixes, waitId }: PlaceChange): View {
+  return { subject, action: kind, fixes: [...fixes], waitId };
+}
+
+function moreOf(count: number): View {
+  return count > MAX_SHOWN ? { more: count - MAX_SHOWN } : {};
+}
