@@ -5,8 +5,8 @@
  * Must not: keep messages; who published comes back.
  */
 import type { Clock } from '../ports/clock.ts';
-import type { BusMessage, EventBus } from '../ports/event-bus.ts';
 import type { Log } from '../ports/log.ts';
+import type { BusMessage, EventBus } from '../ports/runs/event-bus.ts';
 
 /** How long nobody asks after the first failure; doubled with each that follows. */
 const FIRST_PAUSE_MS = 1_000;

@@ -5,9 +5,9 @@
  * Must not: know what a message is about, or decide when it is given up.
  */
 import { type Clock, pause } from '../ports/clock.ts';
-import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/event-bus.ts';
 import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/runs/event-bus.ts';
 
 /** What this adapter needs of `v1.PublisherClient`. */
 export interface PublisherClient {

@@ -5,8 +5,8 @@
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
-import type { EventBus } from '../ports/event-bus.ts';
 import type { Log } from '../ports/log.ts';
+import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 
 export interface DriveAfterDeps {

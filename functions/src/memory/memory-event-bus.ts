@@ -3,7 +3,7 @@
  *
  * Must not: fail, wait or lose answers by itself; a wrapper does that.
  */
-import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/event-bus.ts';
+import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/runs/event-bus.ts';
 
 export class MemoryEventBus implements EventBus {
   readonly #messages: BusMessage[] = [];

@@ -49,7 +49,7 @@ export class MemoryRunStore implements RunStore {
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
-    const { state, events, checkpoints, records, supersedes } = commit;
+    const { state, soft = {}, events, checkpoints, records, supersedes } = commit;
     for (const { record } of records) encodeKey(record.key);
     if (this.#db.runs.has(state.id)) return { kind: 'exists' };
     if (records.some(({ record, replaces }) => this.#db.records.get(record.key)?.version !== replaces)) {
@@ -59,7 +59,7 @@ export class MemoryRunStore implements RunStore {
     const version = this.#db.nextVersion();
     this.#db.runs.set(state.id, {
       snapshot: freeze(state),
-      soft: {},
+      soft: Object.freeze({ ...soft }),
       wakeAt: wakeAt(state),
       version,
       events: events.map(freeze),

@@ -34,6 +34,8 @@ export interface StartRecord {
 
 export interface StartCommit {
   readonly state: RunState;
+  /** For the first drive, where it will publish. */
+  readonly soft?: Pick<SoftState, 'firstEventId'>;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];

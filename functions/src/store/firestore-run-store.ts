@@ -74,10 +74,10 @@ export class FirestoreRunStore implements RunStore {
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
-    const { state, events, checkpoints, records, supersedes } = commit;
+    const { state, soft, events, checkpoints, records, supersedes } = commit;
     const run = this.#paths.run(state.id);
     const batch = this.#newBatch();
-    batch.create(run, encodeNewSnapshot(state));
+    batch.create(run, encodeNewSnapshot(state, soft));
     for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
     for (const checkpoint of checkpoints) {
       batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
@@ -139,10 +139,10 @@ export class FirestoreRunStore implements RunStore {
     assertSoundTouch(touch);
     const run = this.#paths.run(touch.runId);
     try {
-      const { writeTime } = await call(`touch of run ${touch.runId}`, () =>
-        run.update(encodeSnapshotUpdate(touch), lastUpdateTime(touch.seen)),
-      );
-      return { kind: 'touched', snapshotVersion: versionOf(writeTime) };
+      const batch = this.#newBatch();
+      batch.update(run, encodeSnapshotUpdate(touch), lastUpdateTime(touch.seen));
+      const [written] = await call(`touch of run ${touch.runId}`, () => batch.commit());
+      return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
     } catch (error) {
       if (isStale(error)) return { kind: 'stale' };
       throw error;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventView } from '../../../functions/src/api/views/documents.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { MemoryEventBus } from '../../../functions/src/memory/memory-event-bus.ts';
-import type { BusMessage, EventBus } from '../../../functions/src/ports/event-bus.ts';
+import type { BusMessage, EventBus } from '../../../functions/src/ports/runs/event-bus.ts';
 import { World } from '../../support/world.ts';
 
 export const MINUTE = 60_000;

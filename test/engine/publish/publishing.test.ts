@@ -22,8 +22,12 @@ const cancel = (world: World, runId: string) =>
   cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
 
 /** Each event of the run arrived, once and in order, as the API shows it. */
-async function expectAll(world: World, bus: MemoryEventBus, runId: string): Promise<void> {
-  const arrived = bus.messages(runId);
+async function expectAll(
+  world: World,
+  bus: MemoryEventBus,
+  runId: string,
+  arrived = bus.messages(runId),
+): Promise<void> {
   const { head } = stored(world, runId).snapshot;
   expect(arrived.map(({ attributes }) => Number(attributes.seq))).toEqual(
     Array.from({ length: head }, (_, i) => i + 1),
@@ -75,13 +79,13 @@ describe('the events of a run', () => {
     for (const { text } of bus.messages(runId)) expect(text).not.toContain('output"');
   });
 
-  test('cost a short run one write and one read, and a wait one write', async () => {
+  test('cost a run one write at its end and one at a wait, and no read', async () => {
     const more = async (type: string) => {
       const [off, on] = [await callsOf(type), await callsOf(type, new MemoryEventBus())];
       return Object.fromEntries(Object.keys(on).map((name) => [name, (on[name] ?? 0) - (off[name] ?? 0)]));
     };
-    expect(await more('chain')).toEqual({ load: 0, commit: 0, touch: 1, readEvents: 1 });
-    expect(await more('asking')).toEqual({ load: 0, commit: 0, touch: 1, readEvents: 1 });
+    expect(await more('chain')).toEqual({ load: 0, commit: 0, touch: 1 });
+    expect(await more('asking')).toEqual({ load: 0, commit: 0, touch: 1 });
   });
 
   test('leave no trace in a run where they are not published', async () => {
@@ -200,7 +204,8 @@ describe('a bus that is down', () => {
     expect(stored(world, runId).snapshot.status).toBe('cancelled');
     bus.down = false;
     await world.run();
-    await expectAll(world, bus, runId);
+    // Two drives may come for it at once, and both publish.
+    await expectAll(world, bus, runId, firstArrivals(bus, runId));
   });
 });
 

@@ -186,6 +186,8 @@ export interface SoftState {
   readonly publishedSeq?: number;
   /** The bus would not take them: by when it must have been asked again. */
   readonly publishDueAt?: number;
+  /** Id of the first event, from which whoever publishes it makes it again (`first-event.ts`). */
+  readonly firstEventId?: string;
   /** What the bodies under way last said of themselves. */
   readonly inFlight?: readonly Progress[];
 }

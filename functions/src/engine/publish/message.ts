@@ -2,7 +2,7 @@
 import type { RunEvent } from '../../core/run/events.ts';
 import { readable } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { BusMessage } from '../../ports/event-bus.ts';
+import type { BusMessage } from '../../ports/runs/event-bus.ts';
 
 /** What a message says of its run. */
 export type PublishedRun = Pick<RunState, 'id' | 'tenantId' | 'type' | 'traceId'>;

@@ -6,15 +6,17 @@
  * Must not: hold up or fail the drive, whatever the bus does.
  */
 import type { RunEvent } from '../../core/run/events.ts';
+import { firstEventOf } from '../../core/run/first-event.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { Follower } from '../../journal/run-journal.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
-import type { BusMessage, EventBus } from '../../ports/event-bus.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import { messageOf, type PublishedRun } from './message.ts';
+import type { BusMessage, EventBus } from '../../ports/runs/event-bus.ts';
+import { messageOf } from './message.ts';
 
 /** How long an event waits for others: most runs are over before, and are published at once. */
-export const LINGER_MS = 250;
+export const LINGER_MS = 1_000;
 /** Events kept at hand; more are read from the journal when their turn comes. They are a few hundred bytes each. */
 const MAX_HELD = 1_000;
 /** Events of a request. Pub/Sub takes 1,000. */
@@ -30,7 +32,9 @@ export interface RunPublisherParams {
   readonly store: Pick<RunStore, 'readEvents'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly run: PublishedRun;
+  readonly run: RunState;
+  /** Where it is known. */
+  readonly firstEventId: string | undefined;
   /** Events up to this seq are published. */
   readonly publishedSeq: number;
   /** Events up to this seq are durable. */
@@ -151,9 +155,20 @@ export class RunPublisher implements Follower {
     const { store, run } = this.#params;
     const from = this.#publishedSeq + 1;
     const held = this.#held[0]?.seq ?? this.#head + 1;
+    const first = from === 1 && held === 2 ? this.#firstEvent() : undefined;
+    if (first) return [first];
     if (held <= from) return this.#held.filter(({ seq }) => seq >= from).slice(0, MAX_BATCH);
     const read = await store.readEvents(run.id, this.#publishedSeq, Math.min(held - from, MAX_BATCH));
     if (read.length === 0) throw new Error(`run ${run.id} has no event ${from}`);
     return read;
+  }
+
+  /** By what the second says of its hash. */
+  #firstEvent(): RunEvent | undefined {
+    const { run, firstEventId } = this.#params;
+    const hash = this.#held[0]?.prevHash;
+    return firstEventId === undefined || hash === undefined
+      ? undefined
+      : firstEventOf(run, firstEventId, hash);
   }
 }

@@ -7,8 +7,8 @@
 import { taskName } from '../../core/encoding/task-name.ts';
 import { isOver, owesEvents, type RunState } from '../../core/run/state.ts';
 import { READY_GRACE_MS, wakeAt } from '../../core/run/wake.ts';
-import type { EventBus } from '../../ports/event-bus.ts';
 import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
+import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { EngineDeps } from '../deps.ts';
 import { RunPublisher } from './run-publisher.ts';
 
@@ -38,6 +38,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
     clock,
     log,
     run: state,
+    firstEventId: soft.firstEventId,
     publishedSeq,
     head: state.head,
   });

@@ -25,7 +25,7 @@ export interface Draft {
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function draftRun({ clock, random }: StartDeps, request: StartRequest): Draft {
+export function draftRun({ clock, random, bus }: StartDeps, request: StartRequest): Draft {
   const { workflow, trigger, tenantId, environment, lineage } = request;
   const { hash: inputHash, input, carried, payload } = inputOf(request);
   const runId = request.runId ?? random.runId();
@@ -67,7 +67,12 @@ export function draftRun({ clock, random }: StartDeps, request: StartRequest): D
     threadId,
     createdAt: new Date(event.at).toISOString(),
   };
-  const commit = { state, events: [event], checkpoints: checkpoint ? [checkpoint] : [] };
+  const commit = {
+    state,
+    ...(bus ? { soft: { firstEventId: event.id } } : {}),
+    events: [event],
+    checkpoints: checkpoint ? [checkpoint] : [],
+  };
   return { commit, response, now, ...optional('payload', payload) };
 }
 

@@ -10,12 +10,12 @@ import type {
 } from '../../core/run/events.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EventBus } from '../../ports/event-bus.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore, Supersedes } from '../../ports/run-store.ts';
+import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import type { RecentStarts } from './recent-starts.ts';
 

@@ -5,9 +5,9 @@
 import { FusedBus } from '../../bus/fused-bus.ts';
 import { type PublisherClient, PubsubEventBus } from '../../bus/pubsub-event-bus.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EventBus } from '../../ports/event-bus.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
+import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { Settings } from '../params.ts';
 
 export interface LazyBusOptions {

@@ -135,6 +135,7 @@ const soft = documentCodec<SoftState>({
   obligationsMet: optional(flag),
   publishedSeq: optional(integer),
   publishDueAt: optional(time),
+  firstEventId: optional(text),
   inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
 });
 
@@ -148,9 +149,10 @@ export const SNAPSHOT_NAMES: readonly string[] = [
 ];
 
 /** The run document of a run that begins. */
-export function encodeNewSnapshot(state: RunState): Members {
+export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
   const at = wakeAt(state);
   return {
+    ...(begun === undefined ? {} : { soft: soft.encode(begun) }),
     ...fixed.encode(state),
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),

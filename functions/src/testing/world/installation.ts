@@ -20,9 +20,9 @@ import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-sto
 import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
-import type { EventBus } from '../../ports/event-bus.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
+import type { EventBus } from '../../ports/runs/event-bus.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Message, PubSub, type Subscription } from '@google-cloud/pubsub';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CloudProcess, control, getJson, startCloudProcess } from '../../local/cloud-process.ts';
-import { ended, eventually, look, startRun } from './support.ts';
+import { type CloudProcess, control, getJson, startCloudProcess } from '../../../local/cloud-process.ts';
+import { ended, eventually, look, startRun } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -23,7 +23,7 @@ describe('Pub/Sub, through the client that everybody uses', () => {
   beforeAll(async () => {
     cloud = await startCloudProcess({
       data: 'memory',
-      functionsModule: join(import.meta.dirname, 'fixtures/message-functions.ts'),
+      functionsModule: join(import.meta.dirname, '../fixtures/message-functions.ts'),
     });
     process.env.PUBSUB_EMULATOR_HOST = cloud.ready.pubsub;
     client = new PubSub({ projectId: cloud.ready.projectId });

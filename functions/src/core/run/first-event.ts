@@ -1,0 +1,55 @@
+/**
+ * The first event of a run says nothing but its id that its state does not say, so whoever has both can make it again
+ * instead of reading it.
+ */
+import { emptyChain, seal } from './chain.ts';
+import type { RunEvent, RunIdentity, Trigger } from './events.ts';
+import type { RunState } from './state.ts';
+import type { Initiator } from './status.ts';
+
+/** Who starts runs by this trigger. */
+function initiatorOf({ source, userId }: Trigger): Initiator {
+  if (source === 'webhook') return 'webhook';
+  return userId ? 'user' : 'system';
+}
+
+/** Every member there is: one that were missing here would make another hash, and the event would be read. */
+const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
+  tenantId: true,
+  environment: true,
+  type: true,
+  planVersion: true,
+  threadId: true,
+  repoId: true,
+  prId: true,
+  prUrl: true,
+  trigger: true,
+  idempotencyKey: true,
+  a2aCorrelationId: true,
+  traceId: true,
+  inputHash: true,
+  input: true,
+  rootRunId: true,
+  resumedFrom: true,
+  source: true,
+  effectScopes: true,
+  parent: true,
+  versions: true,
+};
+
+/** The event of that id, if this is its hash; undefined: it was made in another way, and must be read. */
+export function firstEventOf(state: RunState, id: string, hash: string): RunEvent | undefined {
+  const members = Object.entries(state).filter(([name]) => Object.hasOwn(IDENTITY, name));
+  const data = Object.fromEntries(members) as unknown as RunIdentity;
+  const { userId } = data.trigger;
+  const event = seal(
+    {
+      type: 'run_created',
+      initiator: initiatorOf(data.trigger),
+      data,
+      ...(userId === undefined ? {} : { actor: userId }),
+    },
+    { chain: emptyChain(state.id), id, now: state.createdAt },
+  );
+  return event.hash === hash ? event : undefined;
+}
