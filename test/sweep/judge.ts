@@ -55,7 +55,7 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   const [repeated] = stage.repeated;
   if (repeated !== undefined)
     return { kind: 'repeated', why: `a body of ${repeated} began after its success` };
-  const [duplicated] = duplicatesIn(performance);
+  const [duplicated] = duplicatesIn(performance, expected);
   if (duplicated !== undefined) return { kind: 'duplicated', why: `'${duplicated}' took place twice` };
   if (failure) return { kind: stuck ? 'stuck' : 'different', why: failure.message };
   const actual = outcomeOf(performance);
@@ -71,15 +71,25 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
 }
 
-/** Outside actions that took place more than once, whatever the key. */
-export function duplicatesIn({ receiver }: Performance): string[] {
-  const all = receiver.applied.map(({ what }) => what);
-  return all.filter((what, at) => all.indexOf(what) !== at);
+/** Outside actions that took place more often than when nothing goes wrong, and those that only then take place twice. */
+export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcome, 'actions'>): string[] {
+  const left = new Map<string, number>();
+  for (const what of actions) left.set(what, (left.get(what) ?? 0) + 1);
+  return receiver.applied.flatMap(({ what }) => {
+    const more = (left.get(what) ?? 1) - 1;
+    left.set(what, more);
+    return more < 0 ? [what] : [];
+  });
 }
 
-/** Outside actions that never took place, and do when nothing goes wrong. */
+/** Outside actions that took place less often than when nothing goes wrong. */
 export function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
-  return actions.filter((what) => !receiver.applied.some((one) => one.what === what));
+  const done = receiver.applied.map(({ what }) => what);
+  return actions.filter((what) => {
+    const at = done.indexOf(what);
+    if (at >= 0) done.splice(at, 1);
+    return at < 0;
+  });
 }
 
 /** Of runs that act outside: attempts, questions and answers are as what went wrong makes them, ends are not. */

@@ -55,6 +55,7 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'rootRunId',
   'threadId',
   'announced',
+  'checkpoint',
   'result',
 ]);
 

@@ -20,6 +20,13 @@ const AGAIN_MS = 1_000;
 /** A client that gets no definite answer in so many tries never will. */
 const MAX_TRIES = 20;
 
+/** The runs as they stand. */
+export interface Runs {
+  /** The one that the scenario is about. */
+  readonly main: RunState | undefined;
+  readonly all: readonly RunState[];
+}
+
 interface Acting {
   readonly operation: Operation;
   /** In which process its request is served. */
@@ -84,8 +91,8 @@ export class Outside {
   }
 
   /** Lets the first act whose moment has come; false if it has for nobody. */
-  act(process: Process, now: number, run: RunState | undefined): boolean {
-    const view = this.#view(run);
+  act(process: Process, now: number, { main, all }: Runs): boolean {
+    const view = this.#view(main, all);
     const next = this.#acting.find(
       (acting) =>
         acting.by === undefined &&
@@ -134,9 +141,13 @@ export class Outside {
     acting.answer = error === undefined ? JSON.stringify(answer ?? null) : codeOf(error);
   }
 
-  #view(run: RunState | undefined): View {
+  #view(run: RunState | undefined, all: readonly RunState[]): View {
     const answers = this.answers;
     return viewOf(run, {
+      asksAboutEffect: all.some(
+        ({ status, waits }) =>
+          status === 'awaiting_approval' && waits.some(({ effectId }) => effectId !== undefined),
+      ),
       isRunning: (stepId) => this.#stage.isRunning(stepId),
       wasAnswered: (operation) => answers.has(operation),
     });
@@ -144,7 +155,10 @@ export class Outside {
 }
 
 /** What can be seen of a run, and of what is known of it besides. */
-export function viewOf(run: RunState | undefined, known: Pick<View, 'isRunning' | 'wasAnswered'>): View {
+export function viewOf(
+  run: RunState | undefined,
+  known: Pick<View, 'isRunning' | 'wasAnswered' | 'asksAboutEffect'>,
+): View {
   return {
     run,
     waitsAt: (stepId) => run?.waits.some(({ execution }) => execution.stepId === stepId) ?? false,

@@ -195,7 +195,8 @@ export class Performance {
   }
 
   #actOutside(): boolean {
-    return this.outside.act(this.#process, this.world.clock.now(), this.#mainRun());
+    const all = [...this.world.db.runs.values()].map(({ snapshot }) => snapshot);
+    return this.outside.act(this.#process, this.world.clock.now(), { main: this.#mainRun(), all });
   }
 
   #tickScan(): boolean {

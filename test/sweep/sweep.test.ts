@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Bindings } from '../../functions/src/engine/define/bindings.ts';
 import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
 import type { Rendezvous } from '../../functions/src/ports/rendezvous-store.ts';
 import type { JournalCommit, StartCommit } from '../../functions/src/ports/run-store.ts';
@@ -133,6 +134,42 @@ describe('the sweep finds out', () => {
     );
     expect(totals.recovered).toBeLessThan(totals.crashPoints);
     expect(kinds.has('stuck')).toBe(true);
+  });
+
+  test('a ledger that does not remember: what was done is done again', async () => {
+    const { totals, kinds } = await verdicts(
+      named('effect-external_action-not_supported'),
+      (deps) => ({
+        ...deps,
+        effects: intercept(deps.effects, async ({ method }, proceed) =>
+          method === 'rowsOf' ? [] : method === 'read' ? undefined : proceed(),
+        ),
+        store: intercept(deps.store, ({ method, args }, proceed) => {
+          const commit = args[0] as JournalCommit;
+          if (method !== 'commit' || !commit.effects) return proceed();
+          const { effects: _, ...rest } = commit;
+          return deps.store.commit(rest);
+        }),
+      }),
+      3,
+    );
+    expect(kinds).toContain('duplicated');
+    expect(totals.duplicateEffects).toBeGreaterThan(0);
+  });
+
+  test('a receiver that says it has acted, and has not', async () => {
+    const { totals, kinds } = await verdicts(
+      named('effect-external_action-required'),
+      (deps) => ({
+        ...deps,
+        bindings: new Bindings(
+          deps.bindings.all.map((binding) => ({ ...binding, call: async () => ({ id: 'hello' }) })),
+        ),
+      }),
+      7,
+    );
+    expect(kinds).toEqual(new Set(['dropped']));
+    expect(totals.silentlyDropped).toBe(totals.crashPoints);
   });
 
   test('a store that loses what a run owes to its parent', async () => {

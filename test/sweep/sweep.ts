@@ -68,7 +68,7 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
       else findings.push({ scenario: scenario.name, point, where: describePoint(planned, calls), verdict });
       if (verdict.kind === 'lost') totals.lost += 1;
       if (verdict.kind === 'stuck') totals.stuck += 1;
-      totals.duplicateEffects += duplicatesIn(performance).length;
+      totals.duplicateEffects += duplicatesIn(performance, expected).length;
       if (verdict.kind === 'dropped') totals.silentlyDropped += 1;
       totals.repeatedCompletedSteps += performance.stage.repeated.length;
     }

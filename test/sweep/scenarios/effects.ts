@@ -1,30 +1,32 @@
 /** Bodies that act outside, over receivers of every nature; a person who knows answers whenever somebody must. */
 import { z } from 'zod';
-import type { Idempotency } from '../../../functions/src/core/effects/effect.ts';
+import { type Idempotency, REPLAY_POLICIES } from '../../../functions/src/core/effects/effect.ts';
 import { Fatal } from '../../../functions/src/core/errors.ts';
 import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { type Bound, capable, type Nature } from '../receiver.ts';
 import type { Ending, Operation, Scenario, Stage } from '../scenario.ts';
-import { clearsUp } from './operations.ts';
+import { clearsUp, succeeds } from './operations.ts';
 
 const input = z.object({});
 const retry = { maxAttempts: 4, initialMs: 100 };
 
-/** As often as anybody may have to ask. */
-const person: readonly Operation[] = ['first', 'second', 'third'].map((time, i) =>
-  clearsUp({
-    name: `clear up, the ${time} time`,
-    ...(i === 0
-      ? {}
-      : {
-          when: (view) => view.wasAnswered(`clear up, the ${['first', 'second'][i - 1]} time`) && asks(view),
-        }),
-  }),
-);
+const TIMES = ['first', 'second', 'third', 'fourth'] as const;
 
-function asks({ run }: Parameters<Operation['when']>[0]): boolean {
-  return run?.status === 'awaiting_approval' && run.waits.some(({ effectId }) => effectId !== undefined);
+/** As often as anybody may have to ask; `certain` of them also when nothing goes wrong. */
+function person(certain = 0): readonly Operation[] {
+  return TIMES.map((time, i) =>
+    clearsUp({
+      name: nameOf(time),
+      when: (view) =>
+        view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
+      ...(i < certain ? {} : { onlyDisturbed: true }),
+    }),
+  );
+}
+
+function nameOf(time: string): string {
+  return `clear up, the ${time} time`;
 }
 
 interface Sketch {
@@ -47,7 +49,7 @@ function scenarioOf({ name, nature, workflow, ends, more }: Sketch): Scenario {
     effects: [bound],
     workflows: (stage) => [workflow(stage, bound)],
     start: { type: 'posting' },
-    operations: person,
+    operations: person(),
     ends: ends ?? { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
     ...more,
   };
@@ -167,9 +169,23 @@ const reads: readonly Scenario[] = (['none', 'read'] as const).map((sideEffects)
   }),
 );
 
+/** What each policy makes of an action that was recorded before, over receivers of every nature. */
+const replays: readonly Scenario[] = REPLAY_POLICIES.flatMap((replayPolicy) =>
+  IDEMPOTENCY.map((idempotency) =>
+    scenarioOf({
+      name: `effect-replay-${replayPolicy}-${idempotency}`,
+      nature: { replayPolicy, idempotency },
+      workflow: once,
+      ends: { status: 'completed', others: ['posting: completed'] },
+      more: { operations: [succeeds('replay'), ...person(replayPolicy === 'require_human' ? 1 : 0)] },
+    }),
+  ),
+);
+
 export const effectScenarios: readonly Scenario[] = [
   ...natures,
   ...reads,
+  ...replays,
   scenarioOf({ name: 'effects-several', workflow: several }),
   scenarioOf({ name: 'effects-several-lookup', nature: { withLookup: true }, workflow: several }),
   scenarioOf({ name: 'effects-items', workflow: items }),

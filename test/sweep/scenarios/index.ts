@@ -11,6 +11,7 @@ import { operatorScenarios } from './operators.ts';
 import { plainScenarios } from './plain.ts';
 import { publishedOf } from './published.ts';
 import { sleepScenarios } from './sleeps.ts';
+import { successorScenarios } from './successors.ts';
 
 const quiet: readonly Scenario[] = [
   ...plainScenarios,
@@ -23,6 +24,7 @@ const quiet: readonly Scenario[] = [
   ...childScenarios,
   ...operatorScenarios,
   ...effectScenarios,
+  ...successorScenarios,
 ];
 
 export const scenarios: readonly Scenario[] = [...quiet, ...publishedOf(quiet)];

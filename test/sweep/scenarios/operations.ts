@@ -1,5 +1,9 @@
 /** What people and programs do to the runs of the scenarios, as operations that can be repeated. */
 
+import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
+import { CairnError } from '../../../functions/src/core/errors.ts';
+import type { SuccessorMode } from '../../../functions/src/core/run/events.ts';
+import { isOver } from '../../../functions/src/core/run/state.ts';
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
@@ -8,6 +12,8 @@ import { deliverEvent } from '../../../functions/src/operations/events/deliver-e
 import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
 import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
 import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
+import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
+import type { ProcessDeps } from '../process.ts';
 import type { Client, Operation, View } from '../scenario.ts';
 
 type When = (view: View) => boolean;
@@ -120,26 +126,58 @@ export function holds(
   ];
 }
 
-/** What a person says of an effect after a look at the receiver: the truth, whenever somebody asks. */
+/**
+ * What a person says of an effect after a look at the receiver: the truth, whenever somebody asks; and that what was done
+ * before may be done once more.
+ */
 export function clearsUp(more: Partial<Operation> = {}): Operation {
   return {
     name: 'clear up an effect',
-    onlyDisturbed: true,
-    when: ({ run }) =>
-      run?.status === 'awaiting_approval' && run.waits.some(({ effectId }) => effectId !== undefined),
-    act: async ({ deps, runId, tenantId, receiver }) => {
-      const { items } = await deps.effects.listOfRun(runId, { limit: 100 });
-      const isAsked = items.find(
-        ({ status, blockedBy, resolution }) => status === 'blocked' && blockedBy === 'doubt' && !resolution,
-      );
-      const row = isAsked ?? items.findLast(({ resolution }) => resolution?.by === ACTOR);
+    when: (view) => view.asksAboutEffect,
+    act: async ({ deps, tenantId, receiver }) => {
+      const row = await questionOf(deps, tenantId);
       if (!row) return 'nobody asks';
-      const { effectId, idempotencyKey } = row;
-      const said = receiver.hasActed(idempotencyKey)
-        ? { outcome: 'recorded' as const, result: { id: requestOf(row.requestText) } }
-        : { outcome: 're-execute' as const };
-      await resolveEffect(deps, { runId, tenantId, effectId, actor: ACTOR, ...said });
+      const { effectId, runId, idempotencyKey, blockedBy, resolution, requestText } = row;
+      const isDone = blockedBy !== 'policy' && receiver.hasActed(idempotencyKey);
+      const wasSaid = resolution?.outcome ?? (isDone ? 'recorded' : 're-execute');
+      const result = wasSaid === 'recorded' ? { result: { id: requestOf(requestText) } } : {};
+      await resolveEffect(deps, { runId, tenantId, effectId, actor: ACTOR, outcome: wasSaid, ...result });
       return 'cleared up';
+    },
+    ...more,
+  };
+}
+
+/** What is asked about, or what this person was heard about last. */
+async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
+  const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
+  let heard: EffectRecord | undefined;
+  for (const { id, waits } of runs) {
+    const { items } = await deps.effects.listOfRun(id, { limit: 100 });
+    const asked = items.find(({ effectId }) => waits.some((wait) => wait.effectId === effectId));
+    if (asked) return asked;
+    heard ??= items.findLast(({ resolution }) => resolution?.by === ACTOR);
+  }
+  return heard;
+}
+
+/** Makes a successor of the run as soon as it has ended. */
+export function succeeds(mode: SuccessorMode, more: Partial<Operation> = {}): Operation {
+  return {
+    name: mode,
+    when: ({ run }) => run !== undefined && isOver(run),
+    act: async ({ deps, runId, tenantId }) => {
+      const outcome = await startSuccessor(deps, {
+        runId,
+        tenantId,
+        mode,
+        actor: ACTOR,
+        key: `api:${ACTOR}:${mode}`,
+        requestHash: mode,
+        force: false,
+      });
+      if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'in flight');
+      return mode;
     },
     ...more,
   };

@@ -116,6 +116,8 @@ export class Audience {
     if (part.runId === '') return this.#startOne(part);
     part.state = (await this.#store.load(part.runId).catch(() => undefined))?.state ?? part.state;
     const view = viewOf(part.state, {
+      // Nothing that is performed here acts outside.
+      asksAboutEffect: false,
       isRunning: (stepId) =>
         notesIn(this.#notes).some(({ runId, key }) => runId === part.runId && key.startsWith(`${stepId}@`)),
       wasAnswered: (operation) => part.answered.has(operation),
