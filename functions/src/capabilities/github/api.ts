@@ -4,15 +4,20 @@
  *
  * Must not: repeat a request by itself; the engine does, and knows whether it may.
  */
-import type { request } from '@octokit/request';
 import { NotApplied, RetryAt } from '../../core/errors.ts';
 import type { Found } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
 import { type Answer, judged, limitEnd } from './refusal.ts';
 
-/** Typed by the route: `octokit('POST /repos/{owner}/…', {…})`. */
-export type Octokit = typeof request;
+/**
+ * A request as GitHub's documentation writes it: `POST /repos/{owner}/{repo}/…`, and what belongs into the braces, the query or
+ * the body. Octokit's own type of it describes all of GitHub, which every compilation would pay for; answers are checked anyway.
+ */
+type Octokit = (
+  route: string,
+  parameters: Readonly<Record<string, unknown>>,
+) => Promise<{ readonly status: number; readonly data: unknown }>;
 
 export interface GithubOptions {
   /** E.g. `https://api.github.com`, without a slash at the end. */
@@ -31,14 +36,22 @@ const SETTLE_MS = 15_000;
 /** Twice what GitHub takes at most. */
 const TIMEOUT_MS = 20_000;
 const API_VERSION = '2022-11-28';
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 
-type Ask<T> = (octokit: Octokit) => Promise<{ readonly data: T }>;
-
-interface Asked {
+export interface Asked {
   /** In words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
+  /** As GitHub's documentation names it. */
+  readonly route: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface Sought<T> extends Asked {
+  readonly maxPages: number;
+  /** The things on a page, checked. */
+  readonly itemsOf: (data: unknown) => readonly T[];
+  readonly isIt: (item: T) => boolean;
 }
 
 export class GithubApi {
@@ -49,18 +62,18 @@ export class GithubApi {
   }
 
   /** A request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
-  async act<T>(asked: Asked, ask: Ask<T>): Promise<T> {
+  async act(asked: Asked): Promise<unknown> {
     try {
-      return await this.#send(asked, ask);
+      return await this.#send(asked);
     } catch (error) {
       throw this.#judged(asked, error);
     }
   }
 
   /** The same, where a refusal can mean that all is as it was to be. */
-  async ensure(asked: Asked, ask: Ask<unknown>, isSo: (refusal: Answer) => boolean): Promise<void> {
+  async ensure(asked: Asked, isSo: (refusal: Answer) => boolean): Promise<void> {
     try {
-      await this.#send(asked, ask);
+      await this.#send(asked);
     } catch (error) {
       const answer = answerOf(error);
       if (!answer || !isSo(answer)) throw this.#judged(asked, error);
@@ -68,9 +81,9 @@ export class GithubApi {
   }
 
   /** A request that changes nothing. @throws RetryAt while GitHub's limits allow none, Error otherwise */
-  async read<T>(asked: Asked, ask: Ask<T>): Promise<T> {
+  async read(asked: Asked): Promise<unknown> {
     try {
-      return await this.#send(asked, ask);
+      return await this.#send(asked);
     } catch (error) {
       const answer = answerOf(error);
       // What a read did not do is no matter; only that nothing was learnt.
@@ -87,16 +100,10 @@ export class GithubApi {
    *
    * @throws Error if it is not among the first `maxPages` pages: then nobody can say that it is not there
    */
-  async findIn<T>(
-    { maxPages, ...asked }: Asked & { readonly maxPages: number },
-    ask: (
-      octokit: Octokit,
-      page: { readonly per_page: number; readonly page: number },
-    ) => ReturnType<Ask<T[]>>,
-    isIt: (item: T) => boolean,
-  ): Promise<T | undefined> {
+  async findIn<T>({ maxPages, itemsOf, isIt, ...asked }: Sought<T>): Promise<T | undefined> {
     for (let page = 1; page <= maxPages; page += 1) {
-      const items = await this.read(asked, (octokit) => ask(octokit, { per_page: PAGE_SIZE, page }));
+      const parameters = { ...asked.parameters, per_page: PAGE_SIZE, page };
+      const items = itemsOf(await this.read({ ...asked, parameters }));
       const found = items.find(isIt);
       if (found !== undefined || items.length < PAGE_SIZE) return found;
     }
@@ -118,7 +125,7 @@ export class GithubApi {
     return answer ? judged(what, answer, this.#options.clock.now()) : error;
   }
 
-  async #send<T>({ what, signal }: Asked, ask: Ask<T>): Promise<T> {
+  async #send({ what, signal, route, parameters }: Asked): Promise<unknown> {
     const { baseUrl, token, clock } = this.#options;
     const bearer = await token();
     if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
@@ -140,12 +147,11 @@ export class GithubApi {
         redirect: 'manual',
         log: SILENT,
       },
-    });
+    }) as unknown as Octokit;
     try {
-      const answer = await ask(octokit);
+      const { status, data } = await octokit(route, parameters);
       // Octokit takes a redirect for a success.
-      const { status, data } = answer as { status?: number; data: T };
-      if (status !== undefined && status >= 300)
+      if (status >= 300)
         throw new NotApplied(`GitHub answered ${status} to ${what}: it has moved`, { final: true });
       return data;
     } catch (error) {

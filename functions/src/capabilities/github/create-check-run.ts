@@ -36,8 +36,17 @@ export const createCheckRun = defineCapability({
     summary: z.string().max(MAX_TEXT_CHARS),
     detailsUrl: z.url({ protocol: /^https?$/ }).optional(),
   }),
-  response: z.object({ id: z.number(), url: z.string() }),
+  /** Without a link where GitHub gives none. */
+  response: z.object({ id: z.number(), url: z.string().nullable() }),
 });
+
+/** The part of GitHub's check run that is used. */
+const CheckRun = z.object({
+  id: z.number(),
+  html_url: z.string().nullable(),
+  external_id: z.string().nullish(),
+});
+const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
 
 export function createCheckRunBinding(api: GithubApi): Binding {
   return defineBinding(createCheckRun, {
@@ -46,8 +55,11 @@ export function createCheckRunBinding(api: GithubApi): Binding {
       { repository, sha, name, conclusion, title, summary, detailsUrl },
       { idempotencyKey, signal },
     ) {
-      const made = await api.act({ what: `a check run of ${repository}@${sha}`, signal }, (octokit) =>
-        octokit('POST /repos/{owner}/{repo}/check-runs', {
+      const made = await api.act({
+        what: `a check run of ${repository}@${sha}`,
+        signal,
+        route: 'POST /repos/{owner}/{repo}/check-runs',
+        parameters: {
           ...ownerAndRepo(repository),
           head_sha: sha,
           name,
@@ -56,33 +68,28 @@ export function createCheckRunBinding(api: GithubApi): Binding {
           conclusion,
           output: { title, summary },
           ...(detailsUrl === undefined ? {} : { details_url: detailsUrl }),
-        }),
-      );
-      return createCheckRun.response.parse({ id: made.id, url: made.html_url });
+        },
+      });
+      return responseOf(CheckRun.parse(made));
     },
     lookup({ repository, sha, name }, { idempotencyKey, signal }) {
       return api.settled(signal, async () => {
-        const there = await api.findIn(
-          { what: `the check runs of ${repository}@${sha}`, signal, maxPages: MAX_PAGES },
-          async (octokit, page) => {
-            const answer = await octokit('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
-              ...ownerAndRepo(repository),
-              ref: sha,
-              check_name: name,
-              // Not only the newest of each name.
-              filter: 'all',
-              ...page,
-            });
-            return { ...answer, data: answer.data.check_runs };
-          },
-          ({ external_id: id }) => id === idempotencyKey,
-        );
-        if (!there) return { found: false };
-        return {
-          found: true,
-          response: createCheckRun.response.parse({ id: there.id, url: there.html_url }),
-        };
+        const there = await api.findIn({
+          what: `the check runs of ${repository}@${sha}`,
+          signal,
+          route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+          // Not only the newest of each name.
+          parameters: { ...ownerAndRepo(repository), ref: sha, check_name: name, filter: 'all' },
+          maxPages: MAX_PAGES,
+          itemsOf: (data) => CheckRuns.parse(data).check_runs,
+          isIt: ({ external_id: id }) => id === idempotencyKey,
+        });
+        return there ? { found: true, response: responseOf(there) } : { found: false };
       });
     },
   });
+}
+
+function responseOf({ id, html_url: url }: z.output<typeof CheckRun>) {
+  return { id, url };
 }

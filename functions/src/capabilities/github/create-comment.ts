@@ -27,37 +27,48 @@ export const createComment = defineCapability({
   response: z.object({ id: z.number(), url: z.string() }),
 });
 
+/** The part of GitHub's comment that is used. */
+const Comment = z.object({ id: z.number(), html_url: z.string(), body: z.string().nullish() });
+const Comments = z.array(Comment);
+
+const ROUTE = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
+
 export function createCommentBinding(api: GithubApi): Binding {
   return defineBinding(createComment, {
     id: 'github.create-comment.octokit',
     async call({ repository, number, body }, { idempotencyKey, signal }) {
-      const made = await api.act({ what: `a comment on ${repository}#${number}`, signal }, (octokit) =>
-        octokit('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+      const made = await api.act({
+        what: `a comment on ${repository}#${number}`,
+        signal,
+        route: `POST ${ROUTE}`,
+        parameters: {
           ...ownerAndRepo(repository),
           issue_number: number,
           body: `${body}\n\n${markerOf(idempotencyKey)}`,
-        }),
-      );
-      return createComment.response.parse({ id: made.id, url: made.html_url });
+        },
+      });
+      return responseOf(Comment.parse(made));
     },
     lookup({ repository, number }, { idempotencyKey, signal }) {
       const marker = markerOf(idempotencyKey);
       return api.settled(signal, async () => {
-        const there = await api.findIn(
-          { what: `the comments of ${repository}#${number}`, signal, maxPages: MAX_PAGES },
-          (octokit, page) =>
-            octokit('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
-              ...ownerAndRepo(repository),
-              issue_number: number,
-              ...page,
-            }),
-          ({ body }) => body?.includes(marker) === true,
-        );
-        if (!there) return { found: false };
-        return { found: true, response: createComment.response.parse({ id: there.id, url: there.html_url }) };
+        const there = await api.findIn({
+          what: `the comments of ${repository}#${number}`,
+          signal,
+          route: `GET ${ROUTE}`,
+          parameters: { ...ownerAndRepo(repository), issue_number: number },
+          maxPages: MAX_PAGES,
+          itemsOf: (data) => Comments.parse(data),
+          isIt: ({ body }) => body?.includes(marker) === true,
+        });
+        return there ? { found: true, response: responseOf(there) } : { found: false };
       });
     },
   });
+}
+
+function responseOf({ id, html_url: url }: z.output<typeof Comment>) {
+  return { id, url };
 }
 
 function markerOf(idempotencyKey: string): string {

@@ -31,18 +31,21 @@ export const addLabels = defineCapability({
   response: z.object({ labels: z.array(z.string()) }),
 });
 
+const Named = z.array(z.object({ name: z.string() }));
+
+const ROUTE = '/repos/{owner}/{repo}/issues/{issue_number}/labels';
+
 export function addLabelsBinding(api: GithubApi): Binding {
   return defineBinding(addLabels, {
     id: 'github.add-labels.octokit',
     async call({ repository, number, labels }, { signal }) {
-      const all = await api.act({ what: `labels for ${repository}#${number}`, signal }, (octokit) =>
-        octokit('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', {
-          ...ownerAndRepo(repository),
-          issue_number: number,
-          labels,
-        }),
-      );
-      return { labels: all.map(({ name }) => name) };
+      const all = await api.act({
+        what: `labels for ${repository}#${number}`,
+        signal,
+        route: `POST ${ROUTE}`,
+        parameters: { ...ownerAndRepo(repository), issue_number: number, labels },
+      });
+      return { labels: Named.parse(all).map(({ name }) => name) };
     },
   });
 }
@@ -63,13 +66,12 @@ export function removeLabelBinding(api: GithubApi): Binding {
     id: 'github.remove-label.octokit',
     async call({ repository, number, label }, { signal }) {
       await api.ensure(
-        { what: `a label of ${repository}#${number} to be taken off`, signal },
-        (octokit) =>
-          octokit('DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}', {
-            ...ownerAndRepo(repository),
-            issue_number: number,
-            name: label,
-          }),
+        {
+          what: `a label of ${repository}#${number} to be taken off`,
+          signal,
+          route: `DELETE ${ROUTE}/{name}`,
+          parameters: { ...ownerAndRepo(repository), issue_number: number, name: label },
+        },
         ({ status, message }) => status === 404 && GONE.test(message),
       );
       return {};

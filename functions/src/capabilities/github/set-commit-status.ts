@@ -30,36 +30,41 @@ export const setCommitStatus = defineCapability({
   response: z.object({ id: z.number() }),
 });
 
+/** The part of GitHub's status that is used. */
+const Status = z.object({ id: z.number(), target_url: z.string().nullish() });
+const Statuses = z.array(Status);
+
 export function setCommitStatusBinding(api: GithubApi): Binding {
   return defineBinding(setCommitStatus, {
     id: 'github.set-commit-status.octokit',
     async call({ repository, sha, context, state, description, targetUrl }, { idempotencyKey, signal }) {
-      const made = await api.act({ what: `a status of ${repository}@${sha}`, signal }, (octokit) =>
-        octokit('POST /repos/{owner}/{repo}/statuses/{sha}', {
+      const made = await api.act({
+        what: `a status of ${repository}@${sha}`,
+        signal,
+        route: 'POST /repos/{owner}/{repo}/statuses/{sha}',
+        parameters: {
           ...ownerAndRepo(repository),
           sha,
           state,
           context,
           description,
           target_url: marked(targetUrl, idempotencyKey),
-        }),
-      );
-      return setCommitStatus.response.parse({ id: made.id });
+        },
+      });
+      return { id: Status.parse(made).id };
     },
     lookup({ repository, sha }, { idempotencyKey, signal }) {
       return api.settled(signal, async () => {
-        const there = await api.findIn(
-          { what: `the statuses of ${repository}@${sha}`, signal, maxPages: MAX_PAGES },
-          (octokit, page) =>
-            octokit('GET /repos/{owner}/{repo}/commits/{ref}/statuses', {
-              ...ownerAndRepo(repository),
-              ref: sha,
-              ...page,
-            }),
-          ({ target_url: url }) => keyIn(url) === idempotencyKey,
-        );
-        if (!there) return { found: false };
-        return { found: true, response: setCommitStatus.response.parse({ id: there.id }) };
+        const there = await api.findIn({
+          what: `the statuses of ${repository}@${sha}`,
+          signal,
+          route: 'GET /repos/{owner}/{repo}/commits/{ref}/statuses',
+          parameters: { ...ownerAndRepo(repository), ref: sha },
+          maxPages: MAX_PAGES,
+          itemsOf: (data) => Statuses.parse(data),
+          isIt: ({ target_url: url }) => keyIn(url) === idempotencyKey,
+        });
+        return there ? { found: true, response: { id: there.id } } : { found: false };
       });
     },
   });
@@ -71,7 +76,7 @@ function marked(targetUrl: string, idempotencyKey: string): string {
   return url.href;
 }
 
-function keyIn(url: string | null): string | undefined {
-  if (url === null || !URL.canParse(url)) return undefined;
+function keyIn(url: string | null | undefined): string | undefined {
+  if (!url || !URL.canParse(url)) return undefined;
   return new URL(url).searchParams.get(MARKER) ?? undefined;
 }
