@@ -30,6 +30,8 @@ export interface TrialOptions {
   readonly repertoire: Repertoire;
   /** Breaks what the processes see of the world, to prove that it would be noticed. */
   readonly sabotage?: Sabotage;
+  /** Looks at the world whenever it stands still for a moment, and must leave it as it is. */
+  readonly watch?: (world: World) => Promise<void>;
 }
 
 /** More moves than any of these programs needs for each of its runs: one that is not at its end by then never will be. */
@@ -65,11 +67,13 @@ class Trial {
   readonly #cluster: Cluster;
   readonly #stage: WatchedStage;
   readonly #people: People;
+  readonly #watch: NonNullable<TrialOptions['watch']>;
   /** How far a scan last moved the `wakeAt` of a run. */
   readonly #movedTo = new Map<string, number>();
 
-  constructor({ seed, repertoire, sabotage = (deps) => deps }: TrialOptions) {
+  constructor({ seed, repertoire, sabotage = (deps) => deps, watch = async () => {} }: TrialOptions) {
     this.#seed = seed;
+    this.#watch = watch;
     this.#program = generate(seed, repertoire);
     this.#programs = new Map([...allPrograms(this.#program)].map((program) => [program.type, program]));
     // Another stream than the program's, so that a change of one leaves the other as it was.
@@ -102,6 +106,7 @@ class Trial {
       this.#people.look();
       const goesOn = this.#cluster.turn();
       await settle();
+      await this.#watch(this.#world);
       const failure = this.#cluster.failure ?? this.#stage.failure;
       if (failure) throw failure;
       if (!goesOn) throw new Error('stuck: nothing can ever happen again');
@@ -109,6 +114,7 @@ class Trial {
         throw new Error('stuck: it goes on and on');
     }
     await this.#deliverLeftovers();
+    await this.#watch(this.#world);
   }
 
   async judge(): Promise<TrialOutcome> {

@@ -9,11 +9,10 @@ import { differing } from './same.ts';
 
 const SUBJECT = 'run';
 
-/**
- * How far the stored `wakeAt` may be put off: a run that operators hold is looked at within five minutes, and who moves
- * it forward and then looks needs no longer than that either (J10).
- */
+/** A run that operators hold, or that somebody is about to look at, may be put off for as long as this (J10). */
 const PUT_OFF_MS = 5 * 60_000;
+/** Who puts it off does so by a clock of his own. Half an hour late is found; a minute more or less is nobody's harm. */
+const CLOCKS_APART_MS = 5 * 60_000;
 
 /** Members that say when, how and why a run has ended. */
 const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[] } = {
@@ -113,7 +112,7 @@ function idsOf(waits: readonly Wait[]): string[] {
 function lateWake(facts: RunFacts, found: FoundSnapshot, state: RunState): Problem[] {
   const implied = wakeAt(state, found.soft);
   if (implied === undefined) return [];
-  const latest = Math.max(implied, facts.readAt + mayBePutOff(state));
+  const latest = Math.max(implied, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
   if (found.wakeAt !== undefined && found.wakeAt <= latest) return [];
   const evidence = { implied, ...(found.wakeAt === undefined ? {} : { stored: found.wakeAt }) };
   return [healable('WAKE_LATE', SUBJECT, evidence)];
