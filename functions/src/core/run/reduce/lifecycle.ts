@@ -1,6 +1,6 @@
 /** How run events move status, lease and the terminal fields. */
 import type { RunEvent, Wait } from '../events.ts';
-import { isImporting, type RunState } from '../state.ts';
+import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
 
@@ -106,7 +106,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
 
 /** One that was interrupted while it took steps over goes on with that; one that has done so was running already. */
 function afterResume(state: RunState): RunStatus {
-  if (state.status === 'interrupted' && isImporting(state)) return moveTo(state, 'replaying');
+  if (state.status === 'interrupted' && state.replay === 'under_way') return moveTo(state, 'replaying');
   const resumesAnother = state.status === 'running' && state.resumedFrom !== undefined;
   return resumesAnother ? 'running' : moveTo(state, 'running');
 }
