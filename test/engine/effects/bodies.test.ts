@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { NotApplied } from '../../../functions/src/core/errors.ts';
+import { defineBinding, defineCapability } from '../../../functions/src/engine/define/capability.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { Outside } from '../../support/outside.ts';
+import { World } from '../../support/world.ts';
 import { hello, installation, rowsOf } from './stage.ts';
 
 describe('a body', () => {
@@ -50,5 +54,94 @@ describe('a body', () => {
     await world.run();
     expect(world.stateOf(id).status).toBe('failed');
     expect(outside.calls).toBe(1);
+  });
+
+  test('gets a large answer again after a crash, which lies where no row could carry it', async () => {
+    const capability = defineCapability({
+      id: 'report.make',
+      sideEffects: 'write',
+      idempotency: 'not_supported',
+      request: z.object({}),
+      response: z.object({ text: z.string() }),
+    });
+    const text = 'x'.repeat(300 * 1024);
+    let calls = 0;
+    const binding = defineBinding(capability, {
+      id: 'report.make.here',
+      call: async () => {
+        calls += 1;
+        return { text };
+      },
+    });
+    const workflow = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        size: step('make', { uses: [capability], retry: { initialMs: 1 } }, async ({ perform, attempt }) => {
+          const report = await perform(capability, {});
+          if (attempt === 1) throw new Error('after the act');
+          return report.text.length;
+        }),
+      }),
+    });
+    const world = new World({ workflows: [workflow], bindings: [binding] });
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).result).toEqual({ text: `{"size":${text.length}}` });
+    expect(calls).toBe(1);
+    const [row] = rowsOf(world);
+    expect(row).toMatchObject({
+      status: 'recorded',
+      recordedResultRef: { runId: id, bytes: text.length + 11 },
+    });
+    expect(row).not.toHaveProperty('resultText');
+  });
+
+  test.each(['none', 'read'] as const)(
+    'leaves no rows for what has the side effect %s',
+    async (sideEffects) => {
+      const { outside, world } = installation(hello, { sideEffects });
+      const id = await world.start('post');
+      await world.run();
+      expect(world.stateOf(id).status).toBe('completed');
+      expect(outside.calls).toBe(1);
+      expect(rowsOf(world)).toEqual([]);
+    },
+  );
+
+  test('never sees a secret of an answer, the first time or again', async () => {
+    const capability = defineCapability({
+      id: 'key.make',
+      sideEffects: 'write',
+      idempotency: 'not_supported',
+      request: z.object({ deep: z.array(z.object({ pin: z.string() })) }),
+      response: z.object({ id: z.string(), token: z.string() }),
+      secrets: { request: ['deep.*.pin'], response: ['token'] },
+    });
+    const seen: unknown[] = [];
+    const binding = defineBinding(capability, {
+      id: 'key.make.here',
+      call: async ({ deep }) => ({ id: deep[0]?.pin ?? '', token: 'top secret' }),
+    });
+    const workflow = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        made: step('make', { uses: [capability], retry: { initialMs: 1 } }, async ({ perform, attempt }) => {
+          seen.push(await perform(capability, { deep: [{ pin: '1234' }] }));
+          if (attempt === 1) throw new Error('after the act');
+        }),
+      }),
+    });
+    const world = new World({ workflows: [workflow], bindings: [binding] });
+    await world.start('post');
+    await world.run();
+    expect(seen).toEqual([
+      { id: '1234', token: '[redacted]' },
+      { id: '1234', token: '[redacted]' },
+    ]);
+    expect(JSON.stringify([...world.db.effects.values()])).not.toMatch(/top secret|"pin":"1234"/);
   });
 });
