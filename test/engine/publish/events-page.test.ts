@@ -1,0 +1,39 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { topicsOf } from '../../../functions/src/engine/define/pubsub.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { writeSnippets } from '../../docs/snippets.ts';
+import { MessageDoor } from '../../triggers/pubsub/message-door.ts';
+
+const snippets = writeSnippets('docs/events.md');
+afterAll(() => snippets.remove());
+
+test('the code of docs/events.md compiles', () => {
+  snippets.compile();
+});
+
+test('the workflows of docs/events.md take messages as it says, each topic by a function', async () => {
+  const { orders, payments } = (await import(snippets.at('functions/src/workflows/orders.ts'))) as Record<
+    'orders' | 'payments',
+    Workflow
+  >;
+  expect(topicsOf([orders, payments])).toEqual(['order-lines', 'orders', 'payments']);
+  const door = new MessageDoor([orders, payments]);
+  expect(await door.take('orders', { data: { id: 'a', amount: 1 } })).toMatchObject({ kind: 'started' });
+  const line = { raw: Buffer.from('b;2').toString('base64'), messageId: '2' };
+  expect(await door.take('order-lines', line)).toMatchObject({ kind: 'started' });
+  expect(await door.take('payments', { attributes: { state: 'open', order: 'b' } })).toEqual({
+    kind: 'ignored',
+  });
+  const settled = { attributes: { state: 'settled', order: 'b' }, data: { sum: 2 }, messageId: '3' };
+  expect(await door.take('payments', settled)).toMatchObject({ kind: 'delivered' });
+  const { db, clock } = door.world;
+  await door.world.run(
+    () =>
+      clock.now() > Date.UTC(2100, 0) ||
+      [...db.runs.values()].some(({ snapshot }) => snapshot.status === 'completed'),
+  );
+  const ended = [...db.runs.values()].filter(({ snapshot }) => snapshot.status === 'completed');
+  expect(ended.map(({ snapshot }) => snapshot.result)).toEqual([
+    { text: '{"booked":"b: 2","paid":{"sum":2}}' },
+  ]);
+});
