@@ -22,7 +22,7 @@ const chain = (stage: Stage) =>
       });
       const last = step('last', { needs: { first, never }, ifSkipped: 'run' }, async ({ first, ...c }) => {
         await stage.acts(c);
-        return first + 1;
+        return (first ?? 0) + 1;
       });
       return { last };
     },

@@ -10,6 +10,7 @@ import { CairnError } from '../../core/errors.ts';
 import type { SuccessorMode, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
 import { MAX_SCOPES } from './prepare.ts';
@@ -41,7 +42,7 @@ export async function childLineage(
 ): Promise<{ readonly lineage: Lineage; readonly workflow: Workflow } | undefined> {
   const original = await originalOf(deps, child);
   if (original?.type !== child.type || (original.effectScopes?.length ?? 0) >= MAX_SCOPES) return undefined;
-  if (await deps.store.load(child.childId)) return undefined;
+  if (await load(deps, child.childId)) return undefined;
   const end = await ended(deps, original, child);
   if (!end) return undefined;
   const pinned = deps.registry.pinned(end.type, end.planVersion);
@@ -78,14 +79,14 @@ function modeFor({ source }: RunState, end: RunState): SuccessorMode {
 
 /** The child that the same wait had in the nearest run of the lineage that opened it. */
 async function originalOf(
-  { store }: SuccessorDeps,
+  deps: SuccessorDeps,
   { parent, wait }: ChildOfSuccessor,
 ): Promise<RunState | undefined> {
   let { source } = parent;
   for (let looked = 0; source && looked < MAX_LINEAGE; looked += 1) {
-    const child = await store.load(childRunId(source.runId, wait.id));
-    if (child) return child.state;
-    source = (await store.load(source.runId))?.state.source;
+    const child = await load(deps, childRunId(source.runId, wait.id));
+    if (child) return child;
+    source = (await load(deps, source.runId))?.source;
   }
   return undefined;
 }
@@ -100,16 +101,21 @@ async function ended(
   if (!isOver(end)) {
     if (wait.child?.onParentEnd === 'abandon') return undefined;
     await cancel(end.id);
-    end = (await deps.store.load(end.id))?.state ?? end;
+    end = (await load(deps, end.id)) ?? end;
     if (!isOver(end)) {
       const what = `child run ${end.id} of the run before this one has yet to end`;
       throw new CairnError('UNAVAILABLE', what, { details: { childRunId: end.id } });
     }
   }
   for (let looked = 0; end.supersededBy !== undefined && looked < MAX_LINEAGE; looked += 1) {
-    const next = (await deps.store.load(end.supersededBy))?.state;
+    const next = await load(deps, end.supersededBy);
     if (!next || !isOver(next)) break;
     end = next;
   }
   return end;
+}
+
+/** What cannot be read now is no reason for the step to fail. @throws CairnError UNAVAILABLE */
+async function load(deps: SuccessorDeps, runId: string): Promise<RunState | undefined> {
+  return (await sendUntilKnown(deps, () => deps.store.load(runId)))?.state;
 }
