@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from '@jest/globals';
-import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/version-2.ts';
+import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/earlier/version-2.ts';
 import { Installation } from '../api/installation.ts';
 
 interface Example {

@@ -5,8 +5,8 @@ import { deployToldInSlack } from './deploy/told-in-slack.ts';
 import { deployTo } from './deploy/workflow.ts';
 import type { Janitor } from './nightly-cleanup/janitor.ts';
 import { nightlyCleanupBy } from './nightly-cleanup/workflow.ts';
-import { reviewPullRequest1 } from './review-pull-request/version-1.ts';
-import { reviewPullRequest2 } from './review-pull-request/version-2.ts';
+import { reviewPullRequest1 } from './review-pull-request/earlier/version-1.ts';
+import { reviewPullRequest2 } from './review-pull-request/earlier/version-2.ts';
 import { reviewPullRequestThat } from './review-pull-request/workflow.ts';
 
 /** What an installation gives the workflows to act upon. One that acts upon nothing is always there. */

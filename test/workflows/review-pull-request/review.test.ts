@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
-import { reviewPullRequest1 } from '../../../functions/src/workflows/review-pull-request/version-1.ts';
-import { reviewPullRequest2 } from '../../../functions/src/workflows/review-pull-request/version-2.ts';
+import { reviewPullRequest1 } from '../../../functions/src/workflows/review-pull-request/earlier/version-1.ts';
+import { reviewPullRequest2 } from '../../../functions/src/workflows/review-pull-request/earlier/version-2.ts';
 import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
 import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';

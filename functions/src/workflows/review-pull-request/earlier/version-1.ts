@@ -2,13 +2,13 @@
  * The first plan of the review. Stays registered, since runs are pinned to the version they began with; new runs get
  * that of workflow.ts.
  */
-import { defineWorkflow } from '../../engine/define/workflow.ts';
-import { PullRequestEvent } from './event.ts';
-import { suggestLabels } from './labels.ts';
-import { whoMustLook } from './reviewers.ts';
-import { assessRisk } from './risk.ts';
-import { measureSize } from './size.ts';
-import { summarise } from './summary.ts';
+import { defineWorkflow } from '../../../engine/define/workflow.ts';
+import { PullRequestEvent } from '../event.ts';
+import { suggestLabels } from '../labels.ts';
+import { whoMustLook } from '../reviewers.ts';
+import { assessRisk } from '../risk.ts';
+import { measureSize } from '../size.ts';
+import { summarise } from '../summary.ts';
 
 export const reviewPullRequest1 = defineWorkflow({
   type: 'review-pull-request',

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CloudProcess, control, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
-import { type Delivery, deliver, openedPullRequest } from '../../local/demo/delivery.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
-import type { Call } from '../../local/outside/store.ts';
-import { ended, eventually } from './support.ts';
+import { type CloudProcess, control, type Ready, startCloudProcess } from '../../../local/cloud-process.ts';
+import { type Delivery, deliver, openedPullRequest } from '../../../local/demo/delivery.ts';
+import { inspectJournal } from '../../../local/demo/journal.ts';
+import type { Call } from '../../../local/outside/store.ts';
+import { ended, eventually } from '../support.ts';
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
 const STATUS = 'POST /repos/{owner}/{repo}/statuses/{sha}';
@@ -19,7 +19,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, '../../functions/src/index.ts'),
+    functionsModule: join(import.meta.dirname, '../../../functions/src/index.ts'),
   });
 });
 afterAll(async () => {

@@ -2,17 +2,17 @@
  * The second plan of the review, which posts nothing. Stays registered, since runs are pinned to the version they began
  * with; new runs get that of workflow.ts, where there is something to post to.
  */
-import { defineWorkflow } from '../../engine/define/workflow.ts';
-import { REVIEWED } from './event.ts';
-import { reviewFile } from './file-review.ts';
-import { suggestLabels } from './labels.ts';
-import { ReviewRequest2 } from './request.ts';
-import { whoMustLook } from './reviewers.ts';
-import { assessRisk } from './risk.ts';
-import { signed } from './sign-off.ts';
-import { measureSize } from './size.ts';
-import { type Summary, summarise } from './summary.ts';
-import { judge, needsSignOff } from './verdict.ts';
+import { defineWorkflow } from '../../../engine/define/workflow.ts';
+import { REVIEWED } from '../event.ts';
+import { reviewFile } from '../file-review.ts';
+import { suggestLabels } from '../labels.ts';
+import { ReviewRequest2 } from '../request.ts';
+import { whoMustLook } from '../reviewers.ts';
+import { assessRisk } from '../risk.ts';
+import { signed } from '../sign-off.ts';
+import { measureSize } from '../size.ts';
+import { type Summary, summarise } from '../summary.ts';
+import { judge, needsSignOff } from '../verdict.ts';
 
 export const reviewPullRequest2 = defineWorkflow({
   type: 'review-pull-request',
