@@ -7,6 +7,7 @@ import { listEffects, resolveEffect } from './effects.ts';
 import { sendEvent } from './events.ts';
 import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
+import { checkRun, repairRun } from './integrity.ts';
 import { cancelRun, signalRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
@@ -39,6 +40,8 @@ export const COMMANDS: readonly Command[] = [
   shown.readOutput,
   listEffects,
   resolveEffect,
+  checkRun,
+  repairRun,
   sendEvent,
   schedules.listSchedules,
   schedules.showSchedule,

@@ -56,7 +56,8 @@ export const RUN_LINES = {
   run_cancelled: ({ stopKind, reason }: SeenData<'run_cancelled'>) =>
     line('■', 'bad', `cancelled (${stopKind})`, reason),
   run_superseded: ({ by }: SeenData<'run_superseded'>) => line('⇢', 'dim', `goes on as ${by}`),
-  snapshot_repaired: () => line('✎', 'warn', 'snapshot repaired'),
+  snapshot_repaired: ({ problems = [], documents = [] }: SeenData<'snapshot_repaired'>) =>
+    line('✎', 'warn', parts(`repaired ${problems.join(', ')}`), documents.join(', ')),
 };
 
 function triggerText({ source, userId, webhookEventId }: SeenData<'run_created'>['trigger']): string {

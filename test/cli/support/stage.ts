@@ -2,7 +2,11 @@
 import type { Command } from '../../../cli/arguments/command.ts';
 import { run } from '../../../cli/program.ts';
 import type { World } from '../../../cli/world.ts';
+import { createApi } from '../../../functions/src/api/app.ts';
+import type { Binding } from '../../../functions/src/engine/define/capability.ts';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
 import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import type { Role } from '../../../functions/src/ports/access/client-store.ts';
 import { Installation } from '../../api/installation.ts';
 
@@ -80,10 +84,22 @@ export async function saying(
 
 export class Stage {
   readonly installation: Installation;
+  #api: Installation['api'];
+  #deps: EngineDeps;
   #tokens = 0;
 
-  constructor(workflows?: readonly Workflow[]) {
-    this.installation = new Installation(workflows);
+  constructor(workflows?: readonly Workflow[], bindings?: readonly Binding[]) {
+    this.installation = new Installation(workflows, bindings);
+    this.#api = this.installation.api;
+    this.#deps = this.installation.world.deps;
+  }
+
+  /** From now on these are the workflows, over the same database. */
+  deploy(workflows: readonly Workflow[]): void {
+    const { apiDeps, world } = this.installation;
+    const registry = new WorkflowRegistry(workflows);
+    this.#deps = { ...world.deps, registry };
+    this.#api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, ...this.#deps } });
   }
 
   /** What `cairn …words` says to a caller with that role. */
@@ -95,9 +111,7 @@ export class Stage {
     const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key, ...options.env };
     const { clock } = this.installation.world;
     const fetch: World['fetch'] = (url, init) =>
-      Promise.resolve(
-        this.installation.api.request(new URL(url).href.replace('https://runs.test', ''), init),
-      );
+      Promise.resolve(this.#api.request(new URL(url).href.replace('https://runs.test', ''), init));
     return saying(
       words,
       listening({ now: clock.now(), fetch, token: () => `t${++this.#tokens}`, ...options, env }),
@@ -118,8 +132,13 @@ export class Stage {
   drive(): Promise<void> {
     const { world } = this.installation;
     const moving: readonly string[] = ['pending', 'running', 'replaying', 'interrupted'];
-    return world.run(() =>
-      [...world.db.runs.values()].every(({ snapshot }) => !moving.includes(snapshot.status)),
-    );
+    const isStill = () =>
+      [...world.db.runs.values()].every(({ snapshot }) => !moving.includes(snapshot.status));
+    return this.driveUntil(isStill);
+  }
+
+  /** Moves tasks and time until that is so, or nothing is left to do. */
+  driveUntil(isEnough: () => boolean): Promise<void> {
+    return this.installation.world.run(isEnough, this.#deps);
   }
 }

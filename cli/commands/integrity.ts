@@ -1,0 +1,47 @@
+/** `check` and `repair`: what does not fit the journal of a run, and putting it right. */
+import { command } from '../arguments/command.ts';
+import { EXIT } from '../exit.ts';
+import { consistencyText, repairText } from '../views/integrity.ts';
+import { RUN, runIdOf } from './runs/named.ts';
+
+export const checkRun = command({
+  name: 'check',
+  summary: 'Hold all documents of a run against its journal; exit code 7 if something is wrong',
+  details: 'Reads, and writes nothing. docs/operations.md has a section for each problem it can name.',
+  args: { run: RUN },
+  options: {},
+  examples: [
+    ['check last', 'the newest run'],
+    ['check last --json | jq .verdict', 'consistent, healable, needs_person or broken'],
+  ],
+  async run(context, { args }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const found = await api.get('/v1/runs/{id}/consistency', { params });
+    out.answer(found, (shape) => consistencyText(found, shape));
+    return found.verdict === 'consistent' ? EXIT.ok : EXIT.found;
+  },
+});
+
+export const repairRun = command({
+  name: 'repair',
+  summary: 'Say what a repair of a run would change; with --apply, change it',
+  details:
+    'Makes the documents beside the journal what the journal says, and leaves an event that tells so. The journal itself is\nnever repaired, nor what waits for a person. May be repeated. Exit code 7 while anything is left to do.',
+  args: { run: RUN },
+  options: { apply: { type: 'flag', help: 'change it; takes the role admin' } },
+  mutates: true,
+  examples: [
+    ['repair last', 'a dry run'],
+    ['repair last --apply', 'after looking at that'],
+  ],
+  async run(context, { args, options: { apply } }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const query = { apply: apply ? 'true' : 'false' };
+    const report = await api.change('POST', '/v1/runs/{id}/repair', { params, query });
+    out.answer(report, (shape) => repairText(report, shape));
+    const isDone = report.outcome === 'sound' || report.outcome === 'applied';
+    return isDone && report.refused.length === 0 ? EXIT.ok : EXIT.found;
+  },
+});

@@ -1,0 +1,84 @@
+/** What is wrong with a run, and what a repair does about it. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import type { Tone } from '../render/style.ts';
+import { clean } from '../render/width.ts';
+import { section } from './run-page.ts';
+
+type Consistency = Answer<'Consistency'>;
+type Repair = Answer<'Repair'>;
+
+const VERDICTS: Readonly<Record<Consistency['verdict'], readonly [Tone, string]>> = {
+  consistent: ['good', 'everything fits the journal'],
+  healable: ['warn', 'repair --apply puts all of it right'],
+  needs_person: ['bad', 'some of it takes a person'],
+  broken: ['bad', 'the journal itself is in question, and nothing can be repaired'],
+};
+
+export function consistencyText(
+  { runId, verdict, head, problems, more, unread }: Consistency,
+  shape: Shape,
+): string {
+  const { style } = shape;
+  const [tone, meaning] = VERDICTS[verdict];
+  const events = head === undefined ? '' : style.dim(` (${head} events)`);
+  return [
+    `${style.paint(tone, verdict)} ${clean(runId)}: ${meaning}${events}\n`,
+    problems.map((problem) => problemText(problem, shape)).join(''),
+    moreText(more, shape),
+    unread.length === 0
+      ? ''
+      : style.dim(`${unread.length} large values were not read back: there are too many.\n`),
+  ].join('');
+}
+
+const OUTCOMES: Readonly<Record<Repair['outcome'], readonly [Tone, string]>> = {
+  sound: ['good', 'there is nothing to repair'],
+  refused: ['bad', 'none of it can be repaired'],
+  planned: ['warn', 'this would be changed; --apply changes it'],
+  applied: ['good', 'this was changed'],
+};
+
+export function repairText({ runId, outcome, changes, more, refused, events }: Repair, shape: Shape): string {
+  const { style } = shape;
+  const [tone, meaning] = OUTCOMES[outcome];
+  const told = events.length === 0 ? '' : style.dim(` (event ${events.join(', ')})`);
+  return [
+    `${style.paint(tone, outcome)} ${clean(runId)}: ${meaning}${told}\n`,
+    changes.map((change) => changeText(change, shape)).join(''),
+    moreText(more, shape),
+    section(
+      'What a person has to see to',
+      refused.map((problem) => problemText(problem, shape)).join(''),
+      shape,
+    ),
+  ].join('');
+}
+
+function problemText(
+  { code, severity, healable, subject, title, help, evidence }: Consistency['problems'][number],
+  { style }: Shape,
+): string {
+  const facts = Object.entries(evidence).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return [
+    `  ${style.paint(severity === 'error' ? 'bad' : 'warn', code)} ${clean(subject)}${healable ? style.dim(' (healable)') : ''}\n`,
+    `    ${clean(title)}${facts.length === 0 ? '' : style.dim(`: ${clean(facts.join(', '))}`)}\n`,
+    healable ? '' : `    ${style.dim(clean(help))}\n`,
+  ].join('');
+}
+
+function changeText(
+  { subject, action, fixes, differences = [], waitId }: Repair['changes'][number],
+  { style }: Shape,
+): string {
+  const lines = differences.map(
+    ({ member, before = 'nothing', after = 'nothing' }) =>
+      `    ${clean(member)}: ${style.paint('bad', clean(before))} → ${style.paint('good', clean(after))}\n`,
+  );
+  const wait = waitId === undefined ? '' : ` ${clean(waitId)}`;
+  return `  ${style.bold(action)} ${clean(subject)}${wait} ${style.dim(fixes.join(', '))}\n${lines.join('')}`;
+}
+
+function moreText(more: number | undefined, { style }: Shape): string {
+  return more === undefined ? '' : style.dim(`  and ${more} more\n`);
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { ERROR_CODES } from '../../functions/src/core/errors.ts';
+import { PROBLEM_CODES } from '../../functions/src/core/integrity/problems.ts';
+import { readDocument } from './snippets.ts';
+
+const SOURCES = join(import.meta.dirname, '../../functions/src');
+
+/** Codes that only the error of a run or a step carries, as the engine writes them. */
+function recordedCodes(): string[] {
+  const files = ['engine', 'operations', 'core/decisions'].flatMap((folder) =>
+    readdirSync(join(SOURCES, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(SOURCES, folder, name), 'utf8')),
+  );
+  return files.flatMap((text) =>
+    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|APPROVAL|EFFECT)_[A-Z_]+)'/g)].map(([, code = '']) => code),
+  );
+}
+
+const page = readDocument('docs/operations.md');
+const sections = new Map(
+  [...page.matchAll(/^### ([A-Z_]+)\n\n([\s\S]*?)(?=^#|$(?![\s\S]))/gm)].map(([, code = '', text = '']) => [
+    code,
+    text,
+  ]),
+);
+const codes = [...new Set([...Object.keys(ERROR_CODES), ...PROBLEM_CODES, ...recordedCodes()])];
+
+test('the codes of the engine are found', () => {
+  expect(recordedCodes()).toEqual(
+    expect.arrayContaining(['STEP_FAILED', 'STEP_TIMEOUT', 'RUN_TIMEOUT', 'ITEMS_FAILED']),
+  );
+});
+
+test.each(codes)('docs/operations.md says what to do about %s', (code) => {
+  expect(sections.get(code)?.trim().length ?? 0).toBeGreaterThan(40);
+});
+
+test('docs/operations.md has no section of a code that there is not', () => {
+  expect([...sections.keys()].filter((code) => !codes.includes(code))).toEqual([]);
+});
+
+test('each section of an error says the status that it is answered with', () => {
+  for (const [code, { httpStatus }] of Object.entries(ERROR_CODES)) {
+    expect([code, sections.get(code)?.slice(0, 4)]).toEqual([
+      code,
+      expect.stringMatching(new RegExp(`^${httpStatus}[.,]`)),
+    ]);
+  }
+});
