@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { Installation } from '../api/installation.ts';
-import { commandsOf, requestOf } from './commands.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Installation } from '../../api/installation.ts';
+import { commandsOf, requestOf } from '../commands.ts';
 
 const commands = commandsOf('docs/operating.md');
 

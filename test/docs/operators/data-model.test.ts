@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
-import { effectCodec } from '../../functions/src/store/codec/effect.ts';
-import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
-import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
-import { readDocument } from './snippets.ts';
+import { clientCodec, recordCodec } from '../../../functions/src/store/codec/access.ts';
+import { effectCodec } from '../../../functions/src/store/codec/effect.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../../functions/src/store/codec/journal.ts';
+import { SNAPSHOT_NAMES } from '../../../functions/src/store/codec/snapshot.ts';
+import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/data-model.md');
 const capability = readDocument('functions/src/engine/define/capability.ts');

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ERROR_CODES } from '../../functions/src/core/errors.ts';
-import { PROBLEM_CODES } from '../../functions/src/core/integrity/problems.ts';
-import { readDocument } from './snippets.ts';
+import { ERROR_CODES } from '../../../functions/src/core/errors.ts';
+import { PROBLEM_CODES } from '../../../functions/src/core/integrity/problems.ts';
+import { readDocument } from '../snippets.ts';
 
-const SOURCES = join(import.meta.dirname, '../../functions/src');
+const SOURCES = join(import.meta.dirname, '../../../functions/src');
 
 /** Codes that only the error of a run or a step carries, as the engine writes them. */
 function recordedCodes(): string[] {

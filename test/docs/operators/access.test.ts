@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Installation } from '../api/installation.ts';
-import { commandsOf, requestOf } from './commands.ts';
+import { Installation } from '../../api/installation.ts';
+import { commandsOf, requestOf } from '../commands.ts';
 
 test('docs/access.md shows commands that issue a key, once, and list it', async () => {
   const installation = new Installation();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { parse } from '../../cli/arguments/parse.ts';
-import { COMMANDS } from '../../cli/commands/all.ts';
-import { EXIT } from '../../cli/exit.ts';
-import { saidInDocs } from '../cli/support/said-in-docs.ts';
-import { readDocument } from './snippets.ts';
+import { parse } from '../../../cli/arguments/parse.ts';
+import { COMMANDS } from '../../../cli/commands/all.ts';
+import { EXIT } from '../../../cli/exit.ts';
+import { saidInDocs } from '../../cli/support/said-in-docs.ts';
+import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/cli.md');
 
