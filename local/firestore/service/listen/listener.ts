@@ -191,7 +191,6 @@ export class Listener {
     const messages = [targetAdded(id)];
     const isResumed = since !== undefined && this.#resume(target, since);
     if (since && !isResumed) messages.push(targetReset(id));
-    const doubted = isResumed && expectedCount !== undefined && expectedCount !== target.size;
     const changes = target.update(database, 'everything');
     const missing = target.missing();
     this.#bill(changes);
@@ -204,7 +203,9 @@ export class Listener {
       missing.filter((name) => !told.has(name)),
     );
     messages.push(...set.messages(database, seen.time));
-    if (doubted) messages.push(countOf(id, target.size));
+    // One that begins anew may hold what it was shown before a reset that it heard only half of.
+    const isDoubted = isResumed ? expectedCount !== undefined && expectedCount !== target.size : !since;
+    if (isDoubted) messages.push(countOf(id, target.size));
     messages.push(targetCurrent(id, seen));
     this.#targets.set(id, target);
     return messages;

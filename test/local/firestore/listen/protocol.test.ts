@@ -52,6 +52,7 @@ describe('one stream', () => {
     expect((await stream.moment()).map(brief)).toEqual([
       'ADD 1',
       `shown ${id}/a 1`,
+      'filter 1 1',
       'CURRENT 1',
       'NO_CHANGE',
     ]);
@@ -59,6 +60,7 @@ describe('one stream', () => {
     expect((await stream.moment()).map(brief)).toEqual([
       'ADD 2',
       `shown ${id}/a 2`,
+      'filter 2 1',
       'CURRENT 2',
       'NO_CHANGE',
     ]);
@@ -67,6 +69,7 @@ describe('one stream', () => {
       'ADD 3',
       `shown ${id}/a 3`,
       `deleted ${id}/z -3`,
+      'filter 3 1',
       'CURRENT 3',
       'NO_CHANGE',
     ]);
@@ -129,10 +132,11 @@ describe('one stream', () => {
     await list.doc('a').set({});
     const stream = open();
     stream.add({ targetId: 7, once: true, ...queryOf(id) });
-    await stream.seen.until((all) => all.length === 5);
+    await stream.seen.until((all) => all.length === 6);
     expect(stream.seen.all.map(brief)).toEqual([
       'ADD 7',
       `shown ${id}/a 7`,
+      'filter 7 1',
       'CURRENT 7',
       'NO_CHANGE',
       'REMOVE 7',
@@ -145,7 +149,7 @@ describe('one stream', () => {
     stream.add({ targetId: 1, ...queryOf(id) });
     await stream.moment();
     stream.add(queryOf(id));
-    expect((await stream.moment()).map(brief)).toEqual(['ADD 2', 'CURRENT 2', 'NO_CHANGE']);
+    expect((await stream.moment()).map(brief)).toEqual(['ADD 2', 'filter 2 0', 'CURRENT 2', 'NO_CHANGE']);
   });
 
   test.each<[string, object, number, RegExp]>([
