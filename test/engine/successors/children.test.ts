@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { childRunId } from '../../../functions/src/core/encoding/ids.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { depsOf, driven, resultOf, reusedIn, succeed } from '../../support/successors.ts';
+import { World } from '../../support/world.ts';
+
+/** A parent with one child of two steps; says which bodies ran, and can be broken above and below. */
+function family() {
+  const on = { childBroken: false, parentBroken: false, n: 1, ran: [] as string[] };
+  const child = defineWorkflow({
+    type: 'child',
+    planVersion: 1,
+    input: z.object({ n: z.number() }),
+    steps(step) {
+      const half = step('half', ({ input }) => {
+        on.ran.push('half');
+        return input.n;
+      });
+      return {
+        whole: step('whole', { needs: { half } }, ({ half }) => {
+          on.ran.push('whole');
+          if (on.childBroken) throw new Fatal('broken below');
+          return half * 2;
+        }),
+      };
+    },
+  });
+  const parent = defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input: z.unknown(),
+    steps(step) {
+      const n = step('n', () => on.n);
+      const kid = step.child('kid', { needs: { n }, workflow: child, input: ({ n }) => ({ n }) });
+      return {
+        end: step('end', { needs: { kid } }, ({ kid }) => {
+          if (on.parentBroken) throw new Fatal('broken above');
+          return kid;
+        }),
+      };
+    },
+  });
+  const world = new World({ workflows: [parent, child] });
+  return { world, on };
+}
+
+async function run({ world, on }: ReturnType<typeof family>): Promise<string> {
+  const runId = await world.start('parent');
+  await world.run();
+  on.ran.length = 0;
+  on.childBroken = false;
+  on.parentBroken = false;
+  return runId;
+}
+
+function childOf(world: World, parentId: string) {
+  return assertStored(world.db, childRunId(parentId, 'kid.1'));
+}
+
+describe('a child step that runs again', () => {
+  test('in a resume resumes the child that failed: each goes on where it had stopped', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.childBroken = true;
+    const runId = await run(scene);
+    const resumed = await driven(world, 'resume', runId);
+    expect([resumed.status, on.ran]).toEqual(['completed', ['whole']]);
+    expect(await resultOf(world, resumed)).toEqual({ end: { whole: 2 } });
+    const [before, after] = [childOf(world, runId), childOf(world, resumed.id)];
+    expect(after).toMatchObject({
+      source: { runId: before.id, mode: 'resume' },
+      resumedFrom: before.id,
+      rootRunId: before.id,
+      parent: { runId: resumed.id, stepId: 'kid.1' },
+    });
+    expect(before.supersededBy).toBe(after.id);
+  });
+
+  test('in a replay replays the child, and in a fork forks it', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    const runId = await run(scene);
+    const original = childOf(world, runId);
+    const replay = await driven(world, 'replay', runId);
+    expect(childOf(world, replay.id)).toMatchObject({ source: { runId: original.id, mode: 'replay' } });
+    expect(on.ran).toEqual(['half', 'whole']);
+    const fork = await driven(world, 'fork', runId, { from: { step: 'kid' } });
+    expect(childOf(world, fork.id)).toMatchObject({ source: { runId: original.id, mode: 'fork' } });
+    // Nothing of it had changed.
+    expect(on.ran).toEqual(['half', 'whole']);
+    expect(assertStored(world.db, original.id).supersededBy).toBeUndefined();
+  });
+
+  test('with another input forks the child, whatever the mode of the parent', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.parentBroken = true;
+    const runId = await run(scene);
+    on.n = 5;
+    const resumed = await driven(world, 'resume', runId, { from: { step: 'n' } });
+    expect(await resultOf(world, resumed)).toEqual({ end: { whole: 10 } });
+    const child = childOf(world, resumed.id);
+    expect([child.source?.mode, child.rootRunId]).toEqual(['fork', childOf(world, runId).id]);
+  });
+
+  test('in a resume takes over what the child had completed, where that is all of it', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.parentBroken = true;
+    const runId = await run(scene);
+    const resumed = await driven(world, 'resume', runId, { from: { step: 'kid' } });
+    expect([resumed.status, on.ran]).toEqual(['completed', []]);
+    const child = childOf(world, resumed.id);
+    expect(child.source).toMatchObject({ mode: 'fork' });
+    expect(reusedIn(world, child.id)).toEqual(['half', 'whole']);
+  });
+
+  test('is taken over whole where nothing changed: no child is started', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.parentBroken = true;
+    const runId = await run(scene);
+    const resumed = await driven(world, 'resume', runId);
+    expect([resumed.status, on.ran, reusedIn(world, resumed.id)]).toEqual(['completed', [], ['n', 'kid']]);
+    expect(world.db.runs.has(childRunId(resumed.id, 'kid.1'))).toBe(false);
+  });
+
+  test('finds the child of the run that had it last, over successors that took it over', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.parentBroken = true;
+    const runId = await run(scene);
+    on.parentBroken = true;
+    const resumed = await driven(world, 'resume', runId);
+    on.parentBroken = false;
+    const replay = await driven(world, 'replay', resumed.id, { from: { step: 'kid' } });
+    expect(childOf(world, replay.id)).toMatchObject({
+      source: { runId: childOf(world, runId).id, mode: 'replay' },
+    });
+  });
+
+  test('goes on from the newest successor of a child that somebody resumed by itself', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.childBroken = true;
+    const runId = await run(scene);
+    const alone = await driven(world, 'resume', childOf(world, runId).id);
+    expect([alone.status, alone.parent]).toEqual(['completed', undefined]);
+    const resumed = await driven(world, 'resume', runId);
+    expect(resumed.status).toBe('completed');
+    // It had been done: nothing is done again.
+    expect(on.ran).toEqual(['whole']);
+    expect(childOf(world, resumed.id).source).toMatchObject({ runId: alone.id, mode: 'fork' });
+  });
+
+  test('waits until the child of a cancelled parent has ended as well', async () => {
+    const scene = family();
+    const { world } = scene;
+    const runId = await world.start('parent');
+    await world.run(() => world.stateOf(runId).waits.length === 1);
+    // Before anybody drove the child, or cancelled it.
+    for (const { id } of world.queue.pending) world.queue.take(id);
+    await cancelRun(depsOf(world), { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ann' });
+    for (const { id } of world.queue.pending) world.queue.take(id);
+    const childId = childRunId(runId, 'kid.1');
+    expect(assertStored(world.db, childId).status).not.toBe('cancelled');
+    const resumed = await succeed(world, 'resume', runId);
+    await world.run();
+    expect(assertStored(world.db, resumed).status).toBe('completed');
+    expect(assertStored(world.db, childId).status).toBe('cancelled');
+    expect(childOf(world, resumed)).toMatchObject({ status: 'completed', resumedFrom: childId });
+  });
+});
