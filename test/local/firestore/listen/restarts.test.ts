@@ -96,7 +96,9 @@ describe('over restarts of the server and cuts of the stream', () => {
       });
       await commit(life.db, choose, docs);
       const asked = questions(listener).map((one) => ({ ...one, seen: listenTo(one.query) }));
-      ends.push(() => asked.forEach(({ seen }) => seen.stop()));
+      ends.push(() => {
+        for (const { seen } of asked) seen.stop();
+      });
       let cuts = 0;
       for (let n = 0; n < LIVES; n += 1) {
         if (n > 0) {
