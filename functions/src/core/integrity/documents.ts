@@ -157,10 +157,27 @@ function stepProblem(
   }
   const members = expected ? differing(found.value, expected) : [];
   if (expected && members.length === 0) return undefined;
-  // An event that is lost may have written it: then it is not the record that is wrong, but the journal.
-  const { updatedAtMs, checkpoint = 0 } = found.value;
-  if (!vouched && !(updatedAtMs < lastAt && checkpoint <= head)) {
+  if (!vouched && mayBeOfLostEvent(found, { head, lastAt })) {
     return unhealable('JOURNAL_TAIL_CUT', subject, { head });
   }
   return expected ? healable('STEP_DIFFERENT', subject, { members }) : healable('STEP_ORPHANED', subject);
+}
+
+/** Then it is not the record that is wrong, but the journal. What lies under another's name was written by no event. */
+function mayBeOfLostEvent(
+  { id, value }: { readonly id: string; readonly value: StepRecord },
+  { head, lastAt }: Pick<Judging, 'head' | 'lastAt'>,
+): boolean {
+  const { updatedAtMs, checkpoint = 0 } = value;
+  if (!isNamedSo(value, id)) return false;
+  return !(updatedAtMs < lastAt && checkpoint <= head);
+}
+
+/** What it says of its own name may be damaged, and no name at all. */
+function isNamedSo({ id }: StepRecord, documentId: string): boolean {
+  try {
+    return encodeKey(id) === documentId;
+  } catch {
+    return false;
+  }
 }

@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { storm } from './support/storms.ts';
+import { type DamageTrial, trialOfDamage } from './support/trial-of-damage.ts';
+
+/** Some seconds; `INTEGRITY_DAMAGES=5000` before the command that runs this test looks longer. */
+const DAMAGES = Number(process.env.INTEGRITY_DAMAGES ?? 250);
+const FIRST_SEED = Number(process.env.SEED ?? 50_001);
+/** Of one run at one moment. */
+const DAMAGES_A_LOOK = 3;
+
+test('a damaged document is named unless it still means the same, and is repaired into no lie', async () => {
+  const trials: DamageTrial[] = [];
+  for (let seed = FIRST_SEED; trials.length < DAMAGES; seed += 1) {
+    try {
+      await storm(seed, async (whole, draw) => {
+        for (let i = 0; i < DAMAGES_A_LOOK && trials.length < DAMAGES; i += 1) {
+          const one = await trialOfDamage(whole, draw);
+          if (one) trials.push(one);
+        }
+      });
+    } catch (error) {
+      // The storm tells all of the run; what was done to it, and what came of it, is the cause.
+      throw new Error(`SEED=${seed}`, { cause: error instanceof Error ? (error.cause ?? error) : error });
+    }
+  }
+  const ends = Map.groupBy(trials, ({ end }) => end);
+  const count = (end: DamageTrial['end']) => ends.get(end)?.length ?? 0;
+  // Each must have been met often enough to mean something.
+  for (const end of ['repaired', 'refused'] as const)
+    expect([end, count(end) > trials.length / 10]).toEqual([end, true]);
+  expect(trials.filter(({ died }) => died).length).toBeGreaterThan(trials.length / 20);
+  if (process.env.INTEGRITY_DAMAGES !== undefined) {
+    const codes = Map.groupBy(
+      trials.flatMap((one) => one.codes),
+      (code) => code,
+    );
+    const told = {
+      trials: trials.length,
+      ...Object.fromEntries([...ends].map(([end, all]) => [end, all.length])),
+    };
+    process.stdout.write(
+      `${JSON.stringify({ ...told, codes: [...codes].map(([code, all]) => [code, all.length]) })}\n`,
+    );
+  }
+}, 1_800_000);
