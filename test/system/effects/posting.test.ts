@@ -20,6 +20,8 @@ beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule: join(import.meta.dirname, '../../../functions/src/index.ts'),
+    // What a CI of GitHub's has in its environment.
+    env: { GITHUB_API_URL: 'https://api.github.invalid', GITHUB_TOKEN: 'real' },
   });
 });
 afterAll(async () => {
@@ -68,6 +70,11 @@ async function shown({ number, sha }: { readonly number: number; readonly sha: s
 }
 
 const POSTED = { comments: 1, statuses: 1, labels: ['size/XS', 'documentation'] };
+
+test('the local cloud acts at its stand-in only, whatever the environment says', () => {
+  expect(new URL(cloud.ready.github).hostname).toBe('127.0.0.1');
+  expect(Object.values(cloud.ready.secrets)).not.toContain('real');
+});
 
 describe('the review of a delivered pull request', () => {
   test('is posted once each, while one call in ten fails before or after it acted', async () => {

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { slackRespond } from '../../functions/src/capabilities/slack/respond.ts';
+import { Bindings } from '../../functions/src/engine/define/bindings.ts';
+import { defineBinding } from '../../functions/src/engine/define/capability.ts';
+import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
+import {
+  installedBindings,
+  installedGithub,
+  installedWorkflows,
+  installWorkflows,
+} from '../../functions/src/platform/installed.ts';
+import { githubAccess, slackHooks } from '../../functions/src/platform/params.ts';
+
+const VALUES = {
+  GITHUB_API_URL: 'https://api.github.com',
+  GITHUB_TOKEN: 'ghp_x',
+  SLACK_HOOKS_URL: 'https://hooks.slack.com',
+  DEPLOY_HOOK_URL: 'https://deploy.example',
+  CLEANUP_HOOK_URL: 'https://cleanup.example',
+};
+const before = { ...process.env };
+beforeEach(() => {
+  Object.assign(process.env, VALUES);
+});
+afterEach(() => {
+  for (const name of Object.keys(VALUES)) {
+    if (before[name] === undefined) delete process.env[name];
+    else process.env[name] = before[name];
+  }
+});
+
+describe('where reviews are posted', () => {
+  test.each([
+    ['ghp_x', 'ghp_x'],
+    [' ghp_x\n', 'ghp_x'],
+    ['none', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('with the secret %j as %j', (secret, token) => {
+    if (secret === undefined) delete process.env.GITHUB_TOKEN;
+    else process.env.GITHUB_TOKEN = secret;
+    expect([githubAccess().token(), installedGithub.isThere()]).toEqual([token, token !== undefined]);
+  });
+
+  test('is a URL without a slash at its end', () => {
+    process.env.GITHUB_API_URL = 'https://github.example/api/v3/';
+    expect(githubAccess().url).toBe('https://github.example/api/v3');
+  });
+
+  test.each(['', 'github.example', 'ftp://github.example'])('is not %j', (url) => {
+    process.env.GITHUB_API_URL = url;
+    expect(() => githubAccess()).toThrow('GITHUB_API_URL');
+    process.env.SLACK_HOOKS_URL = url;
+    expect(() => slackHooks()).toThrow('SLACK_HOOKS_URL');
+  });
+});
+
+describe('what is installed', () => {
+  test('binds every capability that its workflows use, in the function without the token too', () => {
+    delete process.env.GITHUB_TOKEN;
+    const registry = new WorkflowRegistry(installedWorkflows());
+    expect(registry.types()).toEqual(['deploy', 'nightly-cleanup', 'review-pull-request']);
+    expect(registry.newest('review-pull-request')?.planVersion).toBe(3);
+    expect(() => new Bindings(installedBindings()).assertBound(registry)).not.toThrow();
+  });
+
+  test('takes a binding of its own in the place of the shipped one, and keeps the others', () => {
+    const shipped = installedBindings().map(({ capability }) => capability.id);
+    const own = defineBinding(slackRespond, { id: 'slack.own', call: async () => ({}) });
+    installWorkflows(installedWorkflows(), [own]);
+    const ids = installedBindings().map(({ capability }) => capability.id);
+    expect(ids.toSorted()).toEqual(shipped.toSorted());
+    expect(new Bindings(installedBindings()).of(slackRespond).id).toBe('slack.own');
+  });
+});
