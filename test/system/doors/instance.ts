@@ -12,6 +12,7 @@ import { RecentStarts } from '../../../functions/src/operations/start/recent-sta
 import type { ClientStore } from '../../../functions/src/ports/access/client-store.ts';
 import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
 import type { GithubDeps } from '../../../functions/src/triggers/github/webhook.ts';
+import type { PubsubDeps } from '../../../functions/src/triggers/pubsub/take-message.ts';
 import type { TickDeps } from '../../../functions/src/triggers/schedule/tick.ts';
 import type { SlackDeps } from '../../../functions/src/triggers/slack/deps.ts';
 import { Installation } from '../../api/installation.ts';
@@ -22,6 +23,7 @@ import { SLACK_SECRET } from '../../triggers/slack/door.ts';
 
 export const TENANT = 'acme';
 export const TEAM = 'T1';
+export const TOPIC = 'orders';
 
 /** What every source starts: one step, that counts how often it ran. */
 function counted(ran: string[]): Workflow {
@@ -32,6 +34,7 @@ function counted(ran: string[]): Workflow {
     on: {
       github: [{ event: 'pull_request', actions: ['opened'] }],
       slack: { command: '/deploy' },
+      pubsub: [{ topic: TOPIC }],
     },
     steps: (step) => ({
       done: step('do', ({ runId }) => {
@@ -100,6 +103,7 @@ export class Instance {
   readonly github: GithubDeps;
   readonly slack: SlackDeps;
   readonly schedules: TickDeps;
+  readonly pubsub: PubsubDeps;
 
   constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
     const { world, apiDeps, clients } = installation;
@@ -126,6 +130,7 @@ export class Instance {
       secrets: () => [SLACK_SECRET],
       tenants: () => new Map([[TEAM, TENANT]]),
     };
+    this.pubsub = { start, deliver: start, registry, environment, tenantId: TENANT };
     this.schedules = { ...start, environment, declaredTenant: TENANT };
   }
 }

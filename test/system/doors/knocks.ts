@@ -2,16 +2,18 @@
 import { MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
 import { githubWebhook } from '../../../functions/src/triggers/github/webhook.ts';
+import { takeMessage } from '../../../functions/src/triggers/pubsub/take-message.ts';
 import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
 import { slackWebhook } from '../../../functions/src/triggers/slack/webhook.ts';
 import { deliveryRequest } from '../../api/installation.ts';
 import { stored } from '../../operations/schedules/scene.ts';
+import { delivered } from '../../triggers/pubsub/message-door.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
-import { type Doors, type Instance, TENANT } from './instance.ts';
+import { type Doors, type Instance, TENANT, TOPIC } from './instance.ts';
 
 export interface Told {
-  /** Of the answer; absent: the source is not answered. */
-  readonly status?: number;
+  /** Of the answer, or its kind; absent: the source is not answered. */
+  readonly status?: number | string;
   readonly runId?: string;
 }
 
@@ -21,8 +23,8 @@ export interface Knocking {
   readonly prepare?: (doors: Doors) => Promise<void>;
   readonly knock: (doors: Doors, instance: Instance) => Promise<Told>;
   /** Statuses: of the request that made the run, and of every later one. */
-  readonly made?: number;
-  readonly again?: number;
+  readonly made?: number | string;
+  readonly again?: number | string;
 }
 
 /** Above what a checkpoint holds: it is written before the commit that refers to it. */
@@ -73,6 +75,15 @@ export const KNOCKS: readonly Knocking[] = [
     },
     made: 200,
     again: 200,
+  },
+  {
+    name: 'a message of a topic',
+    knock: async (_doors, { pubsub }) => {
+      const { kind: status, ...taken } = await takeMessage(pubsub, TOPIC, delivered({ data: { n: 1 } }));
+      return { status, ...('runId' in taken ? { runId: taken.runId } : {}) };
+    },
+    made: 'started',
+    again: 'repeated',
   },
   {
     name: 'a tick of the scheduler',
