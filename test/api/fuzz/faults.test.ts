@@ -8,7 +8,7 @@ import { type Drawn, requests } from './requests.ts';
 import { Stage } from './stage.ts';
 
 /** `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
-const INPUTS = Number(process.env.FUZZ_INPUTS ?? 600);
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 400);
 /** What a busy machine may need. */
 const TIMEOUT_MS = 60_000 + INPUTS * 30;
 const IN_A_ROW = 20;
