@@ -9,7 +9,7 @@ const MOST = 1_000;
 export const listRuns = command({
   name: 'runs list',
   summary: 'List runs, newest first',
-  details: 'Filters can not be combined with each other.',
+  details: 'Filters can be combined. Lists lag up to a second behind a run under way.',
   args: {},
   options: {
     status: { type: 'text', help: 'only of this status, e.g. failed or awaiting_approval' },
@@ -26,7 +26,7 @@ export const listRuns = command({
   examples: [
     ['runs list', 'the newest twenty'],
     ['runs list --status awaiting_approval', 'what waits for a person'],
-    ['runs list --type deploy --json', 'for a script'],
+    ['runs list --type deploy --status failed --json', 'for a script'],
   ],
   async run({ api, out, notes, world }, { options }) {
     const { status, type, repo, thread, limit = USUAL } = options;

@@ -50,3 +50,12 @@ test('each section of an error says the status that it is answered with', () => 
     ]);
   }
 });
+
+test('docs/operations.md says what to do about everything that doctor finds wrong', () => {
+  const found = readDocument('cli/commands/doctor/findings.ts').matchAll(/\bwrong\(\s*'([A-Z_]+)'/g);
+  const wrong = [...found].map(([, code = '']) => code);
+  const [, table = ''] = /^\| `doctor` says \| do \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
+  const told = [...table.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code = '']) => code);
+  expect(wrong.length).toBeGreaterThan(5);
+  expect(told.toSorted()).toEqual([...new Set(wrong)].toSorted());
+});
