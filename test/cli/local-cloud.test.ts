@@ -100,6 +100,7 @@ test('a run that is watched shows that its worker died and that it came back, an
   const shown = await said('runs', 'show', 'last');
   expect(shown.out).toMatch(new RegExp(`slow v1 completed in .*${id}`));
   expect(shown.out).toMatch(/came back +(?:once|\d times)/);
+  expect(await said('check', 'last')).toMatchObject({ code: 0, out: expect.stringMatching(/^consistent /) });
 });
 
 test('a cloud that has ended takes its address away', async () => {
