@@ -4,6 +4,7 @@ import { clientCodec, recordCodec } from '../../functions/src/store/codec/access
 import { effectCodec } from '../../functions/src/store/codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
 import { rendezvousCodec } from '../../functions/src/store/codec/rendezvous.ts';
+import { progressCodec } from '../../functions/src/store/codec/retention.ts';
 import { runtimeConfigCodec } from '../../functions/src/store/codec/runtime-config.ts';
 import { scheduleCodec } from '../../functions/src/store/codec/schedule.ts';
 import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
@@ -37,7 +38,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
   gwi_waits: rendezvousCodec.names,
-  gwi_config: runtimeConfigCodec.names,
+  gwi_config: [...runtimeConfigCodec.names, ...progressCodec.names],
   gwi_schedules: scheduleCodec.names,
   gwi_effects: effectCodec.names,
 };
@@ -56,9 +57,14 @@ describe('firestore.indexes.json', () => {
     expect(groups.filter((group) => !(group in COLLECTIONS))).toEqual([]);
   });
 
-  test('indexes one member alone, for the list of clients by id: lists under a run need none', () => {
+  test('indexes two members alone, for the runs of a lineage and for the list of clients: lists under a run need none', () => {
     const alone = file.fieldOverrides.filter(({ indexes }) => indexes.length > 0);
     expect(alone).toEqual([
+      {
+        collectionGroup: 'gwi_runs',
+        fieldPath: 'rootRunId',
+        indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
+      },
       {
         collectionGroup: 'gwi_clients',
         fieldPath: 'tenantId',

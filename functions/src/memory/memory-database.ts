@@ -16,6 +16,7 @@ import type { ApiClient } from '../ports/access/client-store.ts';
 import type { StoredEffect } from '../ports/effect-store.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
+import type { Progress as RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 import type { StoredSchedule } from '../ports/schedules/schedule-store.ts';
 
@@ -49,6 +50,10 @@ export class MemoryDatabase {
   runtimeConfig: StoredRuntimeConfig | undefined;
   /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
   readonly payloads = new Map<string, readonly Uint8Array[]>();
+  /** When each of them was written, epoch ms. */
+  readonly payloadTimes = new Map<string, number>();
+  /** How far deletion had come at its last tick. */
+  retention: RetentionProgress = {};
   /** Texts by name, of each run, step and revision. */
   readonly memos = new Map<string, Map<string, string>>();
   readonly #clock: { now(): number };

@@ -86,6 +86,7 @@ export class MemoryRunStore implements RunStore {
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const run = this.#db.runs.get(runId);
     if (!run || (ofTenant !== undefined && run.snapshot.tenantId !== ofTenant)) return undefined;
+    if (ofTenant !== undefined && run.soft.deletionMarkedAt !== undefined) return undefined;
     const snapshot = readable(run.snapshot, `run ${runId}`);
     // Without a lease the snapshot never lags (J4).
     const tail = snapshot.lease ? run.events.slice(snapshot.head) : [];
@@ -178,7 +179,8 @@ export class MemoryRunStore implements RunStore {
       positionOf: (run) => [run.createdAt, run.id],
       compare: descending,
     });
-    return { ...listed, items: listed.items.map((run) => readable(run, `run ${run.id}`)) };
+    const there = listed.items.filter(({ id }) => this.#db.runs.get(id)?.soft.deletionMarkedAt === undefined);
+    return { ...listed, items: there.map((run) => readable(run, `run ${run.id}`)) };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {

@@ -17,6 +17,7 @@ export class MemoryValues implements PayloadStore, MemoStore {
     assertSoundPayload(text);
     const { ref, chunks } = payloadOf(text);
     this.#db.payloads.set(keyOf(runId, ref.sha256), chunks);
+    this.#db.payloadTimes.set(keyOf(runId, ref.sha256), this.#db.now());
     return Object.freeze(ref);
   }
 

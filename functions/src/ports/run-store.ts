@@ -143,7 +143,10 @@ export interface RunStore extends PayloadStore, MemoStore {
    * run that was to be superseded.
    */
   start(commit: StartCommit): Promise<CommitResult>;
-  /** With `ofTenant`, a run of another tenant is none, and takes no longer than one that is not there. */
+  /**
+   * With `ofTenant`, for people: a run of another tenant is none, and takes no longer than one that is not there; nor is one
+   * that is about to be deleted.
+   */
   load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined>;
   /** Events after `afterSeq` in order, at most `limit` (the caller goes on if it got that many). */
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
@@ -157,7 +160,10 @@ export interface RunStore extends PayloadStore, MemoStore {
   /** Runs whose `wakeAt` is not after `now`, earliest first. */
   dueRuns(now: number, limit: number): Promise<readonly DueRun[]>;
 
-  /** Lists read snapshots and may lag behind a driven run (J7). Newest run first. */
+  /**
+   * Lists read snapshots and may lag behind a driven run (J7). Newest run first. A page has fewer runs than it could where
+   * some are about to be deleted.
+   */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>>;
   listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>>;
   listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>>;

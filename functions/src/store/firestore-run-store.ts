@@ -37,6 +37,7 @@ import {
   encodeNewSnapshot,
   encodeOutsideUpdate,
   encodeSnapshotUpdate,
+  isMarkedToGo,
 } from './codec/snapshot.ts';
 import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
@@ -155,6 +156,7 @@ export class FirestoreRunStore implements RunStore {
     if (ofTenant !== undefined && found.get('tenantId') !== ofTenant) return undefined;
     const document = found.data();
     if (!document || !found.updateTime) return undefined;
+    if (ofTenant !== undefined && isMarkedToGo(document)) return undefined;
     const what = `run ${runId}`;
     const snapshot = decodeSnapshot(document, what);
     return {

@@ -2,7 +2,13 @@
  * The one place that names collections. For each: who writes it, who reads it, who deletes it. Run ids and keys are
  * encoded on their way into a path, so that no text from outside can reach another document.
  */
-import type { CollectionReference, DocumentReference, Firestore } from '@google-cloud/firestore';
+import {
+  type CollectionReference,
+  type DocumentReference,
+  FieldPath,
+  type Firestore,
+  type Query,
+} from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import { type RendezvousAddress, rendezvousId } from '../ports/rendezvous-store.ts';
@@ -69,7 +75,32 @@ export class Paths {
    * who needs the value; deleted with the run, or by the start that made no run after all.
    */
   payloadChunk(run: DocumentReference, sha256: string, n: number): DocumentReference {
-    return run.collection('payloads').doc(`${sha256}-${n}`);
+    return this.payloads(run).doc(`${sha256}-${n}`);
+  }
+
+  payloads(run: DocumentReference): CollectionReference {
+    return run.collection('payloads');
+  }
+
+  /** Payloads of every run, in the order of the runs, after a run that is known. */
+  payloadsAfter(run: DocumentReference | undefined): Query {
+    // No id has a character below `!` or above `~`, so that these lie before, between and after all there are.
+    const from = run ? run.collection('payloads~') : this.runs().doc('!').collection('payloads');
+    const until = this.runs().doc('~').collection('payloads');
+    return this.#db
+      .collectionGroup('payloads')
+      .orderBy(FieldPath.documentId())
+      .startAt(from.doc('!'))
+      .endAt(until.doc('~'));
+  }
+
+  /** Memos of all steps of a run, whether those have a document or not. */
+  memosOf(run: DocumentReference): Query {
+    return this.#db
+      .collectionGroup('memos')
+      .orderBy(FieldPath.documentId())
+      .startAt(run.collection('steps').doc('!').collection('memos').doc('!'))
+      .endAt(run.collection('steps').doc('~').collection('memos').doc('~'));
   }
 
   /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
@@ -116,6 +147,11 @@ export class Paths {
 
   client(clientId: string): DocumentReference {
     return this.clients().doc(encodeKey(clientId));
+  }
+
+  /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */
+  retention(): DocumentReference {
+    return this.#db.collection(`${this.#prefix}config`).doc('retention');
   }
 
   /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */

@@ -6,34 +6,7 @@ import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
 import { claimed } from '../run-store/runs.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { move, succeeded, T0 } from '../support/run-fixture.ts';
-
-const KEY = 'a'.repeat(64);
-
-function row(changes: Partial<EffectRecord> = {}): EffectRecord {
-  const { idempotencyKey = KEY, n = 1 } = changes;
-  return {
-    effectId: effectIdOf(idempotencyKey, n),
-    idempotencyKey,
-    n,
-    tenantId: 'acme',
-    rootRunId: 'run_1',
-    runId: 'run_1',
-    stepId: 'post',
-    revision: 1,
-    attempt: 1,
-    epoch: 1,
-    capabilityId: 'post.send',
-    bindingId: 'post.send.http',
-    bindingCallId: 'call-1',
-    effectClass: 'external_action',
-    replayPolicy: 'use_recorded_result',
-    status: 'attempted',
-    requestHash: 'b'.repeat(64),
-    createdAt: T0,
-    updatedAt: T0,
-    ...changes,
-  };
-}
+import { KEY, row } from './rows.ts';
 
 const FULL = row({
   itemKey: '0',

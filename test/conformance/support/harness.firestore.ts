@@ -13,7 +13,9 @@ import { FirestoreRunCensus } from '../../../functions/src/store/firestore-run-c
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
+import { FirestoreIntegrityStore } from '../../../functions/src/store/integrity/firestore-integrity-store.ts';
 import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
+import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
@@ -49,8 +51,10 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         clients: new FirestoreClientStore(db),
         rendezvous: new FirestoreRendezvousStore(db),
         effects: new FirestoreEffectStore(db),
+        integrity: new FirestoreIntegrityStore(db),
         config: new FirestoreRuntimeConfigStore(db),
         census: new FirestoreRunCensus(db),
+        retention: new FirestoreRetentionStore(db),
         schedules: new FirestoreScheduleStore(db),
         passTime: (ms) => {
           time += ms;

@@ -3,11 +3,13 @@ import { MemoryClientStore } from '../../../functions/src/memory/memory-client-s
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
 import { MemoryEffectStore } from '../../../functions/src/memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
+import { MemoryIntegrityStore } from '../../../functions/src/memory/memory-integrity-store.ts';
 import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
 import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../../functions/src/memory/memory-schedule-store.ts';
+import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -23,8 +25,10 @@ export function memoryHarness(): Harness {
         clients: new MemoryClientStore(db),
         rendezvous: new MemoryRendezvousStore(db),
         effects: new MemoryEffectStore(db),
+        integrity: new MemoryIntegrityStore(db),
         config: new MemoryRuntimeConfigStore(db),
         census: new MemoryRunCensus(db),
+        retention: new MemoryRetentionStore(db),
         schedules: new MemoryScheduleStore(db),
         passTime: (ms) => {
           time += ms;

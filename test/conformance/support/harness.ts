@@ -5,6 +5,8 @@ import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { IntegrityReader, RepairStore } from '../../../functions/src/ports/runs/integrity-store.ts';
+import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
 
@@ -14,8 +16,10 @@ export interface Stores {
   readonly clients: ClientRegistry;
   readonly rendezvous: RendezvousStore;
   readonly effects: EffectStore;
+  readonly integrity: IntegrityReader & RepairStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly retention: RetentionStore;
   readonly schedules: ScheduleStore;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;

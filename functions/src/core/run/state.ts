@@ -3,6 +3,7 @@
  * layer asks of it. No decisions here, and no storage form: `reduce/` changes it, `store/` encodes it.
  */
 import type { Map as PersistentMap } from 'immutable';
+import type { LegalHold } from '../retention/lineage.ts';
 import type { Decision, RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 
@@ -190,6 +191,10 @@ export interface SoftState {
   readonly firstEventId?: string;
   /** What the bodies under way last said of themselves. */
   readonly inFlight?: readonly Progress[];
+  /** It is not to be deleted, nor anything of its lineage. */
+  readonly legalHold?: LegalHold;
+  /** It has been kept long enough, and is about to be deleted: for people it is not there any more. */
+  readonly deletionMarkedAt?: number;
 }
 
 /** A sign of life of a body: `detailsText` is canonical JSON. */

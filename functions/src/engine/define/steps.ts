@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { Completion as FanOutCompletion } from '../../core/decisions/fan-out.ts';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
+import type { Retention } from '../../core/retention/policy.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
@@ -109,6 +110,7 @@ export interface Workflow {
   readonly timeoutMs?: number;
   readonly onDoubt: 'fail' | 'ask';
   readonly policy?: AnyPolicy;
+  readonly retention: Retention;
   readonly graph: Graph;
   readonly steps: ReadonlyMap<string, StepDefinition>;
   /** Name in the result of the run → id of the step. */

@@ -322,6 +322,16 @@ export interface ScheduleSubscription {
   readonly catchUp?: CatchUp;
 }
 
+/**
+ * How long runs are kept after their end: '90d', '1y' (365 days), ms, or 'forever'; a day at the least. What is left out is
+ * kept as long as the installation says (docs/retention.md). What the newest version says holds for the runs of all.
+ */
+export interface RetentionOptions {
+  readonly completed?: string | number;
+  readonly failed?: string | number;
+  readonly cancelled?: string | number;
+}
+
 export interface WorkflowOptions<Input> {
   /** Lower-case words joined by dashes. */
   readonly type: string;
@@ -344,6 +354,7 @@ export interface WorkflowOptions<Input> {
   readonly onDoubt?: 'fail' | 'ask';
   /** Asked when a run begins and whenever it moves again. */
   readonly policy?: Policy<Input>;
+  readonly retention?: RetentionOptions;
   /** Declares the graph. Called once, at load, without I/O; the handles it returns name the outputs of the run. */
   steps(step: StepFactory<Input>): Readonly<Record<string, Handle<unknown>>>;
 }

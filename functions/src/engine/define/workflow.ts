@@ -3,6 +3,7 @@
 import { parseDuration } from '../../core/duration.ts';
 import { buildGraph } from '../../core/graph/graph.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
+import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
@@ -57,6 +58,7 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
     slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
     schedules: declaredSchedules(options, Array.isArray(schedule) ? schedule : [schedule]),
     onDoubt: options.onDoubt ?? 'fail',
+    retention: retentionFor(type, options.retention),
     graph,
     steps: byId,
     result,

@@ -88,6 +88,8 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | und
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
+  // About to be deleted: it may be half gone by the next look.
+  if (snapshot?.soft.deletionMarkedAt !== undefined) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
   const { identity } = reading.end();

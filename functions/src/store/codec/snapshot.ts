@@ -3,6 +3,7 @@
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { RecordedError, RunIdentity, SuccessorSource, Trigger } from '../../core/run/events.ts';
 import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
@@ -137,6 +138,8 @@ const soft = documentCodec<SoftState>({
   publishDueAt: optional(time),
   firstEventId: optional(text),
   inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
+  legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
+  deletionMarkedAt: optional(time),
 });
 
 /** Every member a run document can have; those after the state are not folded. */
@@ -235,6 +238,17 @@ export function salvageSoft(document: Members): {
     }
   }
   return { soft: salvaged, damaged };
+}
+
+/** What retention has written: the mark of a run that is to go, and what holds it. */
+export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
+  return soft.encode(kept);
+}
+
+/** Whether the run is about to be deleted, and for people not there any more; also of a damaged document. */
+export function isMarkedToGo(document: Members): boolean {
+  const { soft: stored } = document;
+  return typeof stored === 'object' && stored !== null && 'deletionMarkedAt' in stored;
 }
 
 export function decodeSoft(document: Members, what: string): SoftState {

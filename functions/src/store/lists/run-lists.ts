@@ -16,7 +16,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { DueRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
-import { decodeSnapshot } from '../codec/snapshot.ts';
+import { decodeSnapshot, isMarkedToGo } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import { readPage } from './pages.ts';
@@ -55,6 +55,7 @@ export class RunLists {
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => decodeSnapshot(document, `run ${id}`),
       positionOf: (run, id) => [run.createdAt, id],
+      isHidden: isMarkedToGo,
     });
   }
 

@@ -1,0 +1,112 @@
+/**
+ * What becomes of a lineage: the runs with one `rootRunId`, which share the outputs and the ledger of each other and
+ * therefore go together or not at all (DESIGN 11). Pure.
+ *
+ * A lineage is first marked, which hides it from people, and goes {@link GRACE_MS} later if it may still go: by then whoever
+ * had looked at it before, to make a successor, has written that successor or never will.
+ */
+import { isTerminal, type RunStatus } from '../run/status.ts';
+import { expireAt, type RetentionOf } from './policy.ts';
+
+/** Longer than any function may take from what it reads to what it writes (540 s), with room for clocks that differ. */
+export const GRACE_MS = 15 * 60_000;
+
+/** Said by a person: the run, and with it its lineage, is not to be deleted. */
+export interface LegalHold {
+  /** The principal, as journals name it. */
+  readonly by: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** A run as retention sees it. */
+export interface Member {
+  readonly runId: string;
+  readonly type: string;
+  readonly status: RunStatus;
+  readonly completedAt?: number | undefined;
+  /** Somebody must still touch it: its end has not been told to everybody, or not all of its events are published. */
+  readonly owes: boolean;
+  readonly hold?: LegalHold | undefined;
+  /** When it was marked to go, epoch ms. */
+  readonly markedAt?: number | undefined;
+  /** Whoever started it as a child; of another lineage. */
+  readonly parentRunId?: string | undefined;
+  /** Children that it had not heard of when it ended; of other lineages. */
+  readonly childRunIds: readonly string[];
+}
+
+/** Runs of other lineages that a member names, as far as they are there. */
+export type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
+
+/** Why a lineage stays; the run is the one that keeps it. */
+export type Reason =
+  | { readonly why: 'live' | 'owes' | 'held'; readonly runId: string }
+  /** `dueAt` absent: it is kept for ever. */
+  | { readonly why: 'not_due'; readonly runId: string; readonly dueAt?: number }
+  /** A child stays as long as its parent: a successor of that one goes on from it. */
+  | { readonly why: 'parent'; readonly runId: string; readonly parentRunId: string }
+  | { readonly why: 'child'; readonly runId: string; readonly childRunId: string }
+  /** It has more runs than are looked at. */
+  | { readonly why: 'too_many'; readonly runId: string };
+
+export type Verdict =
+  /** `unmark`: runs that are marked, and are not to go after all. */
+  | { readonly kind: 'keep'; readonly reason: Reason; readonly unmark: readonly string[] }
+  | { readonly kind: 'mark'; readonly runIds: readonly string[] }
+  /** All are marked; nothing is to be done before then. */
+  | { readonly kind: 'wait'; readonly until: number }
+  | { readonly kind: 'delete' };
+
+export interface LineageFacts<M extends Member = Member> {
+  readonly members: readonly M[];
+  readonly relatives: Relatives;
+}
+
+/** @param now epoch ms, by the clock that also gave the times of the marks */
+export function lineageVerdict(
+  { members, relatives }: LineageFacts,
+  { now, retentionOf }: { readonly now: number; readonly retentionOf: RetentionOf },
+): Verdict {
+  const marked = members.filter(({ markedAt }) => markedAt !== undefined);
+  const own = new Set(members.map(({ runId }) => runId));
+  for (const member of members) {
+    const reason = reasonToKeep(member, { now, retentionOf, relatives, own });
+    if (reason) return { kind: 'keep', reason, unmark: marked.map(({ runId }) => runId) };
+  }
+  const open = members.filter(({ markedAt }) => markedAt === undefined);
+  if (open.length > 0) return { kind: 'mark', runIds: open.map(({ runId }) => runId) };
+  const until = Math.max(...members.map(({ markedAt = now }) => markedAt)) + GRACE_MS;
+  return now < until ? { kind: 'wait', until } : { kind: 'delete' };
+}
+
+/** Runs of other lineages that the verdict depends on. */
+export function relativesOf(members: readonly Member[]): string[] {
+  const own = new Set(members.map(({ runId }) => runId));
+  const named = members.flatMap(({ parentRunId, childRunIds }) =>
+    parentRunId === undefined ? childRunIds : [parentRunId, ...childRunIds],
+  );
+  return [...new Set(named)].filter((runId) => !own.has(runId));
+}
+
+interface Known {
+  readonly now: number;
+  readonly retentionOf: RetentionOf;
+  readonly relatives: Relatives;
+  readonly own: ReadonlySet<string>;
+}
+
+function reasonToKeep(member: Member, { now, retentionOf, relatives, own }: Known): Reason | undefined {
+  const { runId, status, owes, hold, parentRunId, childRunIds } = member;
+  if (!isTerminal(status)) return { why: 'live', runId };
+  if (hold) return { why: 'held', runId };
+  if (owes) return { why: 'owes', runId };
+  const dueAt = expireAt(member, retentionOf);
+  if (dueAt === undefined) return { why: 'not_due', runId };
+  if (now < dueAt) return { why: 'not_due', runId, dueAt };
+  if (parentRunId !== undefined && relatives.has(parentRunId) && !own.has(parentRunId))
+    return { why: 'parent', runId, parentRunId };
+  const childRunId = childRunIds.find((child) => relatives.get(child)?.isOver === false);
+  return childRunId === undefined ? undefined : { why: 'child', runId, childRunId };
+}

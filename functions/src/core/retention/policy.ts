@@ -1,0 +1,47 @@
+/**
+ * How long runs are kept that have ended: what a workflow says of each way to end, and from when on a run may go by itself.
+ *
+ * Must not: know a lineage; see lineage.ts.
+ */
+
+/** The ways to end, in the order in which retention looks at them. */
+export const END_STATUSES = ['cancelled', 'completed', 'failed'] as const;
+export type EndStatus = (typeof END_STATUSES)[number];
+
+/** For each way to end: ms since the end, or for ever. Absent: what the installation says. */
+export type Retention = { readonly [S in EndStatus]?: number | 'forever' };
+
+/**
+ * No retention is shorter: idempotency records of the start of a run live for a day, and must not answer with a run that is
+ * gone; nor must anything that still drives or publishes it be under way.
+ */
+export const MIN_RETENTION_MS = 24 * 3_600_000;
+
+/** Types of workflows and what they say; `undefined` for one that is not deployed. */
+export type RetentionOf = (type: string, status: EndStatus) => number | undefined;
+
+export function isEndStatus(status: string): status is EndStatus {
+  return (END_STATUSES as readonly string[]).includes(status);
+}
+
+/** Ms that a run is kept after its end; undefined: for ever. `byDefault` is what the installation says of all workflows. */
+export function retentionMs(
+  retention: Retention | undefined,
+  status: EndStatus,
+  byDefault: number | undefined,
+): number | undefined {
+  const own = retention?.[status];
+  if (own === 'forever') return undefined;
+  return own ?? byDefault;
+}
+
+/** From when on a run may go, epoch ms; undefined: never, or not before it has ended. */
+export function expireAt(
+  run: { readonly type: string; readonly status: string; readonly completedAt?: number | undefined },
+  retentionOf: RetentionOf,
+): number | undefined {
+  const { type, status, completedAt } = run;
+  if (completedAt === undefined || !isEndStatus(status)) return undefined;
+  const kept = retentionOf(type, status);
+  return kept === undefined ? undefined : completedAt + kept;
+}

@@ -1,0 +1,45 @@
+/** How long the runs of a workflow are kept, as its author says it; everything wrong with that is said at definition. */
+import { parseDuration } from '../../core/duration.ts';
+import {
+  END_STATUSES,
+  isEndStatus,
+  MIN_RETENTION_MS,
+  type Retention,
+  type RetentionOf,
+  retentionMs,
+} from '../../core/retention/policy.ts';
+import type { WorkflowRegistry } from './registry.ts';
+import { invalid } from './step-options.ts';
+import type { RetentionOptions } from './types.ts';
+
+/** @throws CairnError INVALID_INPUT */
+export function retentionFor(type: string, options: RetentionOptions = {}): Retention {
+  const retention: { -readonly [S in keyof Retention]: Retention[S] } = {};
+  for (const [status, kept] of Object.entries(options)) {
+    const field = `retention.${status}`;
+    if (!isEndStatus(status))
+      throw invalid(type, field, `a run does not end as '${status}', but as ${END_STATUSES.join(', ')}`);
+    if (kept === undefined) continue;
+    const ms = kept === 'forever' ? kept : parseDuration(inDays(kept), `${type}.${field}`);
+    if (ms !== 'forever' && ms < MIN_RETENTION_MS)
+      throw invalid(type, field, 'runs are kept for a day at the least: requests are answered with them');
+    retention[status] = ms;
+  }
+  return retention;
+}
+
+/**
+ * What the newest version of each workflow says, and where it says nothing the installation. Runs of a workflow that is not
+ * deployed any more are kept as the installation says.
+ *
+ * @param byDefault ms; undefined: for ever
+ */
+export function retentionIn(registry: WorkflowRegistry, byDefault: number | undefined): RetentionOf {
+  return (type, status) => retentionMs(registry.newest(type)?.retention, status, byDefault);
+}
+
+/** Years are a matter of keeping alone: nothing else is written in them. */
+function inDays(kept: string | number): string | number {
+  const [, years] = (typeof kept === 'string' && /^(\d{1,3})y$/.exec(kept)) || [];
+  return years === undefined ? kept : `${Number(years) * 365}d`;
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs as those see them who delete what has been kept long enough, and hold what must be kept longer. Documents go piece by
+ * piece, each call so many at the most; the run document goes last, so that a run of which anything is left is found again.
+ * Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
+ *
+ * Must not: decide what may go; see core/retention.
+ */
+import type { LegalHold, Member } from '../../core/retention/lineage.ts';
+import type { EndStatus } from '../../core/retention/policy.ts';
+import type { Version } from '../run-store.ts';
+
+/** Runs of one workflow that ended in one way. */
+export interface Bucket {
+  readonly status: EndStatus;
+  /** Of the workflow. */
+  readonly type: string;
+}
+
+/** A run among those of its bucket, which come in the order of their ends. */
+export interface Ended {
+  /** Epoch ms. */
+  readonly completedAt: number;
+  readonly runId: string;
+}
+
+export interface EndedRun extends Ended {
+  readonly rootRunId: string;
+  readonly tenantId: string;
+}
+
+export interface EndedQuery {
+  readonly bucket: Bucket;
+  /** Only runs that had ended by then, epoch ms. */
+  readonly until: number;
+  /** The last one that is known; undefined: from the beginning. */
+  readonly after: Ended | undefined;
+  readonly limit: number;
+}
+
+export interface LineageMember extends Member {
+  readonly tenantId: string;
+  readonly version: Version;
+}
+
+export type Written = { readonly kind: 'written' } | { readonly kind: 'stale' };
+
+export interface Cleared {
+  /** Documents deleted. */
+  readonly deleted: number;
+  /** Whether there may be more of them. */
+  readonly more: boolean;
+}
+
+/** A run under which large values lie, whether there is such a run or not. */
+export interface PayloadOwner {
+  readonly runId: string;
+  /** When the first of them was last changed, epoch ms, by the store's time. */
+  readonly writtenAt: number;
+}
+
+/** How far the work had come that goes on at the next tick; opaque, kept as it was given. */
+export interface Progress {
+  readonly runs?: string | undefined;
+  readonly payloads?: string | undefined;
+}
+
+export interface RetentionStore {
+  /** The first bucket that has runs, or the first after another; by status, then by type. */
+  nextBucket(after: Bucket | undefined): Promise<Bucket | undefined>;
+  ended(query: EndedQuery): Promise<readonly EndedRun[]>;
+  /** The runs of a lineage, at most `limit`. Throws for one that cannot be read, `NewerSchemaError` for a newer one. */
+  lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]>;
+  /** Those of the runs that are there. */
+  present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>>;
+
+  /** Marks a run to go, which hides it from people; undefined takes the mark away. */
+  mark(runId: string, seen: Version, markedAt: number | undefined): Promise<Written>;
+  /** Undefined: it is held no more. */
+  hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<Written>;
+
+  /** Events, checkpoints, steps, memos and payloads. */
+  deleteUnder(runId: string, limit: number): Promise<Cleared>;
+  /** Rows of the ledger that the run made. */
+  deleteEffects(runId: string, limit: number): Promise<Cleared>;
+  /** The run document alone. */
+  deleteRun(runId: string, seen: Version): Promise<Written>;
+
+  /** Runs with payloads, by id, after one that is known. */
+  payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]>;
+  /** Payloads of a run that has neither a document nor a journal. Does nothing to any other. */
+  deleteOrphans(runId: string, limit: number): Promise<Cleared>;
+
+  readProgress(): Promise<Progress>;
+  saveProgress(progress: Progress): Promise<void>;
+}

@@ -1,0 +1,64 @@
+/** What retention reads of a run document, what it writes there, and the document of its own. */
+import { FieldValue } from '@google-cloud/firestore';
+import type { RunIdentity } from '../../core/run/events.ts';
+import type { RunState, SoftState } from '../../core/run/state.ts';
+import type { LineageMember, Progress } from '../../ports/runs/retention-store.ts';
+import { documentCodec, integer, json, type Members, map, optional, text, time, word } from './kinds.ts';
+import { decodeSoft, encodeRetained } from './snapshot.ts';
+
+type Facts = Pick<
+  RunState,
+  'id' | 'schemaVersion' | 'tenantId' | 'type' | 'status' | 'completedAt' | 'parent' | 'ties'
+> & { readonly wakeAt?: number };
+
+const facts = documentCodec<Facts>({
+  id: text,
+  schemaVersion: integer,
+  tenantId: text,
+  type: text,
+  status: word<RunState['status']>(),
+  completedAt: optional(time),
+  parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
+  ties: json<RunState['ties']>(),
+  wakeAt: optional(time),
+});
+
+/** The members of a run document that retention looks at. */
+export const MEMBER_NAMES: readonly string[] = [...facts.names, 'soft'];
+
+/** @throws NewerSchemaError, UndecodableDocument */
+export function decodeMember(document: Members, what: string): Omit<LineageMember, 'version'> {
+  const {
+    id: runId,
+    tenantId,
+    type,
+    status,
+    completedAt,
+    parent,
+    ties,
+    wakeAt,
+  } = facts.decode(document, what);
+  const { legalHold: hold, deletionMarkedAt: markedAt } = decodeSoft(document, what);
+  return {
+    runId,
+    tenantId,
+    type,
+    status,
+    completedAt,
+    owes: wakeAt !== undefined,
+    hold,
+    markedAt,
+    parentRunId: parent?.runId,
+    childRunIds: ties.flatMap((tie) => (tie.kind === 'child' ? [tie.runId] : [])),
+  };
+}
+
+/** One member of `soft`, and nothing else of the document; undefined takes it away. */
+export function encodeRetainedUpdate(
+  name: 'legalHold' | 'deletionMarkedAt',
+  value: Partial<SoftState>,
+): Members {
+  return { [`soft.${name}`]: encodeRetained(value)[name] ?? FieldValue.delete() };
+}
+
+export const progressCodec = documentCodec<Progress>({ runs: optional(text), payloads: optional(text) });

@@ -1,0 +1,236 @@
+/**
+ * Deletion and holds of runs in Firestore. What ended is found by one index over status, type, shard and end; lists of
+ * documents that are to be deleted ask for their names only.
+ *
+ * Must not: delete a run document while anything lies under it; its callers see to that.
+ */
+import {
+  type DocumentReference,
+  FieldPath,
+  type Firestore,
+  type Query,
+  type QueryDocumentSnapshot,
+  Timestamp,
+} from '@google-cloud/firestore';
+import { SHARD_COUNT } from '../../core/encoding/ids.ts';
+import { encodeKey } from '../../core/encoding/keys.ts';
+import type { LegalHold } from '../../core/retention/lineage.ts';
+import { END_STATUSES } from '../../core/retention/policy.ts';
+import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type {
+  Bucket,
+  Cleared,
+  EndedQuery,
+  EndedRun,
+  LineageMember,
+  PayloadOwner,
+  Progress,
+  RetentionStore,
+  Written,
+} from '../../ports/runs/retention-store.ts';
+import { call, isStale } from '../call.ts';
+import type { Members } from '../codec/kinds.ts';
+import { decodeMember, encodeRetainedUpdate, MEMBER_NAMES, progressCodec } from '../codec/retention.ts';
+import { Paths } from '../paths.ts';
+import { lastUpdateTime, versionOf } from '../version.ts';
+
+/** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
+const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+/** Documents read by their names at once. */
+const NAMES_A_READ = 100;
+
+export class FirestoreRetentionStore implements RetentionStore {
+  readonly #db: Firestore;
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#db = db;
+    this.#paths = new Paths(db, prefix);
+  }
+
+  /** One read for each status that has no more: each look begins after all runs of the bucket before. */
+  async nextBucket(after: Bucket | undefined): Promise<Bucket | undefined> {
+    const from = after ? END_STATUSES.indexOf(after.status) : 0;
+    for (const status of END_STATUSES.slice(from)) {
+      const ofStatus = this.#paths.runs().where('status', '==', status);
+      const ordered = ofStatus
+        .orderBy('type')
+        .orderBy('shard')
+        .orderBy('completedAt')
+        .limit(1)
+        .select('type');
+      const next = after?.status === status ? ordered.startAfter(after.type) : ordered;
+      const { docs } = await call('look for workflows with runs that have ended', () => next.get());
+      const [found] = docs;
+      if (found) return { status, type: found.get('type') as string };
+    }
+    return undefined;
+  }
+
+  async ended({ bucket, until, after, limit }: EndedQuery): Promise<readonly EndedRun[]> {
+    const ordered = this.#paths
+      .runs()
+      .where('status', '==', bucket.status)
+      .where('type', '==', bucket.type)
+      .where('shard', 'in', SHARDS)
+      .where('completedAt', '<=', Timestamp.fromMillis(until))
+      .orderBy('completedAt')
+      .orderBy(FieldPath.documentId())
+      .limit(limit)
+      .select('rootRunId', 'tenantId', 'completedAt');
+    const page = after
+      ? ordered.startAfter(Timestamp.fromMillis(after.completedAt), encodeKey(after.runId))
+      : ordered;
+    const { docs } = await call('look for runs that ended long ago', () => page.get());
+    return docs.map((found) => ({
+      runId: found.id,
+      rootRunId: found.get('rootRunId') as string,
+      tenantId: found.get('tenantId') as string,
+      completedAt: (found.get('completedAt') as Timestamp).toMillis(),
+    }));
+  }
+
+  async lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]> {
+    const runs = this.#paths
+      .runs()
+      .where('rootRunId', '==', rootRunId)
+      .limit(limit)
+      .select(...MEMBER_NAMES);
+    const { docs } = await call(`read of the lineage of run ${rootRunId}`, () => runs.get());
+    return docs.map((found) => ({
+      ...decodeMember(found.data(), `run ${found.id}`),
+      version: versionOf(found.updateTime),
+    }));
+  }
+
+  async present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>> {
+    const found = new Map<string, { readonly isOver: boolean }>();
+    for (let from = 0; from < runIds.length; from += NAMES_A_READ) {
+      const some = runIds.slice(from, from + NAMES_A_READ);
+      const documents = some.map((runId) => this.#paths.run(runId));
+      const read = await call('read of parents and children', () =>
+        this.#db.getAll(...documents, { fieldMask: ['status'] }),
+      );
+      for (const [at, document] of read.entries()) {
+        const runId = some[at];
+        if (runId === undefined || !document.exists) continue;
+        found.set(runId, { isOver: isTerminal(document.get('status') as RunStatus) });
+      }
+    }
+    return found;
+  }
+
+  mark(runId: string, seen: Version, deletionMarkedAt: number | undefined): Promise<Written> {
+    const value = deletionMarkedAt === undefined ? {} : { deletionMarkedAt };
+    return this.#update(runId, seen, encodeRetainedUpdate('deletionMarkedAt', value));
+  }
+
+  hold(runId: string, seen: Version, legalHold: LegalHold | undefined): Promise<Written> {
+    const value = legalHold === undefined ? {} : { legalHold };
+    return this.#update(runId, seen, encodeRetainedUpdate('legalHold', value));
+  }
+
+  async deleteUnder(runId: string, limit: number): Promise<Cleared> {
+    const run = this.#paths.run(runId);
+    const lists = [
+      this.#paths.memosOf(run),
+      this.#paths.checkpoints(run),
+      this.#paths.steps(run),
+      this.#paths.events(run),
+      this.#paths.payloads(run),
+    ];
+    const what = `look for what lies under run ${runId}`;
+    const found = await Promise.all(lists.map((list) => call(what, () => named(list, limit).get())));
+    return this.#delete(
+      found.flatMap(({ docs }) => docs),
+      limit,
+    );
+  }
+
+  async deleteEffects(runId: string, limit: number): Promise<Cleared> {
+    const rows = this.#paths
+      .effects()
+      .where('runId', '==', runId)
+      .orderBy('createdAt')
+      .orderBy(FieldPath.documentId());
+    const { docs } = await call(`look for effects of run ${runId}`, () => named(rows, limit).get());
+    return this.#delete(docs, limit);
+  }
+
+  async deleteRun(runId: string, seen: Version): Promise<Written> {
+    return whileSeen(() =>
+      call(`deletion of run ${runId}`, () => this.#paths.run(runId).delete(lastUpdateTime(seen))),
+    );
+  }
+
+  /** One read for each: each look begins after all payloads of the run before. */
+  async payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]> {
+    const owners: PayloadOwner[] = [];
+    let known = after === undefined ? undefined : this.#paths.run(after);
+    while (owners.length < limit) {
+      const next = this.#paths.payloadsAfter(known).limit(1).select();
+      const { docs } = await call('look for runs with payloads', () => next.get());
+      const [first] = docs;
+      const run = first?.ref.parent.parent;
+      if (!first || !run) break;
+      owners.push({ runId: run.id, writtenAt: first.updateTime.toMillis() });
+      known = run;
+    }
+    return owners;
+  }
+
+  async deleteOrphans(runId: string, limit: number): Promise<Cleared> {
+    const run = this.#paths.run(runId);
+    const read = await call(`look for run ${runId}`, () =>
+      this.#db.getAll(run, this.#paths.event(run, 1), { fieldMask: ['schemaVersion'] }),
+    );
+    if (read.some(({ exists }) => exists)) return { deleted: 0, more: false };
+    const { docs } = await call(`look for payloads of run ${runId}`, () =>
+      named(this.#paths.payloads(run), limit).get(),
+    );
+    return this.#delete(docs, limit);
+  }
+
+  async readProgress(): Promise<Progress> {
+    const what = 'read of how far retention had come';
+    const found = await call(what, () => this.#paths.retention().get());
+    return progressCodec.decode(found.data() ?? {}, what);
+  }
+
+  async saveProgress(progress: Progress): Promise<void> {
+    const members = progressCodec.encode(progress);
+    await call('note of how far retention has come', () => this.#paths.retention().set(members));
+  }
+
+  #update(runId: string, seen: Version, members: Members): Promise<Written> {
+    const run: DocumentReference = this.#paths.run(runId);
+    return whileSeen(() => call(`note about run ${runId}`, () => run.update(members, lastUpdateTime(seen))));
+  }
+
+  /** What was found beyond the limit tells that there is more. */
+  async #delete(found: readonly QueryDocumentSnapshot[], limit: number): Promise<Cleared> {
+    const some = found.slice(0, limit);
+    if (some.length > 0) {
+      const batch = this.#db.batch();
+      for (const { ref } of some) batch.delete(ref);
+      await call('deletion of documents of a run', () => batch.commit());
+    }
+    return { deleted: some.length, more: found.length > limit };
+  }
+}
+
+/** The names of one document more than are to be deleted. */
+function named(list: Query, limit: number): Query {
+  return list.limit(limit + 1).select();
+}
+
+async function whileSeen(write: () => Promise<unknown>): Promise<Written> {
+  try {
+    await write();
+    return { kind: 'written' };
+  } catch (error) {
+    if (isStale(error)) return { kind: 'stale' };
+    throw error;
+  }
+}

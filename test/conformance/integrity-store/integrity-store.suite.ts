@@ -1,0 +1,181 @@
+/** What every store for checks and repairs promises. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
+import { seqId } from '../../../functions/src/core/encoding/ids.ts';
+import { seal } from '../../../functions/src/core/run/chain.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import type { RepairCommit, RunReader } from '../../../functions/src/ports/runs/integrity-store.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { beginning, claim, idempotencyRecord, move, release, succeeded, T0 } from '../support/run-fixture.ts';
+
+const RUN = 'run_1';
+const KEY = 'api:c.caller:one';
+const ALL = { after: undefined, limit: 100 };
+
+export function integrityStoreConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    let state: RunState;
+    beforeEach(async () => {
+      stores = await harness.make();
+      const start = beginning(RUN, { records: [{ record: idempotencyRecord(KEY) }] });
+      await stores.runs.start(start);
+      state = start.state;
+      const steps = ['a', 'b[1/2]', 'c'].map((stepId) => succeeded(stepId));
+      await append([...claim(state, T0 + 1_000), ...steps, release()], true);
+    });
+    afterAll(() => harness.close());
+
+    async function append(drafts: readonly EventDraft[], snapshot: boolean): Promise<void> {
+      const { after, commit } = move(state, drafts, { snapshot });
+      expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
+      state = after;
+    }
+
+    const look = <T>(ask: (reader: RunReader) => Promise<T>) => stores.integrity.atOneMoment(RUN, ask);
+
+    /** A repair as it would be if everything were as it is. */
+    async function repairOf(changes: Partial<RepairCommit> = {}): Promise<RepairCommit> {
+      const draft: EventDraft = {
+        type: 'snapshot_repaired',
+        initiator: 'user',
+        data: { beforeHash: 'x', afterHash: 'y' },
+      };
+      const event = seal(draft, { chain: state, id: 'repair', now: T0 });
+      const { found } = await look((reader) => reader.snapshot());
+      const snapshot = {
+        seen: found?.version,
+        state: reduce(state, event),
+        soft: found?.soft ?? {},
+        isSoftDamaged: false,
+      };
+      return { runId: RUN, event, snapshot, steps: [], checkpoints: [], ...changes };
+    }
+
+    test('tells every document of a run, the outputs by their fingerprints', async () => {
+      const { snapshot, events, checkpoints, steps } = await look(async (reader) => ({
+        snapshot: await reader.snapshot(),
+        events: await reader.events(ALL),
+        checkpoints: await reader.checkpoints(ALL),
+        steps: await reader.steps(ALL),
+      }));
+      expect(snapshot.readAt).toBe(stores.now());
+      expect(snapshot.found).toMatchObject({
+        kind: 'sound',
+        value: { head: state.head, status: state.status },
+        soft: {},
+        softDamage: [],
+        tenantId: 'acme',
+        headHash: state.headHash,
+        wakeAt: expect.any(Number),
+      });
+      expect(events.map(({ id }) => id)).toEqual(Array.from({ length: state.head }, (_, i) => seqId(i + 1)));
+      const [first] = checkpoints.slice(-1);
+      expect(first).toMatchObject({ kind: 'sound', value: { outputSha: sha256Hex('{"ok":true}') } });
+      expect(JSON.stringify(checkpoints)).not.toContain('outputText');
+      expect(steps.map(({ id }) => id)).toEqual(['a', 'b%5B1%2F2%5D', 'c']);
+      expect(await look((reader) => reader.record(KEY))).toMatchObject({
+        kind: 'sound',
+        value: { key: KEY },
+      });
+    });
+
+    test('tells what is not there as not there', async () => {
+      const nowhere = await stores.integrity.atOneMoment('run_none', async (reader) => [
+        (await reader.snapshot()).found,
+        await reader.events(ALL),
+        await reader.checkpoints(ALL),
+        await reader.steps(ALL),
+        await reader.effectsOfRun(undefined, 10),
+        await reader.effects([`${'0'.repeat(64)}.0001`]),
+        await reader.effects([]),
+        await reader.record('api:c.caller:none'),
+        await reader.rendezvous({ tenantId: 'acme', event: 'e', key: 'k' }),
+      ]);
+      expect(nowhere).toEqual([undefined, [], [], [], [], [], [], undefined, undefined]);
+      expect(await stores.integrity.outputText(RUN, 1)).toBeUndefined();
+      expect(await stores.integrity.outputText(RUN, 4)).toBe('{"ok":true}');
+    });
+
+    test('lists go on behind the last document that is known', async () => {
+      const page = await look((reader) => reader.events({ after: undefined, limit: 2 }));
+      expect(page.map(({ id }) => id)).toEqual([seqId(1), seqId(2)]);
+      const next = await look((reader) => reader.events({ after: seqId(2), limit: 2 }));
+      expect(next.map(({ id }) => id)).toEqual([seqId(3), seqId(4)]);
+      const steps = await look((reader) => reader.steps({ after: 'a', limit: 1 }));
+      expect(steps.map(({ id }) => id)).toEqual(['b%5B1%2F2%5D']);
+    });
+
+    test('a look sees one moment, however the run moves meanwhile', async () => {
+      const { head } = state;
+      const seen = await look(async (reader) => {
+        const { found } = await reader.snapshot();
+        await append([...claim(state, T0 + 2_000)], true);
+        return { found, events: await reader.events(ALL) };
+      });
+      expect(seen.events).toHaveLength(head);
+      expect(await look((reader) => reader.events(ALL))).toHaveLength(head + 1);
+    });
+
+    test('a repair writes, replaces and deletes all it is told to, or nothing', async () => {
+      const { steps, checkpoints } = await look(async (reader) => ({
+        steps: await reader.steps(ALL),
+        checkpoints: await reader.checkpoints(ALL),
+      }));
+      const [a, b] = steps;
+      const [first] = checkpoints;
+      if (a?.kind !== 'sound' || !b || first?.kind !== 'sound') throw new Error('documents are missing');
+      const put = {
+        steps: [
+          { id: a.id, seen: a.version, value: { ...a.value, outputsSummary: 'anew' } },
+          { id: b.id, seen: b.version, value: undefined },
+          { id: 'd', seen: undefined, value: { ...a.value, id: 'd' } },
+        ],
+        checkpoints: [{ id: first.id, seen: first.version, value: { ...first.value.checkpoint, parent: 9 } }],
+      };
+      for (const stale of [
+        { ...put, steps: [...put.steps, { id: 'c', seen: undefined, value: { ...a.value, id: 'c' } }] },
+        { ...put, checkpoints: put.checkpoints.map((one) => ({ ...one, seen: undefined })) },
+        { ...put, snapshot: { ...(await repairOf()).snapshot, seen: undefined } },
+      ]) {
+        expect(await stores.integrity.repair(await repairOf(stale))).toEqual({ kind: 'stale' });
+      }
+      expect(await look((reader) => reader.steps(ALL))).toHaveLength(3);
+
+      const commit = await repairOf(put);
+      expect(await stores.integrity.repair(commit)).toMatchObject({ kind: 'repaired' });
+      const after = await look(async (reader) => ({
+        snapshot: (await reader.snapshot()).found,
+        steps: await reader.steps(ALL),
+        checkpoints: await reader.checkpoints(ALL),
+      }));
+      expect(after.snapshot).toMatchObject({ kind: 'sound', value: { head: state.head + 1 } });
+      expect(after.steps.map(({ id }) => id)).toEqual(['a', 'c', 'd']);
+      expect(after.steps[0]).toMatchObject({ value: { outputsSummary: 'anew' } });
+      expect(after.checkpoints[0]).toMatchObject({ value: { checkpoint: { parent: 9 } } });
+      expect((await stores.runs.load(RUN))?.state.head).toBe(state.head + 1);
+      // The same again is known to be there, and writes nothing.
+      expect(await stores.integrity.repair(commit)).toEqual({ kind: 'stale' });
+    });
+
+    test('a repair of a run that has moved meanwhile writes nothing', async () => {
+      const commit = await repairOf();
+      await append([...claim(state, T0 + 2_000)], false);
+      expect(await stores.integrity.repair(commit)).toEqual({ kind: 'stale' });
+      expect(await look((reader) => reader.events(ALL))).toHaveLength(state.head);
+    });
+
+    test('what is not folded stays as it is', async () => {
+      await append([...claim(state, T0 + 2_000)], true);
+      const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';
+      const soft = { heartbeat: true, leaseExtendedTo: T0 + 9_000 };
+      expect(await stores.runs.touch({ runId: RUN, seen, soft })).toMatchObject({ kind: 'touched' });
+      expect(await stores.integrity.repair(await repairOf())).toMatchObject({ kind: 'repaired' });
+      const { found } = await look((reader) => reader.snapshot());
+      expect(found?.soft).toMatchObject({ leaseExtendedTo: T0 + 9_000, lastHeartbeatAt: expect.any(Number) });
+      expect(found?.wakeAt).toBe(T0 + 9_000);
+    });
+  });
+}
