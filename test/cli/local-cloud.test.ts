@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
+import { type CloudProcess, control, startCloudProcess } from '../../local/cloud-process.ts';
 import { eventually } from '../system/support.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
@@ -65,7 +65,7 @@ test("the command line finds the cloud of a directory, and its key is nobody els
 });
 
 test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
-  const input = JSON.stringify({ ms: 1_500, notes: join(folder, 'notes') });
+  const input = JSON.stringify({ ms: 800, notes: join(folder, 'notes') });
   const started = await said('runs', 'start', 'slow', '--input', input);
   const id = started.out.trim();
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^run_\w{26}\n$/) });
@@ -85,6 +85,9 @@ test('a run that is watched shows that its worker died and that it came back, an
     functionsModule,
     port: Number(new URL(gateway).port),
   });
+
+  // The lease of the drive that died runs out.
+  await control(cloud.ready, 'POST', '/clock/advance', { ms: 61_000 });
 
   expect(await watching.ended).toBe(0);
   expect(watching.out()).toMatch(

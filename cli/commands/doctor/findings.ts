@@ -25,7 +25,7 @@ export const NOT_SEEN = [
   },
   { what: 'TTL of idempotency records', look: 'gcloud firestore fields ttls list' },
   { what: 'task queue', look: 'gcloud tasks queues describe drive --location REGION' },
-  { what: 'secrets', look: 'firebase functions:secrets:access GITHUB_WEBHOOK_SECRET' },
+  { what: 'secrets', look: 'gcloud secrets list; gcloud secrets versions list GITHUB_WEBHOOK_SECRET' },
   { what: 'scheduled functions', look: 'gcloud scheduler jobs list --location REGION' },
 ] as const;
 
