@@ -150,6 +150,22 @@ describe('E2: what became of a call is written as soon as it is known', () => {
     expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
   });
 
+  test('also of a call under way when the run is cancelled: it may still answer', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { outside, world } = installation(hello);
+    outside.onCall = () => gate.promise;
+    const id = await world.start('post');
+    for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
+    void drive(world.deps, { runId: id });
+    await settle();
+    await cancelRun(world.deps, { runId: id, tenantId: 't1', actor: 'c.ann', stopKind: 'user' });
+    await world.run(() => world.clock.now() > world.stateOf(id).updatedAt + 5_000);
+    gate.resolve();
+    await world.run();
+    expect(world.stateOf(id)).toMatchObject({ status: 'cancelled', effects: [] });
+    expect(rowsOf(world)).toMatchObject([{ status: 'recorded' }]);
+  });
+
   test('a late answer changes nothing of what a person decided, and is kept as evidence', async () => {
     const { outside, world } = installation(hello);
     const gate = Promise.withResolvers<void>();

@@ -173,7 +173,7 @@ export class Bodies {
     performer: Performer,
     ended: AttemptResult,
   ): Promise<AttemptResult> {
-    if (ended.kind === 'unfinished' || unit.step.uses.length === 0) return ended;
+    if (unit.step.uses.length === 0) return ended;
     const { clock, settings } = this.#params.deps;
     const patience = Promise.withResolvers<void>();
     const cancels = [
@@ -182,6 +182,12 @@ export class Bodies {
     ];
     await Promise.race([performer.quiet(), patience.promise]);
     for (const cancel of cancels) cancel();
+    if (ended.kind === 'unfinished') {
+      // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
+      const settled = performer.takePending();
+      if (settled.length > 0) await this.#params.append(() => settled);
+      return ended;
+    }
     const open = await performer.doubts();
     if (open.length === 0 || ended.kind === 'asks') return ended;
     const { doubt = ended.kind === 'failed' ? ended.cause : undefined } = performer;
