@@ -10,6 +10,7 @@ import { Paths } from '../../functions/src/store/paths.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import type { Stores } from '../conformance/support/harness.ts';
 import { type Bench, TENANT } from './support/bench.ts';
+import { RENDEZVOUS } from './support/cases/case.ts';
 import { DOCUMENTS } from './support/cases/documents.ts';
 import { SNAPSHOT } from './support/cases/snapshot.ts';
 
@@ -38,6 +39,7 @@ async function store({ world, shelf }: Bench): Promise<void> {
   for (const folder of ['events', 'checkpoints', 'steps'])
     for (const document of await run.collection(folder).listDocuments()) clean.delete(document);
   clean.delete(run);
+  clean.delete(paths.rendezvous(RENDEZVOUS));
   await clean.commit();
   const batch = db.batch();
   for (const [document, members] of documents) batch.set(document, members);
