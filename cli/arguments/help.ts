@@ -6,7 +6,7 @@ import { type Command, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionS
 const INTRO = `cairn: see and steer runs, from a terminal or a script
 
   npm run cairn -- COMMAND …        in this project
-  cairn COMMAND …                   with the alias of docs/cli.md
+  cairn COMMAND …                   with the function of docs/cli.md
 
 With nothing set it talks to the local cloud that runs here (npm start). For any other installation set CAIRN_URL and
 CAIRN_API_KEY, or say --url and --key-file.`;

@@ -8,7 +8,7 @@ export function completionOf(commands: () => readonly Command[]): Command {
   return command({
     name: 'completion',
     summary: 'Print a completion script for a shell',
-    details: 'It completes the word cairn: make that an alias or a function first, see docs/cli.md.',
+    details: 'It completes the word cairn: make that a function first, see docs/cli.md.',
     args: { shell: { help: 'which shell', choices: SHELLS } },
     options: {},
     examples: [

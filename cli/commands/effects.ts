@@ -1,11 +1,14 @@
 /** `effects …`: what runs did outside, and what a person says of an action in doubt. */
 import { command } from '../arguments/command.ts';
 import { jsonValue } from '../arguments/values.ts';
-import { UsageError } from '../exit.ts';
+import type { Context } from '../context.ts';
+import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
+/** The idempotency key and the number of the row. */
+const WHOLE_ID = /^[0-9a-f]{64}\.\d{4}$/;
 const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
 const MOST_LISTED = 5_000;
 const USUAL_LISTED = 100;
@@ -44,7 +47,7 @@ export const resolveEffect = command({
     'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.',
   args: {
     run: RUN,
-    effect: { help: 'id of the effect, see effects list' },
+    effect: { help: 'id of the effect, or how it begins; see effects list' },
     outcome: { help: 'what it is', choices: OUTCOMES },
   },
   options: {
@@ -58,17 +61,18 @@ export const resolveEffect = command({
   mutates: true,
   examples: [
     [
-      `effects resolve last 9f3c.0001 recorded --result '{"id":"pay_1"}' --note "found it in the ledger"`,
+      `effects resolve last 9f3c recorded --result '{"id":"pay_1"}' --note "found it in the ledger"`,
       'it took place',
     ],
-    ['effects resolve last 9f3c.0001 re-execute --note "the receiver knows nothing of it"', 'call it again'],
+    ['effects resolve last 9f3c re-execute --note "the receiver knows nothing of it"', 'call it again'],
   ],
   async run(context, { args, options }) {
     const { api, out, world } = context;
     const outcome = outcomeOf(args.outcome);
     if (options.result !== undefined && outcome !== 'recorded')
       throw new UsageError('--result goes with recorded only');
-    const params = { id: await runIdOf(context, args.run), effectId: args.effect };
+    const id = await runIdOf(context, args.run);
+    const params = { id, effectId: await effectIdOf(context, id, args.effect) };
     const body = {
       outcome,
       ...(options.result === undefined
@@ -84,6 +88,23 @@ export const resolveEffect = command({
     );
   },
 });
+
+/** @throws Declined unless exactly one effect of the run begins so */
+async function effectIdOf({ api }: Context, id: string, word: string): Promise<string> {
+  if (WHOLE_ID.test(word)) return word;
+  const start = word.replace(/…$/, '');
+  const { items } = await api.list('/v1/runs/{id}/effects', { params: { id }, limit: MOST_LISTED });
+  const meant = items.filter(({ effectId }) => effectId.startsWith(start));
+  const [effect] = meant;
+  if (effect && meant.length === 1) return effect.effectId;
+  throw effect
+    ? new Declined(`${meant.length} effects of the run begin with '${start}'`, 'Give more of the id.')
+    : new Declined(
+        `no effect of the run begins with '${start}'`,
+        `See cairn effects list ${id}`,
+        EXIT.notFound,
+      );
+}
 
 function outcomeOf(word: string): (typeof OUTCOMES)[number] {
   const outcome = OUTCOMES.find((one) => one === word);

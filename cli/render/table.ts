@@ -40,7 +40,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
       .map(([column, width]) => cell(column, width))
       .join(' '.repeat(GAP))
       .trimEnd();
-  const head = line((column, width) => style.dim(pad(cutTo(column.title, width), width, column.align)));
+  const head = line((column, width) => pad(style.dim(cutTo(column.title, width)), width, column.align));
   const body = rows.map((row, at) =>
     line((column, width) => {
       const text = cutTo(texts[at]?.get(column) ?? '', width);

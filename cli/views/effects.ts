@@ -12,7 +12,8 @@ export function effectTable(effects: readonly Effect[], now: number, shape: Shap
   return table(
     effects,
     [
-      { title: 'EFFECT', of: ({ effectId }) => effectId },
+      // Its beginning is enough to name it by: see commands/effects.ts.
+      { title: 'EFFECT', of: ({ effectId }) => effectId, least: 12 },
       { title: 'STEP', of: stepText, least: 10, goes: 3 },
       { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, goes: 4 },
       {

@@ -48,7 +48,7 @@ function stepTable(steps: Preview['steps'], shape: Shape): string {
       },
       {
         title: 'ITEMS TAKEN OVER',
-        of: ({ items }) => (items === undefined ? '' : String(items)),
+        of: ({ items }) => (items ? String(items) : ''),
         align: 'right',
         goes: 1,
       },

@@ -103,7 +103,15 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     expect(seen[0]?.out).toContain(`cairn effects resolve ${run} ${effect} recorded|re-execute|failed`);
 
     // The result of the page is one of another shop; this one numbers its payments.
-    const said = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), { run, effect });
+    const nobody = await say(stage, line, { run, effect: '0zz' });
+    expect([nobody.code, nobody.err]).toEqual([
+      3,
+      expect.stringContaining("no effect of the run begins with '0zz'"),
+    ]);
+    const said = await say(stage, line.replace('{"id":"pay_1"}', '{"id":1}'), {
+      run,
+      effect: `${effect.slice(0, 11)}…`,
+    });
     expect([said.code, said.err]).toEqual([0, '']);
     await stage.drive();
     const outcome = wordsOf(line)[5];
