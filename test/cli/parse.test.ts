@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../cli/arguments/command.ts';
 import { parse } from '../../cli/arguments/parse.ts';
 import { COMMANDS } from '../../cli/commands/all.ts';
@@ -83,6 +84,28 @@ describe('words', () => {
       about,
     );
   });
+});
+
+test('whatever is said is understood, or refused in words', () => {
+  const known = COMMANDS.flatMap((one) => [
+    ...one.name.split(' '),
+    ...Object.keys(optionsOf(one)).map((name) => `--${name}`),
+  ]);
+  const word = fc.oneof(
+    fc.constantFrom(...known),
+    fc.string(),
+    fc.string().map((text) => `--${text}`),
+  );
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 8 }), (words) => {
+      try {
+        expect(['run', 'help']).toContain(parse(words, COMMANDS).kind);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageError);
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
 
 describe('the table of commands', () => {
