@@ -10,6 +10,7 @@ import { KEY, row } from './rows.ts';
 
 const FULL = row({
   itemKey: '0',
+  call: 'of the author',
   status: 'recorded',
   blockedBy: 'doubt',
   requestText: '{"nested":[[1]],"text":"Überprüfung 🪨"}',

@@ -6,7 +6,7 @@
  * Must not: read rows, or say which steps run (successor.ts).
  */
 import type { EffectRecord, Idempotency, ReplayPolicy } from '../effects/effect.ts';
-import { effectKey } from '../effects/keys.ts';
+import { type EffectPlace, effectKey } from '../effects/keys.ts';
 import { type DoubtRemedy, effectVerdict, lineageVerdict, type Rows } from '../effects/verdict.ts';
 import type { EffectScope } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
@@ -68,7 +68,8 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): Foreto
   };
   const wish = { ...facts, requestHash };
   const isOwn = rows === call.own || scope === undefined;
-  const verdict = isOwn ? effectVerdict(rows, wish) : lineageVerdict(rows, wish, scope);
+  const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
+  const verdict = isOwn ? effectVerdict(rows, wish) : lineageVerdict(rows, wish, scope, asked);
   const { action, why } = toldOf(verdict, acted);
   return {
     effectId,
@@ -101,37 +102,23 @@ function toldOf(
 
 /** Groups the rows of what runs again by the call of the body that made them. */
 function callsOf({ rows, rootRunId, scopes, mode, revisionOf }: EffectsOf): Call[] {
-  const groups = new Map<string, EffectRecord[]>();
+  const byKey = Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey);
+  const calls = new Map<string, EffectPlace>();
   for (const row of rows) {
-    if (revisionOf(stepKey(row)) !== row.revision) continue;
-    const name = JSON.stringify([row.stepId, row.itemKey, row.revision, row.capabilityId]);
-    groups.set(name, [...(groups.get(name) ?? []), row]);
+    const { stepId, itemKey, revision, capabilityId, call } = row;
+    if (call === undefined || revisionOf(stepKey(row)) !== revision) continue;
+    const place = { rootRunId, stepId, itemKey, revision, capabilityId, call };
+    calls.set(JSON.stringify([stepId, itemKey, capabilityId, call]), place);
   }
   const own = mode === 'resume' ? scopes.slice(0, 1) : [];
   const older = mode === 'resume' ? scopes.slice(1) : scopes;
-  return [...groups.values()].flatMap((group) => {
-    const byKey = new Map<string, EffectRecord[]>();
-    for (const row of group) byKey.set(row.idempotencyKey, [...(byKey.get(row.idempotencyKey) ?? []), row]);
-    const taken = new Set<string>();
-    const take = (place: Parameters<typeof effectKey>[0]): Rows => {
-      const key = effectKey(place);
-      taken.add(key);
-      return newestFirst(byKey.get(key) ?? []);
+  return [...calls.values()].map((place) => {
+    const at = (scope?: EffectScope) => {
+      const key = effectKey({ ...place, scope: scope?.runId });
+      return [...(byKey.get(key) ?? [])].sort((a, b) => b.n - a.n);
     };
-    const [{ stepId, itemKey, revision, capabilityId } = group[0] as EffectRecord] = group;
-    const numbered = [...byKey.keys()].map((_, i): Call => {
-      const place = { rootRunId, stepId, itemKey, revision, capabilityId, call: i + 1 };
-      const at = ({ runId: scope }: EffectScope) => take({ ...place, scope });
-      return { own: own.flatMap(at), before: [...older.map(at), take(place)] };
-    });
-    // With a key of the author's own: which one cannot be told from it.
-    const named = [...byKey].filter(([key]) => !taken.has(key));
-    return [...numbered, ...named.map(([, own]): Call => ({ own: [], before: [newestFirst(own)] }))];
+    return { own: own.flatMap(at), before: [...older.map(at), at()] };
   });
-}
-
-function newestFirst(rows: Rows): Rows {
-  return [...rows].sort((a, b) => b.n - a.n);
 }
 
 function hasActed(rows: Rows): boolean {

@@ -51,6 +51,8 @@ export interface EffectRecord {
   readonly epoch: number;
   readonly capabilityId: string;
   readonly bindingId: string;
+  /** Which call of the body it is: the author's own key, or the how-manieth of this capability, from 1. */
+  readonly call?: string | number;
   /** Of one call of the binding: tells a late answer from that of another call. */
   readonly bindingCallId: string;
   readonly effectClass: SideEffects;

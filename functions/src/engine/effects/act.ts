@@ -131,7 +131,7 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
   const { events, effectsVersion } = await wish.append((state) => {
     if (!mayAct(state, wish)) return [];
     const now = deps.clock.now();
-    const row = attemptedRow({ ...asker, state }, { key, n, request, bindingCallId, now });
+    const row = attemptedRow({ ...asker, state }, { key, n, request, call: wish.call, bindingCallId, now });
     const { attempt, epoch } = row;
     const change = { status: 'attempted' as const, attempt, epoch, bindingCallId, updatedAt: now };
     const effect: EffectWrite = again
@@ -192,7 +192,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
   const { events } = await wish.append((state) => {
     if (!mayAct(state, wish)) return [];
     const now = deps.clock.now();
-    const row = { key: place.key, n, request, bindingCallId: deps.random.token(), now };
+    const row = { key: place.key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
     const record = reusedRow({ ...asker, state }, row, origin);
     const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
@@ -208,7 +208,7 @@ async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<A
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
     const now = deps.clock.now();
-    const row = { key: place.key, n, request, bindingCallId: deps.random.token(), now };
+    const row = { key: place.key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
     const record = blockedRow({ ...asker, state }, row, { by: 'mismatch', error, origin });
     const said = settled(wish, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
@@ -227,7 +227,7 @@ function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
   const now = deps.clock.now();
   const error = `'${asker.capability.id}' was done before: a person says whether it is done once more`;
   const { key, n } = place.own;
-  const row = { key, n, request, bindingCallId: deps.random.token(), now };
+  const row = { key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
   const record = blockedRow(asker, row, { by: 'policy', error, origin });
   const { effectId, capabilityId } = record;
   return {

@@ -64,12 +64,16 @@ export interface NewRow {
   readonly key: string;
   readonly n: number;
   readonly request: Request;
+  readonly call: string | number;
   readonly bindingCallId: string;
   /** Epoch ms. */
   readonly now: number;
 }
 
-function rowOf(asker: Asker, { key, n, request, bindingCallId, now }: NewRow): Omit<EffectRecord, 'status'> {
+function rowOf(
+  asker: Asker,
+  { key, n, request, call, bindingCallId, now }: NewRow,
+): Omit<EffectRecord, 'status'> {
   const { state, execution, capability, binding } = asker;
   const { stepId, itemKey, revision, attempt } = execution;
   return {
@@ -86,6 +90,7 @@ function rowOf(asker: Asker, { key, n, request, bindingCallId, now }: NewRow): O
     epoch: state.epoch,
     capabilityId: capability.id,
     bindingId: binding.id,
+    call,
     bindingCallId,
     effectClass: capability.sideEffects,
     replayPolicy: capability.replayPolicy,

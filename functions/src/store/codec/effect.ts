@@ -1,7 +1,7 @@
 /** Rows of the side-effect ledger. */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { EffectChange, EffectRecord, ResultRef } from '../../core/effects/effect.ts';
-import { documentCodec, integer, type Members, map, optional, text, time, word } from './kinds.ts';
+import { documentCodec, integer, json, type Members, map, optional, text, time, word } from './kinds.ts';
 
 const table = {
   effectId: text,
@@ -17,6 +17,7 @@ const table = {
   epoch: integer,
   capabilityId: text,
   bindingId: text,
+  call: optional(json<string | number>()),
   bindingCallId: text,
   effectClass: word<EffectRecord['effectClass']>(),
   replayPolicy: word<EffectRecord['replayPolicy']>(),

@@ -17,6 +17,10 @@ export const Effect = z.object({
   epoch: Count,
   capabilityId: z.string(),
   bindingId: z.string(),
+  call: z
+    .union([z.string(), z.int().min(1)])
+    .optional()
+    .describe("The author's own key, or which call of this capability by the body it is."),
   bindingCallId: z.string(),
   effectClass: z.enum(SIDE_EFFECTS),
   replayPolicy: z.enum(REPLAY_POLICIES),

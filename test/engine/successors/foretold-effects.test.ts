@@ -1,0 +1,160 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { REPLAY_POLICIES } from '../../../functions/src/core/effects/effect.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { SUCCESSOR_MODES } from '../../../functions/src/core/run/events.ts';
+import { isOver } from '../../../functions/src/core/run/state.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import { Outside, type OutsideOptions } from '../../support/outside.ts';
+import { depsOf, preview, succeed } from '../../support/successors.ts';
+import { World } from '../../support/world.ts';
+
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 100);
+
+/** Acts twice in one step, the second time under a key of its own if `keyed`; the step after it is broken, or not. */
+function posting(options: OutsideOptions, keyed: boolean) {
+  const outside = new Outside(options);
+  const { capability } = outside;
+  const on = { broken: true };
+  const workflow = defineWorkflow({
+    type: 'post',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const sent = step('send', { uses: [capability] }, async ({ perform }) => [
+        await perform(capability, { text: 'first' }),
+        await perform(capability, { text: 'second' }, keyed ? { key: 'mine' } : {}),
+      ]);
+      return {
+        end: step('end', { needs: { sent } }, () => {
+          if (on.broken) throw new Fatal('broken');
+          return 1;
+        }),
+      };
+    },
+  });
+  return { outside, on, world: new World({ workflows: [workflow], bindings: [outside.binding] }) };
+}
+
+type Scene = ReturnType<typeof posting>;
+
+/** Until it has ended, or asks. */
+async function rest({ world }: Scene, runId: string): Promise<void> {
+  const rests = () => isOver(world.stateOf(runId)) || world.stateOf(runId).status === 'awaiting_approval';
+  await world.run(rests);
+}
+
+/** What the successor did about each call of the body, in their order, by its own rows. */
+function doneBy({ world }: Scene, runId: string): string[] {
+  const rows = [...world.db.effects.values()].map(({ record }) => record);
+  const done = rows.flatMap(({ runId: by, status }) => {
+    if (by !== runId || status === 'blocked') return [];
+    return [status === 'reused' ? 'reused' : 're-executed'];
+  });
+  // The question itself may have been put by the run before.
+  return world.stateOf(runId).status === 'awaiting_approval' ? [...done, 'asked'] : done;
+}
+
+/** A person has everything that is asked about done, so that the run goes on. */
+async function allow({ world }: Scene, runId: string): Promise<void> {
+  const effectId = world.stateOf(runId).waits[0]?.effectId ?? 'none';
+  const said = { runId, tenantId: 't1', effectId, outcome: 're-execute', actor: 'u.ann' } as const;
+  await resolveEffect(depsOf(world) as never, said);
+}
+
+const nature = fc.record({
+  replayPolicy: fc.constantFrom(...REPLAY_POLICIES),
+  idempotency: fc.constantFrom('not_supported' as const, 'required' as const),
+});
+const asked = fc.array(
+  fc.record({ mode: fc.constantFrom(...SUCCESSOR_MODES), broken: fc.boolean(), cancelled: fc.boolean() }),
+  { minLength: 1, maxLength: 4 },
+);
+
+test(
+  'a preview says what then becomes of each outside action, over successors of successors',
+  async () => {
+    const seen: Record<string, number> = {};
+    await fc.assert(
+      fc.asyncProperty(nature, fc.boolean(), asked, async (options, keyed, successors) => {
+        const scene = posting(options, keyed);
+        const { world, on } = scene;
+        let runId = await world.start('post', {});
+        await rest(scene, runId);
+        for (const { mode, broken, cancelled } of successors) {
+          on.broken = broken;
+          const from = { step: 'send' };
+          const told = await preview(world, mode, runId, { from });
+          if (told.would !== 'start_successor') return;
+          const successor = await succeed(world, mode, runId, { from });
+          await rest(scene, successor);
+          const expected = told.effects.map(({ action }) => action);
+          const done = doneBy(scene, successor);
+          // A body that asks goes no further; what nobody did before is done, and is not foretold.
+          const until = expected.indexOf('asked') + 1 || expected.length;
+          expect([options, mode, done.slice(0, until)]).toEqual([options, mode, expected.slice(0, until)]);
+          for (const action of expected) seen[action] = (seen[action] ?? 0) + 1;
+          while (!cancelled && world.stateOf(successor).status === 'awaiting_approval') {
+            await allow(scene, successor);
+            await rest(scene, successor);
+          }
+          if (!isOver(world.stateOf(successor))) {
+            await cancelRun(depsOf(world), {
+              runId: successor,
+              tenantId: 't1',
+              stopKind: 'user',
+              actor: 'u.ann',
+            });
+            await rest(scene, successor);
+          }
+          expect(scene.outside.twice).toEqual([]);
+          runId = successor;
+        }
+      }),
+      { numRuns: INPUTS, seed: 11 },
+    );
+    for (const action of ['reused', 're-executed', 'asked'])
+      expect(seen[action]).toBeGreaterThan(INPUTS / 10);
+  },
+  60_000 + INPUTS * 100,
+);
+
+test('an action in doubt is asked about, looked up, or done again under its key, as its binding allows', async () => {
+  for (const [options, action] of [
+    [{}, 'asked'],
+    [{ withLookup: true }, 'looked_up'],
+    [{ idempotency: 'required' as const }, 're-executed'],
+  ] as const) {
+    const scene = posting(options, false);
+    const { world, outside } = scene;
+    outside.faults.push('lose_answer', 'lose_answer', 'lose_answer');
+    const runId = await world.start('post', {});
+    let calls = 0;
+    // It is cancelled while its first call is under way: nobody hears what became of it.
+    outside.onCall = async () => {
+      calls += 1;
+      if (calls === 1)
+        await cancelRun(depsOf(world), { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ann' });
+    };
+    await rest(scene, runId);
+    expect(world.stateOf(runId).status).toBe('cancelled');
+    const { effects } = await preview(world, 'resume', runId);
+    expect([options, effects]).toMatchObject([options, [{ stepId: 'send', action, why: 'in_doubt' }]]);
+    outside.faults.length = 0;
+    const before = outside.calls;
+    const resumed = await succeed(world, 'resume', runId);
+    await rest(scene, resumed);
+    expect([options, outside.lookups > 0]).toEqual([options, action === 'looked_up']);
+    expect([options, world.stateOf(resumed).status === 'awaiting_approval']).toEqual([
+      options,
+      action === 'asked',
+    ]);
+    expect([options, outside.calls - before]).toEqual([
+      options,
+      { asked: 0, looked_up: 1, 're-executed': 2 }[action],
+    ]);
+  }
+});
