@@ -42,8 +42,9 @@ function call(options: Options = {}, signal = new AbortController().signal) {
   return binding(options).call(REQUEST, { idempotencyKey: KEY, signal });
 }
 
-function look(options: Options = {}, signal = new AbortController().signal) {
-  return binding(options).lookup?.(REQUEST, { idempotencyKey: KEY, signal }) ?? Promise.reject(new Error());
+function look(options: Options & { readonly agoMs?: number } = {}, signal = new AbortController().signal) {
+  const asked = { idempotencyKey: KEY, signal, attemptedAt: clock.now() - (options.agoMs ?? 0) };
+  return binding(options).lookup?.(REQUEST, asked) ?? Promise.reject(new Error());
 }
 
 function advance(ms: number): void {
@@ -157,6 +158,17 @@ describe('a look', () => {
     expect(server.asked).toHaveLength(1);
     advance(1);
     expect(await found).toMatchObject({ found: true });
+  });
+
+  test('waits only for what is left of that time', async () => {
+    server.answers = [page(0), marked];
+    const found = look({ settleMs: 15_000, agoMs: 14_000 });
+    await until(() => clock.nextAt === clock.now() + 1_000, 'the pause');
+    advance(1_000);
+    expect(await found).toMatchObject({ found: true });
+    server.answers = [page(0)];
+    expect(await look({ settleMs: 15_000, agoMs: 15_000 })).toEqual({ found: false });
+    expect(server.asked).toHaveLength(3);
   });
 
   test('says that it is not there only after the second look', async () => {

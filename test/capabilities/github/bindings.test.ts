@@ -35,7 +35,11 @@ function bindingOf(id: string) {
   return binding;
 }
 
-const optionsFor = (idempotencyKey: string) => ({ idempotencyKey, signal: new AbortController().signal });
+const optionsFor = (idempotencyKey: string) => ({
+  idempotencyKey,
+  signal: new AbortController().signal,
+  attemptedAt: 0,
+});
 
 /** Each needs a place of its own, as all of them share the stand-in. */
 const REQUESTS: readonly [string, (n: number) => Record<string, unknown>][] = [

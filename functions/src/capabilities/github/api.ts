@@ -5,7 +5,7 @@
  * Must not: repeat a request by itself; the engine does, and knows whether it may.
  */
 import { NotApplied, RetryAt } from '../../core/errors.ts';
-import type { Found } from '../../engine/define/capability.ts';
+import type { Found, LookupOptions } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
 import { type Answer, judged, limitEnd } from './refusal.ts';
@@ -111,11 +111,16 @@ export class GithubApi {
   }
 
   /** Looks; and if there is nothing, once more when a request under way would have ended. */
-  async settled<T>(signal: AbortSignal, look: () => Promise<Found<T>>): Promise<Found<T>> {
+  async settled<T>(
+    { signal, attemptedAt }: Pick<LookupOptions, 'signal' | 'attemptedAt'>,
+    look: () => Promise<Found<T>>,
+  ): Promise<Found<T>> {
     const { clock, settleMs = SETTLE_MS } = this.#options;
     const found = await look();
-    if (found.found || settleMs === 0) return found;
-    await pause(clock, settleMs, signal);
+    // By a clock that is set back it may seem to lie ahead: no longer than the whole time is waited.
+    const restMs = Math.min(settleMs, attemptedAt + settleMs - clock.now());
+    if (found.found || restMs <= 0) return found;
+    await pause(clock, restMs, signal);
     signal.throwIfAborted();
     return look();
   }

@@ -72,8 +72,8 @@ export function createCheckRunBinding(api: GithubApi): Binding {
       });
       return responseOf(CheckRun.parse(made));
     },
-    lookup({ repository, sha, name }, { idempotencyKey, signal }) {
-      return api.settled(signal, async () => {
+    lookup({ repository, sha, name }, { idempotencyKey, signal, attemptedAt }) {
+      return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the check runs of ${repository}@${sha}`,
           signal,

@@ -49,9 +49,9 @@ export function createCommentBinding(api: GithubApi): Binding {
       });
       return responseOf(Comment.parse(made));
     },
-    lookup({ repository, number }, { idempotencyKey, signal }) {
+    lookup({ repository, number }, { idempotencyKey, signal, attemptedAt }) {
       const marker = markerOf(idempotencyKey);
-      return api.settled(signal, async () => {
+      return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the comments of ${repository}#${number}`,
           signal,

@@ -53,8 +53,8 @@ export function setCommitStatusBinding(api: GithubApi): Binding {
       });
       return { id: Status.parse(made).id };
     },
-    lookup({ repository, sha }, { idempotencyKey, signal }) {
-      return api.settled(signal, async () => {
+    lookup({ repository, sha }, { idempotencyKey, signal, attemptedAt }) {
+      return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the statuses of ${repository}@${sha}`,
           signal,

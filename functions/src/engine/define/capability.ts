@@ -47,6 +47,11 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
+export interface LookupOptions extends CallOptions {
+  /** When the call was made of which nobody knows what became; epoch ms. */
+  readonly attemptedAt: number;
+}
+
 /** What a look at the outside found. It throws where it cannot know. */
 export type Found<Response> =
   | { readonly found: true; readonly response: Response }
@@ -60,14 +65,14 @@ export interface BindingOptions<Request, Response> {
    */
   call(request: Request, options: CallOptions): Promise<Response>;
   /** Asks the outside whether the action of this key took place. */
-  lookup?(request: Request, options: CallOptions): Promise<Found<Response>>;
+  lookup?(request: Request, options: LookupOptions): Promise<Found<Response>>;
 }
 
 export interface Binding {
   readonly capability: Capability;
   readonly id: string;
   call(request: unknown, options: CallOptions): Promise<unknown>;
-  lookup?(request: unknown, options: CallOptions): Promise<Found<unknown>>;
+  lookup?(request: unknown, options: LookupOptions): Promise<Found<unknown>>;
 }
 
 const ID_PATTERN = /^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/;

@@ -289,7 +289,8 @@ async function lookUp(
   const { binding, capability, state } = asker;
   let answer: Answer | undefined;
   try {
-    const found = await binding.lookup?.(request.value, { idempotencyKey: key, signal });
+    const asked = { idempotencyKey: key, signal, attemptedAt: record.updatedAt };
+    const found = await binding.lookup?.(request.value, asked);
     if (found?.found) {
       const { response } = found;
       ({ answer } = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response)));
