@@ -72,5 +72,14 @@ export const fireSchedules = onSchedule(
   },
 );
 
+/** Looks at some runs each hour, and logs what is wrong with them. Reads only. Memory for one large value at a time. */
+export const checkRuns = onSchedule(
+  { schedule: 'every 60 minutes', region, timeoutSeconds: 300, memory: '1GiB' },
+  async () => {
+    const { checkSample } = await import('./platform/doors.ts');
+    await checkSample();
+  },
+);
+
 /** One function for each Pub/Sub topic whose messages the shipped workflows take. */
 export const pubsub = messageFunctions(SHIPPED_TOPICS);

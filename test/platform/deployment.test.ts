@@ -5,7 +5,15 @@ import { describe, expect, test } from '@jest/globals';
 import * as functions from '../../functions/src/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const EXPORTS = ['api', 'drive', 'fireSchedules', 'githubWebhook', 'recoverRuns', 'slackWebhook'];
+const EXPORTS = [
+  'api',
+  'checkRuns',
+  'drive',
+  'fireSchedules',
+  'githubWebhook',
+  'recoverRuns',
+  'slackWebhook',
+];
 /** With the group of functions that take messages. */
 const ALL = [...EXPORTS, 'pubsub'].sort();
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {

@@ -3,6 +3,7 @@ import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
+import { sampleRuns } from '../operations/integrity/sample-runs.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import { scan } from '../recovery/scan.ts';
@@ -91,6 +92,14 @@ export async function fireDueSchedules(): Promise<void> {
   const { schedules, telemetry } = compose();
   const report = await tick(schedules);
   if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
+  await telemetry?.workEnded();
+}
+
+/** Nobody waits for it: what could not be looked at is looked at in another hour. */
+export async function checkSample(): Promise<void> {
+  const { sample, telemetry } = compose();
+  const report = await sampleRuns(sample);
+  sample.log.info('runs_sampled', { ...report });
   await telemetry?.workEnded();
 }
 

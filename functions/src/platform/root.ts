@@ -10,6 +10,7 @@ import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
@@ -25,7 +26,8 @@ import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
-import { RawBatch } from '../store/raw-batch.ts';
+import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
+import { RawBatch } from '../store/commits/raw-batch.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
@@ -57,6 +59,7 @@ export interface Root {
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
   readonly messages: PubsubDeps;
+  readonly sample: SampleDeps;
   readonly census: RunCensus;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
@@ -121,6 +124,7 @@ function build(settings: Settings): Root {
   const census = new FirestoreRunCensus(db, collectionPrefix);
   const watch = new FirestoreRunWatch(db, collectionPrefix);
   const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
+  const sample = new FirestoreRunSample(db, collectionPrefix);
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
   return {
     engine,
@@ -154,6 +158,7 @@ function build(settings: Settings): Root {
       environment,
       tenantId: settings.pubsubTenant,
     },
+    sample: { ...start, reader: integrity, payloads: start.store, census, sample, problems: telemetry },
     census,
     telemetry,
   };

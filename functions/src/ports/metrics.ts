@@ -3,6 +3,7 @@
  * appended it, an answer by whoever gave it, so that nothing is counted twice. Must not fail, nor keep anybody waiting.
  */
 import type { EventSource } from '../core/decisions/idempotency.ts';
+import type { ProblemCode } from '../core/integrity/problems.ts';
 import type { RunStatus, TerminalStatus } from '../core/run/status.ts';
 
 export interface Transition {
@@ -30,6 +31,17 @@ export interface Metrics {
   transition(transition: Transition): void;
   ended(ending: Ending): void;
   answered(answer: KeyedAnswer): void;
+}
+
+/** Something wrong with a run, found by a sample. */
+export interface FoundProblem {
+  readonly tenantId: string;
+  readonly code: ProblemCode;
+}
+
+/** Counted by a scheduled function only, so that it is no part of what every instance counts. */
+export interface ProblemMetrics {
+  inconsistent(problem: FoundProblem): void;
 }
 
 /** Runs that ended in one way. */

@@ -104,8 +104,12 @@ export class Paths {
   }
 
   /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
+  idempotencyRecords(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}idempotency`);
+  }
+
   idempotencyRecord(key: string): DocumentReference {
-    return this.#db.collection(`${this.#prefix}idempotency`).doc(encodeKey(key));
+    return this.idempotencyRecords().doc(encodeKey(key));
   }
 
   /**

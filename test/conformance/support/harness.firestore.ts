@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
+import { RawBatch } from '../../../functions/src/store/commits/raw-batch.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
@@ -14,7 +15,6 @@ import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-st
 import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../../../functions/src/store/integrity/firestore-integrity-store.ts';
-import { RawBatch } from '../../../functions/src/store/raw-batch.ts';
 import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';

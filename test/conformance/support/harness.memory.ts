@@ -1,9 +1,10 @@
 /** The memory adapters under a clock that only moves when told to. */
+
+import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
 import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
 import { MemoryEffectStore } from '../../../functions/src/memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/memory-integrity-store.ts';
 import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
 import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';

@@ -1,10 +1,10 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
 import type { ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
-import type { EffectStore } from '../../../functions/src/ports/effect-store.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { EffectStore } from '../../../functions/src/ports/runs/effect-store.ts';
 import type { IntegrityReader, RepairStore } from '../../../functions/src/ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';

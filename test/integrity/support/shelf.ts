@@ -6,8 +6,8 @@ import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import { seqId } from '../../../functions/src/core/encoding/ids.ts';
 import { encodeKey } from '../../../functions/src/core/encoding/keys.ts';
 import type { RunEvent } from '../../../functions/src/core/run/events.ts';
+import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
 import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/memory-integrity-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,

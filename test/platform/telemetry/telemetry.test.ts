@@ -11,6 +11,7 @@ const ANSWER: KeyedAnswer = { tenantId: 'acme', source: 'api', result: 'miss' };
 
 /** Sends when the test lets it. */
 class Sink implements MetricSink {
+  inconsistent(): void {}
   counted = 0;
   activity: readonly TenantActivity[] = [];
   /** What had been counted when each export was complete. */

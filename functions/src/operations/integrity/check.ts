@@ -58,5 +58,5 @@ export async function assertOwn(deps: ReadFactsDeps, which: WhichRun): Promise<v
 }
 
 function isOf({ tenantId }: WhichRun): IsWanted {
-  return (owner) => owner !== undefined && owner === tenantId;
+  return (owned) => owned.tenantId !== undefined && owned.tenantId === tenantId;
 }

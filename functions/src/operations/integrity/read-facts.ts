@@ -64,8 +64,15 @@ export async function readFacts(
   return { facts: { runId, ...read, payloads }, unread };
 }
 
-/** Told of whose the run is; undefined: that cannot be told. */
-export type IsWanted = (tenantId: string | undefined) => boolean;
+/** What a run says of itself before it is read. */
+export interface Owned {
+  /** Undefined: it cannot be told whose it is. */
+  readonly tenantId: string | undefined;
+  /** How many events the run document knows of; undefined if it cannot be read. */
+  readonly head: number | undefined;
+}
+
+export type IsWanted = (owned: Owned) => boolean;
 
 /** Whether there is such a run, and it is wanted. @throws CairnError UNAVAILABLE */
 export async function isThere(deps: ReadFactsDeps, runId: string, isWanted: IsWanted): Promise<boolean> {
@@ -93,7 +100,8 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | und
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
   const { identity } = reading.end();
-  if (!isWanted(identity?.tenantId ?? snapshot?.tenantId)) return undefined;
+  const head = snapshot?.kind === 'sound' ? snapshot.value.head : undefined;
+  if (!isWanted({ tenantId: identity?.tenantId ?? snapshot?.tenantId, head })) return undefined;
   return { snapshot, readAt, reading, first: first?.id };
 }
 

@@ -49,6 +49,9 @@ export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
   const answers = meter.createCounter('gwi_idempotency_hits_total', {
     description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
   });
+  const problems = meter.createCounter('gwi_run_problems_total', {
+    description: 'What the hourly sample of runs found wrong, by code.',
+  });
   let activity: readonly TenantActivity[] = [];
   meter
     .createObservableGauge('gwi_run_active_gauge', {
@@ -68,6 +71,9 @@ export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
     },
     answered({ source, result }) {
       answers.add(1, { source, result });
+    },
+    inconsistent({ tenantId, code }) {
+      problems.add(1, { code, tenant_id: tenantId });
     },
     active(counted) {
       activity = counted;

@@ -7,7 +7,14 @@
 import type { Clock } from '../../ports/clock.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Ending, KeyedAnswer, Metrics, Transition } from '../../ports/metrics.ts';
+import type {
+  Ending,
+  FoundProblem,
+  KeyedAnswer,
+  Metrics,
+  ProblemMetrics,
+  Transition,
+} from '../../ports/metrics.ts';
 import type { MetricSink, TenantActivity } from './sink.ts';
 
 /** The longest a function is kept from ending by a collector; what is under way goes on, if the instance does. */
@@ -28,7 +35,7 @@ export interface TelemetryOptions {
   readonly shutdown: AbortSignal;
 }
 
-export class Telemetry implements Metrics {
+export class Telemetry implements Metrics, ProblemMetrics {
   readonly #options: TelemetryOptions;
   #loading: Promise<MetricSink> | undefined;
   #sink: MetricSink | undefined;
@@ -56,6 +63,10 @@ export class Telemetry implements Metrics {
 
   answered(answer: KeyedAnswer): void {
     this.#count((sink) => sink.answered(answer));
+  }
+
+  inconsistent(problem: FoundProblem): void {
+    this.#count((sink) => sink.inconsistent(problem));
   }
 
   /** The end of a request or a drive, when whoever asked has the answer. Resolves in {@link WAIT_MS} at most, never rejects. */

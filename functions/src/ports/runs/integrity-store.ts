@@ -47,6 +47,24 @@ export interface IntegrityReader {
   atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T>;
 }
 
+/** Which runs are looked at without being asked for. Reads no more than their ids; lists snapshots (J7). */
+export interface RunSample {
+  /** The newest runs of a tenant. */
+  newest(tenantId: string, limit: number): Promise<readonly string[]>;
+  /** Runs whose ids follow this one. Ids are random, so from a random one on they are as good as drawn. */
+  following(runId: string, limit: number): Promise<readonly string[]>;
+  /** Starts that were recorded after that time (epoch ms), the oldest first. */
+  startedSince(at: number, limit: number): Promise<readonly StartedRun[]>;
+  /** Those of them that there are. */
+  existing(runIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** What an idempotency record says of the start it is about. */
+export interface StartedRun {
+  readonly runId: string;
+  readonly tenantId: string;
+}
+
 /** A document that takes the place of the version seen, or of none; undefined as value: it is deleted. */
 export interface DocumentWrite<T> {
   /** Of the document. */

@@ -2,15 +2,15 @@
  * The documents of a run in memory for who checks and repairs them. What a test puts in the place of a document and is no
  * object counts as one that cannot be decoded, a hole in the journal as an event that is gone.
  */
-import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
-import { sha256Hex } from '../core/encoding/hash.ts';
-import { seqId } from '../core/encoding/ids.ts';
-import { encodeKey } from '../core/encoding/keys.ts';
-import type { CheckpointFact, Found, FoundSnapshot } from '../core/integrity/facts.ts';
-import { SCHEMA_VERSION } from '../core/run/events.ts';
-import type { Checkpoint } from '../core/run/records.ts';
-import { wakeAt } from '../core/run/wake.ts';
-import { type Rendezvous, rendezvousId } from '../ports/rendezvous-store.ts';
+import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import { sha256Hex } from '../../core/encoding/hash.ts';
+import { seqId } from '../../core/encoding/ids.ts';
+import { encodeKey } from '../../core/encoding/keys.ts';
+import type { CheckpointFact, Found, FoundSnapshot } from '../../core/integrity/facts.ts';
+import { SCHEMA_VERSION } from '../../core/run/events.ts';
+import type { Checkpoint } from '../../core/run/records.ts';
+import { wakeAt } from '../../core/run/wake.ts';
+import { type Rendezvous, rendezvousId } from '../../ports/rendezvous-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -19,8 +19,8 @@ import type {
   RepairStore,
   RunReader,
   Stretch,
-} from '../ports/runs/integrity-store.ts';
-import { freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
+} from '../../ports/runs/integrity-store.ts';
+import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-database.ts';
 
 export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
   readonly #db: MemoryDatabase;

@@ -1,0 +1,38 @@
+/** Runs to be looked at, drawn from memory. */
+import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
+import type { RunSample, StartedRun } from '../../ports/runs/integrity-store.ts';
+import type { MemoryDatabase } from '../memory-database.ts';
+
+export class MemoryRunSample implements RunSample {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async newest(tenantId: string, limit: number): Promise<readonly string[]> {
+    return [...this.#db.runs]
+      .filter(([, { snapshot }]) => snapshot.tenantId === tenantId)
+      .sort(([, a], [, b]) => b.snapshot.createdAt - a.snapshot.createdAt)
+      .slice(0, limit)
+      .map(([runId]) => runId);
+  }
+
+  async following(runId: string, limit: number): Promise<readonly string[]> {
+    const ids = [...this.#db.runs.keys()].filter((id) => id > runId);
+    return ids.sort().slice(0, limit);
+  }
+
+  async startedSince(at: number, limit: number): Promise<readonly StartedRun[]> {
+    return [...this.#db.records.values()]
+      .map(({ record }) => record)
+      .filter(({ status, expiresAt }) => status === 'completed' && expiresAt > at + COMPLETED_TTL_MS)
+      .sort((a, b) => a.expiresAt - b.expiresAt)
+      .slice(0, limit)
+      .flatMap(({ runId, tenantId }) => (runId === undefined ? [] : [{ runId, tenantId }]));
+  }
+
+  async existing(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(runIds.filter((runId) => this.#db.runs.has(runId)));
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Looks, without being asked, whether runs are as they should be: the newest ones of some tenants, and some drawn from all.
+ * Logs and counts what is wrong, and writes nothing.
+ *
+ * Must not: repair anything; that is for a person to decide.
+ */
+import type { ProblemCode } from '../../core/integrity/problems.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ProblemMetrics } from '../../ports/metrics.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { RunCensus } from '../../ports/run-census.ts';
+import type { RunSample } from '../../ports/runs/integrity-store.ts';
+import { consistencyOf, verdictOf } from './check.ts';
+import { type Owned, type ReadFactsDeps, readFacts } from './read-facts.ts';
+
+/** Runs looked at in one sample, half of them new ones: a few thousand reads an hour at most. */
+const SAMPLE = 50;
+/** Tenants whose newest runs are looked at. */
+const TENANTS = 5;
+const NEWEST_OF_EACH = SAMPLE / 2 / TENANTS;
+/** Of how many tenants these are drawn. */
+const MAX_TENANTS = 1_000;
+/** Longer runs are left to who asks for them: each event is billed one read. */
+const MAX_SAMPLED_EVENTS = 2_000;
+/** What the function has, less the time one look may take. */
+const TIME_MS = 200_000;
+const HOUR_MS = 3_600_000;
+
+export interface SampleDeps extends ReadFactsDeps {
+  readonly census: RunCensus;
+  readonly sample: RunSample;
+  /** Undefined: nobody collects what is counted. */
+  readonly problems: ProblemMetrics | undefined;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly log: Log;
+}
+
+export interface SampleReport {
+  readonly checked: number;
+  readonly inconsistent: number;
+  /** Too long for a sample. */
+  readonly passedOver: number;
+  /** Could not be looked at, or not in time; each that failed is logged. */
+  readonly failed: number;
+  /** Starts of the last hour whose run is not there. */
+  readonly dangling: number;
+}
+
+/** @throws what the store could not tell: which runs there are */
+export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
+  const deadline = deps.clock.now() + TIME_MS;
+  const report = {
+    checked: 0,
+    inconsistent: 0,
+    passedOver: 0,
+    failed: 0,
+    dangling: await danglingStarts(deps),
+  };
+  for (const runId of await drawn(deps)) {
+    if (deps.clock.now() >= deadline) report.failed += 1;
+    else report[await lookAt(deps, runId)] += 1;
+  }
+  report.checked += report.inconsistent;
+  return report;
+}
+
+async function drawn({ census, sample, random }: SampleDeps): Promise<ReadonlySet<string>> {
+  const tenants = [...(await census.tenants(MAX_TENANTS))];
+  const runIds = new Set<string>();
+  for (let i = 0; i < TENANTS && tenants.length > 0; i += 1) {
+    const [tenantId] = tenants.splice(Math.floor(random.unit() * tenants.length), 1);
+    if (tenantId === undefined) break;
+    for (const runId of await sample.newest(tenantId, NEWEST_OF_EACH)) runIds.add(runId);
+  }
+  for (const runId of await sample.following(random.runId(), SAMPLE - runIds.size)) runIds.add(runId);
+  return runIds;
+}
+
+async function lookAt(
+  deps: SampleDeps,
+  runId: string,
+): Promise<'checked' | 'inconsistent' | 'passedOver' | 'failed'> {
+  let isTooLong = false;
+  const isWanted = ({ head = 0 }: Owned) => {
+    isTooLong = head > MAX_SAMPLED_EVENTS;
+    return !isTooLong;
+  };
+  try {
+    const read = await readFacts(deps, runId, isWanted);
+    // Gone meanwhile.
+    if (!read) return isTooLong ? 'passedOver' : 'checked';
+    const { facts, unread } = read;
+    const { problems, head } = consistencyOf(facts, unread);
+    if (problems.length === 0) return 'checked';
+    const tenantId = facts.journal.identity?.tenantId ?? facts.snapshot?.tenantId ?? '';
+    const codes = [...new Set(problems.map(({ code }) => code))];
+    const subjects = problems.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
+    const found = {
+      runId,
+      tenantId,
+      verdict: verdictOf(problems),
+      codes,
+      problems: problems.length,
+      subjects,
+    };
+    deps.log.error('run_inconsistent', { ...found, ...(head === undefined ? {} : { head }) });
+    tell(deps, tenantId, codes);
+    return 'inconsistent';
+  } catch (error) {
+    deps.log.warn('run_not_checked', { runId, error });
+    return 'failed';
+  }
+}
+
+/** Documents named in one line of the log. */
+const MAX_SUBJECTS = 10;
+
+/** A record that points nowhere answers a repeated request with a run that nobody finds. */
+async function danglingStarts(deps: SampleDeps): Promise<number> {
+  const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
+  const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
+  const dangling = started.filter(({ runId }) => !there.has(runId));
+  const codes: readonly ProblemCode[] = ['IDEMPOTENCY_RECORD_ELSEWHERE'];
+  for (const { runId, tenantId } of dangling) {
+    deps.log.error('run_inconsistent', { runId, tenantId, verdict: 'needs_person', codes });
+    tell(deps, tenantId, codes);
+  }
+  return dangling.length;
+}
+
+function tell({ problems }: SampleDeps, tenantId: string, codes: readonly ProblemCode[]): void {
+  for (const code of codes) problems?.inconsistent({ tenantId, code });
+}

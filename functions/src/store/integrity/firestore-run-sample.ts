@@ -1,0 +1,52 @@
+/** Runs to be looked at, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
+import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
+import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
+import { encodeKey } from '../../core/encoding/keys.ts';
+import type { RunSample, StartedRun } from '../../ports/runs/integrity-store.ts';
+import { call } from '../call.ts';
+import { Paths } from '../paths.ts';
+
+export class FirestoreRunSample implements RunSample {
+  readonly #db: Firestore;
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#db = db;
+    this.#paths = new Paths(db, prefix);
+  }
+
+  async newest(tenantId: string, limit: number): Promise<readonly string[]> {
+    const runs = this.#paths.runs().where('tenantId', '==', tenantId).orderBy('createdAt', 'desc');
+    const { docs } = await call('sample of newest runs', () => runs.limit(limit).select().get());
+    return docs.map(({ id }) => id);
+  }
+
+  async following(runId: string, limit: number): Promise<readonly string[]> {
+    const runs = this.#paths.runs().orderBy(FieldPath.documentId()).startAfter(encodeKey(runId));
+    const { docs } = await call('sample of runs', () => runs.limit(limit).select().get());
+    return docs.map(({ id }) => id);
+  }
+
+  /** A start's record stands for a day from its making, which is the index there is. */
+  async startedSince(at: number, limit: number): Promise<readonly StartedRun[]> {
+    const records = this.#paths
+      .idempotencyRecords()
+      .where('status', '==', 'completed')
+      .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS))
+      .orderBy('expiresAt')
+      .limit(limit)
+      .select('runId', 'tenantId');
+    const { docs } = await call('sample of starts', () => records.get());
+    return docs.flatMap((found) => {
+      const { runId, tenantId } = found.data();
+      return typeof runId === 'string' && typeof tenantId === 'string' ? [{ runId, tenantId }] : [];
+    });
+  }
+
+  async existing(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (runIds.length === 0) return new Set();
+    const runs = runIds.map((runId) => this.#paths.run(runId));
+    const found = await call('look for runs', () => this.#db.getAll(...runs, { fieldMask: ['status'] }));
+    return new Set(runIds.filter((_, i) => found[i]?.exists));
+  }
+}
