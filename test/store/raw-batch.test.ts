@@ -1,7 +1,7 @@
 import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { RawBatch } from '../../functions/src/store/raw-batch.ts';
+import { RawBatch } from '../../functions/src/store/commits/raw-batch.ts';
 
 type Writes = readonly protos.google.firestore.v1.IWrite[];
 

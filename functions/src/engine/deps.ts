@@ -2,12 +2,12 @@
 import type { Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EffectStore } from '../ports/effect-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';

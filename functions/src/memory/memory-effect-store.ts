@@ -5,8 +5,8 @@ import {
   type EffectWrite,
   MAX_ROWS_PER_KEY,
 } from '../core/effects/effect.ts';
-import type { EffectChanged, EffectStore, StoredEffect } from '../ports/effect-store.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
+import type { EffectChanged, EffectStore, StoredEffect } from '../ports/runs/effect-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 import { ascending, pageOf } from './paging.ts';
 

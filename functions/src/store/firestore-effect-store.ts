@@ -1,8 +1,8 @@
 /** The side-effect ledger in Firestore, as its readers and the writers of answers use it. */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { type EffectChange, type EffectRecord, MAX_ROWS_PER_KEY } from '../core/effects/effect.ts';
-import type { EffectChanged, EffectStore, StoredEffect } from '../ports/effect-store.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
+import type { EffectChanged, EffectStore, StoredEffect } from '../ports/runs/effect-store.ts';
 import { call, isStale } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { readPage } from './lists/pages.ts';

@@ -6,8 +6,8 @@ import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
+import type { StoreBatch } from './commits/raw-batch.ts';
 import { Paths } from './paths.ts';
-import type { StoreBatch } from './raw-batch.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
 export class FirestoreIdempotencyStore implements IdempotencyStore {

@@ -39,13 +39,13 @@ import {
   encodeSnapshotUpdate,
   isMarkedToGo,
 } from './codec/snapshot.ts';
-import { CommitCombiner, type WriteResult } from './commit-combiner.ts';
+import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
+import type { StoreBatch } from './commits/raw-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
 import { FirestoreMemos } from './memos.ts';
 import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
-import type { StoreBatch } from './raw-batch.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
 /** Events of a tail read at once: what a drive appends between two snapshots is rarely more. */

@@ -14,7 +14,7 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
 import { type Appended, EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { recordAnswer } from './answers.ts';

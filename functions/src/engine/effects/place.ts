@@ -13,7 +13,7 @@ import {
   lineageVerdict,
 } from '../../core/effects/verdict.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { Wish } from './act.ts';
 
 export interface Place {

@@ -13,7 +13,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Answer } from '../../engine/effects/rows.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import * as settle from '../../engine/waits/settle.ts';
-import type { StoredEffect } from '../../ports/effect-store.ts';
+import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
 
 /** What the person added, as it is kept. */

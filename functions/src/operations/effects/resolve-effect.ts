@@ -11,7 +11,7 @@ import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import { answerOf, responseOf } from '../../engine/effects/rows.ts';
 import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { EffectStore, StoredEffect } from '../../ports/effect-store.ts';
+import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendFromOutside, loadOwn } from '../outside-append.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { resolutionDrafts, type Said, waitFor } from './resolution-drafts.ts';

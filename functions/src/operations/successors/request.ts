@@ -2,7 +2,7 @@
 import type { SuccessorMode } from '../../core/run/events.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import type { EffectStore } from '../../ports/effect-store.ts';
+import type { EffectStore } from '../../ports/runs/effect-store.ts';
 import type { StartDeps } from '../start/request.ts';
 
 export interface SuccessorDeps extends StartDeps {

@@ -1,7 +1,7 @@
 /** The `Commit` call of the low-level Firestore client, loaded with the first commit. */
 import { Timestamp } from '@google-cloud/firestore';
 import type { protos, v1 } from '@google-cloud/firestore-api';
-import type { CommitChannel } from '../../store/raw-batch.ts';
+import type { CommitChannel } from '../../store/commits/raw-batch.ts';
 
 const DATABASE = '(default)';
 

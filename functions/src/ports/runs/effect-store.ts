@@ -3,8 +3,8 @@
  * of a call, written as soon as it is there, and a late one. Rows are created by commits of the journal (run-store.ts).
  * Methods throw `OutcomeUnknown` where they cannot know whether the call was applied.
  */
-import type { EffectChange, EffectRecord } from '../core/effects/effect.ts';
-import type { Page, PageRequest, Version } from './run-store.ts';
+import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
+import type { Page, PageRequest, Version } from '../run-store.ts';
 
 export interface StoredEffect {
   readonly record: EffectRecord;

@@ -6,7 +6,7 @@
  * again alone and gets its own answer; one of unknown outcome leaves every part's outcome unknown (J8).
  */
 import type { Timestamp } from '@google-cloud/firestore';
-import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
+import { leavesOutcomeUnknown } from '../../ports/grpc-outcome.ts';
 import type { StoreBatch } from './raw-batch.ts';
 
 /** Requests under way at once before commits begin to share one. */
