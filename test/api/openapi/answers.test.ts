@@ -57,6 +57,7 @@ const post = defineWorkflow({
 
 const START = { type: 'echo', input: { text: 'hello' } };
 const NEW = { type: 'echo', cron: '0 * * * *', input: { text: 'hi' }, name: 'hourly' };
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
 const NO_RUN = { id: `run_${'a'.repeat(26)}` };
 
 let installation: Installation;
@@ -226,6 +227,46 @@ test('schedules are as described', async () => {
     'POST /v1/schedules/{id}/trigger',
   ]) {
     await checked.ask(route, { path });
+  }
+});
+
+test('successors are answered as described: foretold, made, repeated, refused; and so are they themselves', async () => {
+  const [failed = '', completed = '', large = ''] = runs;
+  const asking = runs.at(-1) ?? '';
+  for (const [id, mode] of [
+    [failed, 'resume'],
+    [completed, 'resume'],
+    [completed, 'replay'],
+    [large, 'fork'],
+    [asking, 'resume'],
+    [asking, 'replay'],
+  ] as const) {
+    await checked.ask('POST /v1/runs/{id}/preview', { path: { id }, body: { mode } });
+  }
+  const headers = { 'idempotency-key': 'successor' };
+  const resume = 'POST /v1/runs/{id}/resume';
+  const made = [
+    await checked.ask(resume, { path: { id: failed }, headers }),
+    await checked.ask('POST /v1/runs/{id}/replay', { path: { id: completed } }),
+    await checked.ask('POST /v1/runs/{id}/fork', { path: { id: large }, body: { threadId: 'other' } }),
+  ];
+  await checked.ask(resume, { path: { id: failed }, headers });
+  await checked.ask(resume, { path: { id: failed } });
+  await checked.ask(resume, { path: { id: asking } });
+  await checked.ask(resume, { path: { id: String(made[0]?.runId) } });
+  const unknown = { planVersion: 7 };
+  await checked.ask('POST /v1/runs/{id}/fork', { path: { id: large }, body: unknown });
+  await checked.ask('POST /v1/runs/{id}/replay', { path: { id: asking } });
+  expect(seenOf(resume)).toEqual(['200', '201', '409']);
+  const { world } = installation;
+  await world.run(() => made.every(({ runId }) => ENDED.has(world.stateOf(String(runId)).status)));
+  for (const { runId } of made) {
+    const path = { id: String(runId) };
+    const { replay } = await checked.ask('GET /v1/runs/{id}', { path });
+    expect(replay).toBe('finished');
+    await checked.ask('GET /v1/runs/{id}/checkpoints', { path });
+    await checked.ask('GET /v1/runs/{id}/steps', { path });
+    await checked.ask('GET /v1/runs/{id}/events', { path });
   }
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { Role } from '../../functions/src/ports/access/client-store.ts';
-import { Installation } from './installation.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Role } from '../../../functions/src/ports/access/client-store.ts';
+import { Installation } from '../installation.ts';
 
 /** Fails at its second step until it is mended; a policy may forbid it. */
 function scene() {
