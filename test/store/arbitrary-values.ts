@@ -81,6 +81,7 @@ export const identityOptions = {
   idempotencyKey: text,
   a2aCorrelationId: text,
   resumedFrom: text,
+  inputFrom: plain({ runId: text, checkpoint: count }),
   source: withOptional({ runId: text, mode }, { checkpointId: text, stepId: text, forcedBy: text }),
   effectScopes: fc.array(plain({ runId: text, mode: word('replay', 'fork') }), { maxLength: 2 }),
   parent: plain({ runId: text, stepId: text }),

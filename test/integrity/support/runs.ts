@@ -1,11 +1,15 @@
 /** Runs of every kind, as they stand somewhere on their way. Each is made once and copied by who damages it. */
 import { z } from 'zod';
 import { apiKey } from '../../../functions/src/core/encoding/keys.ts';
+import { Fatal } from '../../../functions/src/core/errors.ts';
+import type { SuccessorMode } from '../../../functions/src/core/run/events.ts';
 import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
 import { Outside } from '../../support/outside.ts';
+import { driven as drivenOn } from '../../support/successors.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 import { Bench, TENANT } from './bench.ts';
@@ -61,6 +65,38 @@ export function startedLarge(): Promise<Bench> {
   return completed(LARGE);
 }
 
+/** Goes on from one that was cancelled: takes over outputs of every size, and the large input, from that one. */
+export async function resumed(): Promise<Bench> {
+  const { world, runId } = await stopped();
+  return new Bench(world, world.stateOf(runId).supersededBy ?? '');
+}
+
+/** Was cancelled, and gone on with by another. */
+export async function superseded(): Promise<Bench> {
+  const { world, runId } = await stopped();
+  return new Bench(world, runId);
+}
+
+async function stopped(): Promise<{ readonly world: World; readonly runId: string }> {
+  const night = defineWorkflow({
+    type: 'night',
+    planVersion: 1,
+    input: z.object({ text: z.string() }),
+    steps(step) {
+      const long = step('long', () => LONG);
+      const huge = step('huge', () => HUGE);
+      const never = step('never', { when: () => false }, () => 1);
+      return { end: step.sleep('night', { needs: { long, huge, never }, ifSkipped: 'run', for: '8h' }) };
+    },
+  });
+  const world = worldOf([night]);
+  const runId = await world.start('night', { text: HUGE });
+  await world.run(() => world.stateOf(runId).waits.length > 0);
+  await cancelRun(world.deps, { runId, tenantId: TENANT, stopKind: 'user' });
+  await drivenOn(world, 'resume', runId);
+  return { world, runId };
+}
+
 /** Suspended, with an open question and an open wait for an event, both told outside. */
 export async function waiting(): Promise<Bench> {
   const world = worldOf([waits]);
@@ -76,6 +112,53 @@ export async function halted(): Promise<Bench> {
   await decideApproval(world.deps, decision);
   await world.run();
   return new Bench(world, runId);
+}
+
+/** How a run goes on from one that failed after acting, with an input and outputs of every size. */
+export async function successor(
+  mode: SuccessorMode,
+): Promise<{ readonly source: Bench; readonly made: Bench }> {
+  const outside = new Outside();
+  const { capability } = outside;
+  let isMended = false;
+  const failing = defineWorkflow({
+    type: 'failing',
+    planVersion: 1,
+    input: z.object({ text: z.string() }),
+    steps(step) {
+      const sent = step('send', { uses: [capability] }, ({ perform }) =>
+        perform(capability, { text: 'hello' }),
+      );
+      const huge = step('huge', { needs: { sent } }, () => HUGE);
+      const odd = step('odd', { needs: { sent }, when: () => false }, () => 1);
+      const broke = step('break', { needs: { huge, odd }, ifSkipped: 'run' }, () => {
+        if (!isMended) throw new Fatal('it broke');
+        return LONG;
+      });
+      return { broke };
+    },
+  });
+  const world = new World({ workflows: [failing], bindings: [outside.binding] });
+  const runId = await world.start('failing', { text: LARGE });
+  await world.run();
+  isMended = true;
+  const asked = {
+    runId,
+    tenantId: TENANT,
+    mode,
+    actor: 'u.anna',
+    key: undefined,
+    requestHash: 'h',
+    force: false,
+  };
+  const deps = { ...world.deps, records: world.records };
+  const made = await startSuccessor(deps, {
+    ...asked,
+    ...(mode === 'fork' ? { input: { value: { text: LONG } } } : {}),
+  });
+  if (made.kind === 'in_flight') throw new Error('in flight');
+  await world.run();
+  return { source: new Bench(world, runId), made: new Bench(world, made.runId) };
 }
 
 /** Completed, and has acted outside. */

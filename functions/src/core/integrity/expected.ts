@@ -4,7 +4,7 @@
  * Must not: make records of its own; their rules are in run/records.ts.
  */
 import { sha256Hex } from '../encoding/hash.ts';
-import { isSettled, type RunEvent } from '../run/events.ts';
+import { type CheckpointRef, isSettled, type RunEvent } from '../run/events.ts';
 import { type Checkpoint, checkpointOf } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 
@@ -13,6 +13,14 @@ export interface ExpectedCheckpoint {
   readonly checkpoint: Checkpoint;
   /** Undefined: it carries none. */
   readonly output?: ExpectedOutput;
+  /** It carries none because an earlier run of the lineage has it. */
+  readonly takenOver?: TakenOver;
+}
+
+export interface TakenOver {
+  readonly from: CheckpointRef;
+  /** SHA-256 of the output. */
+  readonly sha: string;
 }
 
 export interface ExpectedOutput {
@@ -31,20 +39,28 @@ export function expectedCheckpoint(
   const carrying = checkpointOf(event, before, output ? { outputText: '' } : {});
   if (!carrying) return undefined;
   const { outputText: _, ...checkpoint } = carrying;
-  return { checkpoint, ...(output ? { output } : {}) };
+  const takenOver = takenOverBy(event);
+  return { checkpoint, ...(output ? { output } : {}), ...(takenOver ? { takenOver } : {}) };
+}
+
+function takenOverBy(event: RunEvent): TakenOver | undefined {
+  if (event.type === 'step_reused') return { from: event.data.from, sha: event.data.outputHash };
+  if (event.type !== 'run_created' || event.data.inputFrom === undefined) return undefined;
+  return { from: event.data.inputFrom, sha: event.data.inputHash };
 }
 
 function expectedOutput(event: RunEvent): ExpectedOutput | undefined {
   if (event.type === 'run_created') {
-    const { input, inputHash } = event.data;
-    return 'text' in input ? undefined : { sha: inputHash };
+    const { input, inputHash, inputFrom } = event.data;
+    // What was taken over lies with another run, which answers for it.
+    return 'text' in input || inputFrom ? undefined : { sha: inputHash };
   }
   if (event.type === 'run_completed') {
     const { result, resultHash } = event.data;
     if ('text' in result) return { sha: sha256Hex(result.text), text: result.text };
     return resultHash === undefined ? {} : { sha: resultHash };
   }
-  if (!isSettled(event) || event.type === 'step_failed') return undefined;
+  if (!isSettled(event) || event.type === 'step_failed' || event.type === 'step_reused') return undefined;
   const { outputHash: sha, outputsSummary } = event.data;
   // A short output is its own summary, and a skipped step's is null.
   const text = [outputsSummary, 'null'].find((known) => sha256Hex(known) === sha);

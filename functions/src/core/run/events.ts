@@ -56,6 +56,8 @@ export interface RunIdentity {
   readonly traceId: string;
   readonly inputHash: string;
   readonly input: StoredValue;
+  /** Of a successor with the large input of its source: the checkpoint that has it, however many lie between. */
+  readonly inputFrom?: CheckpointRef;
   readonly rootRunId: string;
   readonly resumedFrom?: string;
   readonly source?: SuccessorSource;

@@ -29,6 +29,7 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
   traceId: true,
   inputHash: true,
   input: true,
+  inputFrom: true,
   rootRunId: true,
   resumedFrom: true,
   source: true,

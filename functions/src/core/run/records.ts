@@ -44,7 +44,6 @@ export interface Checkpoint {
 export interface CarriedOutput {
   readonly outputText?: string | undefined;
   readonly outputRef?: PayloadRef | undefined;
-  readonly outputFrom?: CheckpointRef | undefined;
 }
 
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'degraded' | 'skipped' | 'failed';
@@ -86,8 +85,9 @@ const OUTCOMES: { readonly [K in SettledType]: StepOutcome } = {
 export function checkpointOf(
   event: RunEvent,
   before: RunState | undefined,
-  { outputText, outputRef, outputFrom = takenFrom(event) }: CarriedOutput = {},
+  { outputText, outputRef }: CarriedOutput = {},
 ): Checkpoint | undefined {
+  const outputFrom = takenFrom(event);
   const boundary = boundaryOf(event, (outputText ?? outputRef ?? outputFrom) !== undefined);
   if (!boundary) return undefined;
   const planVersion = event.type === 'run_created' ? event.data.planVersion : before?.planVersion;
@@ -158,7 +158,9 @@ function boundaryOf(event: { readonly type: RunEvent['type'] }, carries: boolean
   }
 }
 
+/** Where an output lies that is not here. */
 function takenFrom(event: RunEvent): CheckpointRef | undefined {
+  if (event.type === 'run_created') return event.data.inputFrom;
   return event.type === 'step_reused' ? event.data.from : undefined;
 }
 

@@ -5,7 +5,7 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
-import type { PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
+import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { payloadRefOf } from '../../core/run/payload.ts';
 import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
@@ -27,7 +27,7 @@ export interface Draft {
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function draftRun({ clock, random, bus }: StartDeps, request: StartRequest): Draft {
   const { workflow, trigger, tenantId, environment, lineage } = request;
-  const { hash: inputHash, input, carried, payload } = inputOf(request);
+  const { hash: inputHash, input, inputFrom, carried, payload } = inputOf(request);
   const runId = request.runId ?? random.runId();
   const now = clock.now();
   const threadId = request.threadId ?? runId;
@@ -43,6 +43,7 @@ export function draftRun({ clock, random, bus }: StartDeps, request: StartReques
     inputHash,
     input,
     rootRunId: lineage?.rootRunId ?? runId,
+    ...optional('inputFrom', inputFrom),
     ...optional('repoId', request.repoId),
     ...optional('prId', request.prId),
     ...optional('prUrl', request.prUrl),
@@ -81,6 +82,7 @@ interface Input {
   readonly input: StoredValue;
   /** What the first checkpoint has of it, if the snapshot has not all. */
   readonly carried: CarriedOutput;
+  readonly inputFrom?: CheckpointRef;
   readonly payload?: Draft['payload'];
 }
 
@@ -90,7 +92,7 @@ function inputOf({ workflow, input, lineage }: StartRequest): Input {
   if (!inherited) return given(workflow, input);
   const { hash, value } = inherited;
   if ('text' in value) return { hash, input: value, carried: {} };
-  return { hash, input: { checkpoint: 1 }, carried: { outputFrom: value } };
+  return { hash, input: { checkpoint: 1 }, inputFrom: value, carried: {} };
 }
 
 function given(workflow: Workflow, value: unknown): Input {

@@ -4,7 +4,13 @@
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { LegalHold } from '../../core/retention/lineage.ts';
-import type { RecordedError, RunIdentity, SuccessorSource, Trigger } from '../../core/run/events.ts';
+import type {
+  CheckpointRef,
+  RecordedError,
+  RunIdentity,
+  SuccessorSource,
+  Trigger,
+} from '../../core/run/events.ts';
 import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -58,6 +64,7 @@ const fixedTable: Table<Fixed> = {
   traceId: text,
   inputHash: text,
   input: storedValue,
+  inputFrom: optional(map<CheckpointRef>({ runId: text, checkpoint: integer })),
   rootRunId: text,
   resumedFrom: optional(text),
   source: optional(

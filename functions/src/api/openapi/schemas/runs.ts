@@ -93,6 +93,10 @@ const identity = {
   a2aCorrelationId: z.string().optional(),
   traceId: z.string(),
   inputHash: z.string(),
+  inputFrom: z
+    .object({ runId: z.string(), checkpoint: Seq })
+    .optional()
+    .describe('Which earlier run has the large input; it is read here like any other.'),
   rootRunId: z.string(),
   resumedFrom: z.string().optional(),
   source: z
