@@ -46,9 +46,16 @@ async function store({ world, shelf }: Bench): Promise<void> {
   await batch.commit();
 }
 
-/** One of each kind; what they have in common with the others is shown without a server. */
+/** One of each way to write; what the others have in common with these is shown without a server. */
+const WAYS = [
+  'SNAPSHOT_MISSING',
+  'SNAPSHOT_UNREADABLE',
+  'CHECKPOINT_ORPHANED',
+  'STEP_MISSING',
+  'STEP_DIFFERENT',
+];
 const told = [...Map.groupBy([...SNAPSHOT, ...DOCUMENTS], ({ code }) => code).values()].flatMap(([one]) =>
-  one ? [[one.code, one.how, one] as const] : [],
+  one && WAYS.includes(one.code) ? [[one.code, one.how, one] as const] : [],
 );
 
 test.each(told)('%s: %s', async (code, _how, { run, damage, repair }) => {

@@ -43,6 +43,12 @@ export function checkpointProblems(judging: Judging): Problem[] {
     const code = 'CHECKPOINT_MISSING';
     problems.push(lost(code, expected, { outputs, subject: `checkpoints/${seqId(seq)}`, evidence: {} }));
   }
+  for (const { id, sha } of facts.origins) {
+    const takenOver = expectedAt(facts, id)?.takenOver;
+    if (!takenOver || takenOver.sha === sha) continue;
+    const { runId, checkpoint } = takenOver.from;
+    problems.push(unhealable('ORIGIN_LOST', `checkpoints/${id}`, { runId, checkpoint }));
+  }
   for (const { id, ref, reason } of facts.payloads) {
     if (reason === undefined) continue;
     problems.push(unhealable('PAYLOAD_DAMAGED', `checkpoints/${id}`, { sha256: ref.sha256, reason }));

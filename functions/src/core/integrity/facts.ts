@@ -48,6 +48,13 @@ export interface PayloadFact {
   readonly reason?: string;
 }
 
+/** A checkpoint of an earlier run to which one of this run points. `sha`: of what it carries; undefined: nothing that can be read. */
+export interface OriginFact {
+  /** Of the checkpoint of this run. */
+  readonly id: string;
+  readonly sha: string | undefined;
+}
+
 /** A rendezvous at which the run has set up a wait, as far as it concerns the run. */
 export interface RendezvousFact {
   readonly event: string;
@@ -70,6 +77,7 @@ export interface RunFacts {
   /** Rows of the ledger that the run made, and those of which its journal tells. */
   readonly effects: readonly Found<EffectRecord>[];
   readonly payloads: readonly PayloadFact[];
+  readonly origins: readonly OriginFact[];
   readonly rendezvous: readonly RendezvousFact[];
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
   readonly record: Found<IdempotencyRecord> | undefined;

@@ -100,6 +100,11 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
         const wanted = new Set(effectIds);
         return rows.map(({ found }) => found).filter(({ id }) => wanted.has(id));
       },
+      origins: async (refs) =>
+        refs.map(({ runId: of, checkpoint }) => {
+          const origin = this.#documents(of)?.checkpoints.get(checkpoint);
+          return origin && this.#foundCheckpoint(checkpoint, origin);
+        }),
       rendezvous: async (address) => {
         const stored = this.#db.rendezvous.get(rendezvousId(address));
         return stored && { ...this.#found<Rendezvous>(rendezvousId(address), stored.rendezvous) };

@@ -5,21 +5,20 @@
  * Must not: judge what is found, or have a way to write.
  */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
+import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type {
-  CheckpointFact,
   Found,
   FoundSnapshot,
-  PayloadFact,
+  OriginFact,
   RendezvousFact,
   RunFacts,
 } from '../../core/integrity/facts.ts';
 import { type JournalFacts, JournalReading } from '../../core/integrity/journal-reading.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
-import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { IntegrityReader, RunReader, Stretch } from '../../ports/runs/integrity-store.ts';
-import type { PayloadStore } from '../../ports/value-store.ts';
+import { type ReadPayloadsDeps, readPayloads } from './read-payloads.ts';
 
 /** Documents in one answer of the store: with 256 KiB in each checkpoint it stays below 32 MiB. */
 const EVENTS_A_PAGE = 300;
@@ -32,12 +31,9 @@ const MAX_EVENTS = 200_000;
 const MAX_DOCUMENTS = 100_000;
 /** Places at which the run has waited, those of open waits first: each is one read. */
 const MAX_PLACES = 200;
-/** Large values read back in one check: what an instance holds one after the other within its time. */
-const MAX_PAYLOAD_BYTES_READ = 64 * 1024 * 1024;
 
-export interface ReadFactsDeps extends SendDeps {
+export interface ReadFactsDeps extends ReadPayloadsDeps {
   readonly reader: IntegrityReader;
-  readonly payloads: Pick<PayloadStore, 'readPayload'>;
 }
 
 export interface ReadRun {
@@ -120,6 +116,7 @@ async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undef
     checkpoints: await all((stretch) => reader.checkpoints(stretch), CHECKPOINTS_A_PAGE),
     steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
     effects: await readEffects(reader, journal),
+    origins: await readOrigins(reader, journal),
     rendezvous: state ? await readPlaces(reader, state) : [],
     record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
   };
@@ -172,6 +169,25 @@ async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Fo
   return rows;
 }
 
+/** What a successor has taken over lies with the run that did it. */
+async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Promise<OriginFact[]> {
+  const wanted = [...checkpoints].flatMap(([seq, { takenOver }]) =>
+    takenOver ? [{ id: seqId(seq), ref: takenOver.from }] : [],
+  );
+  const origins: OriginFact[] = [];
+  for (let from = 0; from < wanted.length; from += CHECKPOINTS_A_PAGE) {
+    const page = wanted.slice(from, from + CHECKPOINTS_A_PAGE);
+    const found = await reader.origins(page.map(({ ref }) => ref));
+    page.forEach(({ id }, i) => {
+      const one = found[i];
+      const sha =
+        one?.kind === 'sound' ? (one.value.outputSha ?? one.value.checkpoint.outputRef?.sha256) : undefined;
+      origins.push({ id, sha });
+    });
+  }
+  return origins;
+}
+
 /** Where the run waits, or has waited: its ties say so until its end. */
 async function readPlaces(
   reader: RunReader,
@@ -202,48 +218,6 @@ async function readPlaces(
     }
   }
   return facts;
-}
-
-/** One at a time: each may have 32 MiB. Addressed by content and never changed, so the moment does not matter. */
-async function readPayloads(
-  deps: ReadFactsDeps,
-  runId: string,
-  checkpoints: readonly Found<CheckpointFact>[],
-): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly string[] }> {
-  const payloads: PayloadFact[] = [];
-  const unread: string[] = [];
-  const known = new Map<string, string | undefined>();
-  let bytes = 0;
-  for (const found of checkpoints) {
-    if (found.kind !== 'sound' || !found.value.checkpoint.outputRef) continue;
-    const { id } = found;
-    const { outputRef: ref } = found.value.checkpoint;
-    const name = JSON.stringify(ref);
-    if (!known.has(name)) {
-      // What it says of its length may be damaged too.
-      const length = Number.isSafeInteger(ref.bytes) ? ref.bytes : 0;
-      if (bytes + length > MAX_PAYLOAD_BYTES_READ) {
-        unread.push(id);
-        continue;
-      }
-      bytes += length;
-      known.set(name, await damageOf(deps, () => deps.payloads.readPayload(runId, ref)));
-    }
-    const reason = known.get(name);
-    payloads.push({ id, ref, ...(reason === undefined ? {} : { reason }) });
-  }
-  return { payloads, unread };
-}
-
-/** Why it cannot be read as it was written. @throws what says nothing about the value, but about the store */
-async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<string | undefined> {
-  try {
-    await sendUntilKnown(deps, read);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CairnError || grpcStatusOf(error) !== undefined) throw error;
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 function tooLong(what: string, most: number): CairnError {

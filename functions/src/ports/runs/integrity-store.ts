@@ -7,7 +7,7 @@
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
-import type { RunEvent } from '../../core/run/events.ts';
+import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
 import type { Rendezvous, RendezvousAddress } from '../rendezvous-store.ts';
@@ -35,6 +35,8 @@ export interface RunReader {
   ): Promise<readonly Found<EffectRecord>[]>;
   /** Rows by their ids, as far as there are such. */
   effects(effectIds: readonly string[]): Promise<readonly Found<EffectRecord>[]>;
+  /** Checkpoints of earlier runs of the lineage, in the order asked for. */
+  origins(refs: readonly CheckpointRef[]): Promise<readonly (Found<CheckpointFact> | undefined)[]>;
   rendezvous(address: RendezvousAddress): Promise<Found<Rendezvous> | undefined>;
   record(key: string): Promise<Found<IdempotencyRecord> | undefined>;
 }

@@ -117,6 +117,17 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
         const read = await transaction.getAll(...wanted);
         return read.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
       },
+      origins: async (refs) => {
+        if (refs.length === 0) return [];
+        const wanted = refs.map(({ runId: of, checkpoint }) =>
+          this.#paths.checkpoint(this.#paths.run(of), checkpoint),
+        );
+        const read = await transaction.getAll(...wanted);
+        return read.map((document) => {
+          const raw = rawOf(document);
+          return raw && foundCheckpoint(raw);
+        });
+      },
       rendezvous: async (address) => decoded(await one(this.#paths.rendezvous(address)), rendezvousCodec),
       record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
     };

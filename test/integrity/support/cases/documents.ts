@@ -1,7 +1,7 @@
 /** Damage of checkpoints, large values and documents of steps. */
 import { seqId } from '../../../../functions/src/core/encoding/ids.ts';
 import { encodeKey } from '../../../../functions/src/core/encoding/keys.ts';
-import { completed, startedLarge, waiting } from '../runs.ts';
+import { completed, startedLarge, successor, waiting } from '../runs.ts';
 import { type Case, checkpointOf } from './case.ts';
 
 export const DOCUMENTS: readonly Case[] = [
@@ -112,6 +112,15 @@ export const DOCUMENTS: readonly Case[] = [
         bench.shelf.members('checkpoints', checkpointOf(bench, 'long')),
       ),
     repair: 'healed',
+  },
+  {
+    code: 'ORIGIN_LOST',
+    how: 'the run that was resumed has lost what was taken over',
+    run: async () => (await successor('resume')).made,
+    damage: ({ world, runId }) => {
+      for (const [id, run] of world.db.runs) if (id !== runId) run.checkpoints.clear();
+    },
+    repair: 'refused',
   },
   {
     code: 'PAYLOAD_DAMAGED',

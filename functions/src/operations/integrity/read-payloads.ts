@@ -1,0 +1,55 @@
+/** Reads back the large values to which the checkpoints of a run point, as far as there is time, and says what is wrong with them. */
+import { CairnError } from '../../core/errors.ts';
+import type { CheckpointFact, Found, PayloadFact } from '../../core/integrity/facts.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
+import type { PayloadStore } from '../../ports/value-store.ts';
+
+/** Large values read back in one check: what an instance holds one after the other within its time. */
+const MAX_PAYLOAD_BYTES_READ = 64 * 1024 * 1024;
+
+export interface ReadPayloadsDeps extends SendDeps {
+  readonly payloads: Pick<PayloadStore, 'readPayload'>;
+}
+
+/** One at a time: each may have 32 MiB. Addressed by content and never changed, so the moment does not matter. */
+export async function readPayloads(
+  deps: ReadPayloadsDeps,
+  runId: string,
+  checkpoints: readonly Found<CheckpointFact>[],
+): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly string[] }> {
+  const payloads: PayloadFact[] = [];
+  const unread: string[] = [];
+  const known = new Map<string, string | undefined>();
+  let bytes = 0;
+  for (const found of checkpoints) {
+    if (found.kind !== 'sound' || !found.value.checkpoint.outputRef) continue;
+    const { id } = found;
+    const { outputRef: ref } = found.value.checkpoint;
+    const name = JSON.stringify(ref);
+    if (!known.has(name)) {
+      // What it says of its length may be damaged too.
+      const length = Number.isSafeInteger(ref.bytes) ? ref.bytes : 0;
+      if (bytes + length > MAX_PAYLOAD_BYTES_READ) {
+        unread.push(id);
+        continue;
+      }
+      bytes += length;
+      known.set(name, await damageOf(deps, () => deps.payloads.readPayload(runId, ref)));
+    }
+    const reason = known.get(name);
+    payloads.push({ id, ref, ...(reason === undefined ? {} : { reason }) });
+  }
+  return { payloads, unread };
+}
+
+/** Why it cannot be read as it was written. @throws what says nothing about the value, but about the store */
+async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<string | undefined> {
+  try {
+    await sendUntilKnown(deps, read);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CairnError || grpcStatusOf(error) !== undefined) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
