@@ -4,6 +4,7 @@
  */
 import { type EffectRecord, type EffectStatus, effectIdOf } from '../effects/effect.ts';
 import { sha256Hex } from '../encoding/hash.ts';
+import { optional } from '../optional.ts';
 import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import type { Judging } from './documents.ts';
@@ -18,6 +19,9 @@ export interface ToldEffect {
   readonly itemKey: string | undefined;
   readonly revision: number;
   readonly capabilityId: string;
+  /** Of the step, and the lease, under which it was last attempted; undefined: not by this run. */
+  readonly attempt: number | undefined;
+  readonly epoch: number | undefined;
   readonly requestHash: string | undefined;
   readonly responseHash: string | undefined;
   readonly originEffectId: string | undefined;
@@ -45,10 +49,19 @@ export function toldAfter(
   const place = { stepId, itemKey, revision, capabilityId };
   if (event.type === 'effect_attempted') {
     const { requestHash = before?.requestHash } = event.data;
-    return { ...place, last: 'attempted', requestHash, responseHash: undefined, originEffectId: undefined };
+    const under = { attempt: event.data.attempt, epoch: event.writer?.epoch };
+    return {
+      ...place,
+      ...under,
+      last: 'attempted',
+      requestHash,
+      responseHash: undefined,
+      originEffectId: undefined,
+    };
   }
   const { outcome: last, responseHash, originEffectId } = event.data;
-  return { ...place, last, requestHash: before?.requestHash, responseHash, originEffectId };
+  const { attempt, epoch, requestHash } = before ?? {};
+  return { ...place, last, attempt, epoch, requestHash, responseHash, originEffectId };
 }
 
 export function effectProblems(judging: Judging, state: RunState): Problem[] {
@@ -104,15 +117,17 @@ function isInDoubt({ status, blockedBy, resolution }: EffectRecord, { last }: To
 
 /** Members of the row that the journal, or the row itself, says are otherwise. */
 function unlike(id: string, row: EffectRecord, told: ToldEffect, state: RunState): string[] {
-  const { last, requestHash, responseHash, originEffectId, ...place } = told;
+  const { last, attempt, epoch, requestHash, responseHash, originEffectId, ...place } = told;
   const expected: Partial<Record<keyof EffectRecord, unknown>> = {
     ...place,
     effectId: id,
     tenantId: state.tenantId,
     rootRunId: state.rootRunId,
-    ...(requestHash === undefined ? {} : { requestHash }),
-    ...(responseHash === undefined ? {} : { responseHash }),
-    ...(originEffectId === undefined ? {} : { originEffectId }),
+    ...optional('attempt', attempt),
+    ...optional('epoch', epoch),
+    ...optional('requestHash', requestHash),
+    ...optional('responseHash', responseHash),
+    ...optional('originEffectId', originEffectId),
   };
   const members = Object.entries(expected)
     .filter(([name, value]) => !isSame(row[name as keyof EffectRecord], value))
