@@ -167,6 +167,43 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(await look((reader) => reader.events(ALL))).toHaveLength(state.head);
     });
 
+    describe('a sample', () => {
+      const start = (runId: string, tenantId: string, at: number) => {
+        const record = idempotencyRecord(`api:c.caller:${runId}`, {
+          runId,
+          tenantId,
+          createdAt: at,
+          expiresAt: at + 86_400_000,
+        });
+        return stores.runs.start(beginning(runId, { at, identity: { tenantId }, records: [{ record }] }));
+      };
+
+      beforeEach(async () => {
+        await start('run_b', 'acme', T0 + 3_000);
+        await start('run_c', 'acme', T0 + 2_000);
+        await start('run_d', 'other', T0 + 4_000);
+      });
+
+      test('tells the newest runs of a tenant, and those that follow an id', async () => {
+        expect(await stores.sample.newest('acme', 2)).toEqual(['run_b', 'run_c']);
+        expect(await stores.sample.newest('nobody', 2)).toEqual([]);
+        expect(await stores.sample.following('run_1', 2)).toEqual(['run_b', 'run_c']);
+        expect(await stores.sample.following('run_c', 5)).toEqual(['run_d']);
+      });
+
+      test('tells what was started since, and which runs there are', async () => {
+        expect(await stores.sample.startedSince(T0 + 2_500, 5)).toEqual([
+          { runId: 'run_b', tenantId: 'acme' },
+          { runId: 'run_d', tenantId: 'other' },
+        ]);
+        expect(await stores.sample.startedSince(T0 + 2_500, 1)).toHaveLength(1);
+        expect(await stores.sample.existing(['run_b', 'run_none', 'run_d'])).toEqual(
+          new Set(['run_b', 'run_d']),
+        );
+        expect(await stores.sample.existing([])).toEqual(new Set());
+      });
+    });
+
     test('what is not folded stays as it is', async () => {
       await append([...claim(state, T0 + 2_000)], true);
       const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';

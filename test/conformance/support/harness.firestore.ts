@@ -15,6 +15,7 @@ import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-st
 import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../../../functions/src/store/integrity/firestore-integrity-store.ts';
+import { FirestoreRunSample } from '../../../functions/src/store/integrity/firestore-run-sample.ts';
 import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
@@ -52,6 +53,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         rendezvous: new FirestoreRendezvousStore(db),
         effects: new FirestoreEffectStore(db),
         integrity: new FirestoreIntegrityStore(db),
+        sample: new FirestoreRunSample(db),
         config: new FirestoreRuntimeConfigStore(db),
         census: new FirestoreRunCensus(db),
         retention: new FirestoreRetentionStore(db),

@@ -1,6 +1,7 @@
 /** The memory adapters under a clock that only moves when told to. */
 
 import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
+import { MemoryRunSample } from '../../../functions/src/memory/integrity/memory-run-sample.ts';
 import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
 import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
 import { MemoryEffectStore } from '../../../functions/src/memory/memory-effect-store.ts';
@@ -27,6 +28,7 @@ export function memoryHarness(): Harness {
         rendezvous: new MemoryRendezvousStore(db),
         effects: new MemoryEffectStore(db),
         integrity: new MemoryIntegrityStore(db),
+        sample: new MemoryRunSample(db),
         config: new MemoryRuntimeConfigStore(db),
         census: new MemoryRunCensus(db),
         retention: new MemoryRetentionStore(db),

@@ -5,7 +5,11 @@ import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-st
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { EffectStore } from '../../../functions/src/ports/runs/effect-store.ts';
-import type { IntegrityReader, RepairStore } from '../../../functions/src/ports/runs/integrity-store.ts';
+import type {
+  IntegrityReader,
+  RepairStore,
+  RunSample,
+} from '../../../functions/src/ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
@@ -17,6 +21,7 @@ export interface Stores {
   readonly rendezvous: RendezvousStore;
   readonly effects: EffectStore;
   readonly integrity: IntegrityReader & RepairStore;
+  readonly sample: RunSample;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   readonly retention: RetentionStore;

@@ -101,3 +101,12 @@ test('nothing counted is nothing sent, and an address may end with a slash', asy
   await other.send();
   expect(only()?.path).toBe('/v1/metrics');
 });
+
+test('what a sample of runs found wrong arrives by its code', async () => {
+  sink.inconsistent({ tenantId: 'acme', code: 'STEP_MISSING' });
+  sink.inconsistent({ tenantId: 'acme', code: 'STEP_MISSING' });
+  await sink.send();
+  expect(collector.points('gwi_run_problems_total')).toEqual([
+    { labels: { code: 'STEP_MISSING', tenant_id: 'acme' }, value: 2 },
+  ]);
+});
