@@ -38,6 +38,8 @@ export interface RecordDocument {
 
 export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
+  /** Ids of the runs that were ever started with one `rootRunId`: what an index over it would find. */
+  readonly lineages = new Map<string, Set<string>>();
   /** What lies under runs whose own document is gone. Nobody but who checks and repairs finds it. */
   readonly orphans = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();

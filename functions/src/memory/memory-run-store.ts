@@ -66,6 +66,8 @@ export class MemoryRunStore implements RunStore {
       checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
       steps: new Map(),
     });
+    const lineage = this.#db.lineages.get(state.rootRunId) ?? new Set();
+    this.#db.lineages.set(state.rootRunId, lineage.add(state.id));
     for (const { record } of records) this.#db.records.set(record.key, { record: adopt(record), version });
     this.#tell(state.id, events);
     if (supersedes) this.#tell(supersedes.snapshot.id, [supersedes.event]);

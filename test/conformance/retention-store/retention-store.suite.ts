@@ -268,8 +268,11 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
     test('how far the work has come is kept as it was given', async () => {
       expect(await stores.retention.readProgress()).toEqual({});
       await stores.retention.saveProgress({ runs: 'here', payloads: 'there' });
-      await stores.retention.saveProgress({ payloads: 'further' });
-      expect(await stores.retention.readProgress()).toEqual({ payloads: 'further' });
+      await stores.retention.saveProgress({ payloads: 'further', underway: ['run_1', 'run_2'] });
+      expect(await stores.retention.readProgress()).toEqual({
+        payloads: 'further',
+        underway: ['run_1', 'run_2'],
+      });
     });
   });
 }

@@ -98,13 +98,16 @@ interface Known {
 }
 
 function reasonToKeep(member: Member, { now, retentionOf, relatives, own }: Known): Reason | undefined {
-  const { runId, status, owes, hold, parentRunId, childRunIds } = member;
+  const { runId, status, owes, hold, markedAt, parentRunId, childRunIds } = member;
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };
   if (owes) return { why: 'owes', runId };
-  const dueAt = expireAt(member, retentionOf);
-  if (dueAt === undefined) return { why: 'not_due', runId };
-  if (now < dueAt) return { why: 'not_due', runId, dueAt };
+  // It was due when it was marked. Something of it may be gone by now, so that to keep it longer would keep a ruin.
+  if (markedAt === undefined) {
+    const dueAt = expireAt(member, retentionOf);
+    if (dueAt === undefined) return { why: 'not_due', runId };
+    if (now < dueAt) return { why: 'not_due', runId, dueAt };
+  }
   if (parentRunId !== undefined && relatives.has(parentRunId) && !own.has(parentRunId))
     return { why: 'parent', runId, parentRunId };
   const childRunId = childRunIds.find((child) => relatives.get(child)?.isOver === false);

@@ -55,8 +55,9 @@ export class MemoryRetentionStore implements RetentionStore {
 
   async lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]> {
     const members: LineageMember[] = [];
-    for (const run of this.#db.runs.values()) {
-      if (run.snapshot.rootRunId !== rootRunId) continue;
+    for (const runId of this.#db.lineages.get(rootRunId) ?? []) {
+      const run = this.#db.runs.get(runId);
+      if (!run) continue;
       members.push(memberOf(run));
       if (members.length === limit) break;
     }

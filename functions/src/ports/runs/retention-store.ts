@@ -58,10 +58,14 @@ export interface PayloadOwner {
   readonly writtenAt: number;
 }
 
-/** How far the work had come that goes on at the next tick; opaque, kept as it was given. */
+/** How far the work had come that goes on at the next tick. */
 export interface Progress {
+  /** Opaque, kept as it was given; undefined: at the beginning. */
   readonly runs?: string | undefined;
+  /** Likewise. */
   readonly payloads?: string | undefined;
+  /** Lineages of which something may have been deleted, and something may be left. */
+  readonly underway?: readonly string[] | undefined;
 }
 
 export interface RetentionStore {

@@ -3,7 +3,18 @@ import { FieldValue } from '@google-cloud/firestore';
 import type { RunIdentity } from '../../core/run/events.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
 import type { LineageMember, Progress } from '../../ports/runs/retention-store.ts';
-import { documentCodec, integer, json, type Members, map, optional, text, time, word } from './kinds.ts';
+import {
+  documentCodec,
+  integer,
+  json,
+  type Members,
+  map,
+  optional,
+  text,
+  time,
+  word,
+  words,
+} from './kinds.ts';
 import { decodeSoft, encodeRetained } from './snapshot.ts';
 
 type Facts = Pick<
@@ -61,4 +72,8 @@ export function encodeRetainedUpdate(
   return { [`soft.${name}`]: encodeRetained(value)[name] ?? FieldValue.delete() };
 }
 
-export const progressCodec = documentCodec<Progress>({ runs: optional(text), payloads: optional(text) });
+export const progressCodec = documentCodec<Progress>({
+  runs: optional(text),
+  payloads: optional(text),
+  underway: optional(words<string>()),
+});

@@ -1,0 +1,102 @@
+/**
+ * Carries out what was decided about one lineage. Can be cut off anywhere and done again: what lies under the runs goes first,
+ * then the ledger of the lineage, and the run documents, by which all of it is found, go last.
+ *
+ * Must not: decide; see core/retention/lineage.ts.
+ */
+import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
+import type { Budget } from './budget.ts';
+import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
+import { type Looked, lookAtLineage } from './look.ts';
+
+/** `unfinished`: the rest is for the next tick. `moved`: somebody else wrote one of the runs; it is looked at anew then. */
+export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 'unfinished';
+
+export interface Work {
+  readonly rootRunId: string;
+  readonly looked: Looked;
+  readonly budget: Budget;
+}
+
+/** @throws what the store throws; the next tick goes on from what was done */
+export async function carryOut(deps: SweepDeps, work: Work): Promise<Done> {
+  const { members, verdict } = work.looked;
+  switch (verdict.kind) {
+    case 'gone':
+      return 'gone';
+    case 'keep':
+      await unmark(deps, members, verdict.unmark);
+      return 'kept';
+    case 'wait':
+      return 'waits';
+    case 'mark':
+      return mark(deps, work, verdict.runIds);
+    case 'delete':
+      return remove(deps, work);
+  }
+}
+
+async function mark(
+  deps: SweepDeps,
+  { rootRunId, looked: { members } }: Work,
+  runIds: readonly string[],
+): Promise<Done> {
+  const { retention, clock, log } = deps;
+  const now = clock.now();
+  for (const { runId, version } of members) {
+    if (!runIds.includes(runId)) continue;
+    const { kind } = await retention.mark(runId, version, now);
+    if (kind === 'stale') return takeBack(deps, rootRunId);
+  }
+  log.info('lineage_marked', { rootRunId, runs: members.length });
+  return 'marked';
+}
+
+/** Somebody holds or resumes one of them at this moment: people are to see the others again at once, not at the next tick. */
+async function takeBack(deps: SweepDeps, rootRunId: string): Promise<Done> {
+  const { members, verdict } = await lookAtLineage(deps, rootRunId);
+  if (verdict.kind === 'keep') await unmark(deps, members, verdict.unmark);
+  return 'moved';
+}
+
+/** Under the versions that were read: whoever has written such a run meanwhile has seen it marked. */
+async function unmark(
+  { retention, log }: SweepDeps,
+  members: readonly LineageMember[],
+  runIds: readonly string[],
+): Promise<void> {
+  for (const { runId, version } of members) {
+    if (!runIds.includes(runId)) continue;
+    await retention.mark(runId, version, undefined);
+    log.info('run_kept', { runId });
+  }
+}
+
+async function remove(
+  { retention, log }: SweepDeps,
+  { rootRunId, looked: { members }, budget }: Work,
+): Promise<Done> {
+  let documents = 0;
+  const clear = async (piece: (limit: number) => Promise<Cleared>): Promise<boolean> => {
+    for (;;) {
+      const limit = Math.min(DELETES_A_COMMIT, budget.documents);
+      if (limit === 0) return false;
+      const { deleted, more } = await piece(limit);
+      budget.deleted(deleted);
+      documents += deleted;
+      if (!more) return true;
+    }
+  };
+  for (const { runId } of members)
+    if (!(await clear((limit) => retention.deleteUnder(runId, limit)))) return 'unfinished';
+  for (const { runId } of members)
+    if (!(await clear((limit) => retention.deleteEffects(runId, limit)))) return 'unfinished';
+  for (const { runId, version } of members) {
+    if ((await retention.deleteRun(runId, version)).kind === 'stale') return 'unfinished';
+    budget.deleted(1);
+    documents += 1;
+  }
+  const { tenantId } = members[0] ?? {};
+  log.info('lineage_deleted', { rootRunId, tenantId, runs: members.map(({ runId }) => runId), documents });
+  return 'deleted';
+}

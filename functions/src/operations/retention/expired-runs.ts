@@ -1,0 +1,84 @@
+/** What retention would do: of one run, and of all runs of a tenant that have been kept long enough by themselves. */
+import type { LegalHold } from '../../core/retention/lineage.ts';
+import { expireAt } from '../../core/retention/policy.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Page, PageRequest } from '../../ports/run-store.ts';
+import type { Bucket } from '../../ports/runs/retention-store.ts';
+import { loadOwn } from '../outside-append.ts';
+import { type LookDeps, PAGE } from './deps.ts';
+import { type Looked, lookAtLineage } from './look.ts';
+import { placeAfter, placeText, readPlace, walk } from './walk.ts';
+
+export interface Fate {
+  readonly runId: string;
+  readonly rootRunId: string;
+  /** Runs of the lineage. */
+  readonly runs: number;
+  readonly verdict: Looked['verdict'];
+}
+
+export interface RunFate extends Fate {
+  /** From when on it may go by itself, epoch ms; undefined: never, or it has not ended. */
+  readonly expireAt: number | undefined;
+  readonly hold: LegalHold | undefined;
+}
+
+export interface ExpiredRun extends Fate, Bucket {
+  readonly completedAt: number;
+}
+
+export type FateDeps = LookDeps & JournalDeps;
+
+/**
+ * Runs looked at for one page, those of other tenants too: about 400 reads. A page that ends there has fewer runs than were
+ * asked for, and says where to go on.
+ */
+const MAX_LOOKED = 200;
+
+/** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+export async function fateOf(
+  deps: FateDeps,
+  run: { readonly runId: string; readonly tenantId: string },
+): Promise<RunFate> {
+  const { state, soft } = await loadOwn(deps, run);
+  const { members, verdict } = await sendUntilKnown(deps, () => lookAtLineage(deps, state.rootRunId));
+  return {
+    runId: state.id,
+    rootRunId: state.rootRunId,
+    runs: members.length,
+    verdict,
+    expireAt: expireAt(state, deps.retentionOf),
+    hold: soft.legalHold,
+  };
+}
+
+/** In the order in which ticks come by. @throws CairnError INVALID_INPUT for the cursor */
+export async function expiredRuns(
+  deps: LookDeps,
+  tenantId: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<ExpiredRun>> {
+  const from = cursor === undefined ? undefined : readPlace(cursor);
+  const lineages = new Map<string, ReturnType<typeof lookAtLineage>>();
+  const items: ExpiredRun[] = [];
+  let looked = 0;
+  for await (const { bucket, runs, place } of walk(deps, from, PAGE)) {
+    for (const run of runs) {
+      const { runId, rootRunId, completedAt } = run;
+      if (run.tenantId === tenantId) {
+        const look = lineages.get(rootRunId) ?? lookAtLineage(deps, rootRunId);
+        lineages.set(rootRunId, look);
+        const { members, verdict } = await look;
+        items.push({ ...bucket, runId, rootRunId, completedAt, runs: members.length, verdict });
+      }
+      looked += 1;
+      if (items.length === limit || looked >= MAX_LOOKED)
+        return { items, next: placeText(placeAfter(bucket, run)) };
+    }
+    // A bucket without any costs a look as well.
+    if (runs.length === 0) looked += 1;
+    if (looked >= MAX_LOOKED) return { items, next: placeText(place) };
+  }
+  return { items };
+}

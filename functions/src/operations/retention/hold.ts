@@ -1,0 +1,58 @@
+/** Legal hold: a person says that a run, and with it its lineage and the children of it, is not to be deleted. */
+import { CairnError } from '../../core/errors.ts';
+import type { LegalHold } from '../../core/retention/lineage.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RetentionStore } from '../../ports/runs/retention-store.ts';
+import { loadOwn } from '../outside-append.ts';
+
+export interface HoldDeps extends JournalDeps {
+  readonly log: Log;
+  readonly retention: RetentionStore;
+}
+
+export interface WhoseRun {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly actor: string;
+}
+
+/** Times that it is tried: a run that is driven is written about once a second. */
+const MAX_TRIES = 8;
+
+/**
+ * One that is held already stays held as it was: by whom it was first, and why.
+ *
+ * @throws CairnError RUN_NOT_FOUND, also for a run that is about to be deleted; UNAVAILABLE (send the same again)
+ */
+export async function holdRun(deps: HoldDeps, run: WhoseRun, reason: string): Promise<LegalHold> {
+  const hold: LegalHold = { by: run.actor, at: deps.clock.now(), reason };
+  const held = await settle(deps, run, (current) => (current === undefined ? { hold } : undefined));
+  if (!held) throw new Error(`run ${run.runId} is held and not held`);
+  return held;
+}
+
+/** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again) */
+export async function releaseRun(deps: HoldDeps, run: WhoseRun): Promise<void> {
+  await settle(deps, run, (current) => (current === undefined ? undefined : { hold: undefined }));
+}
+
+/** What holds it after that. */
+async function settle(
+  deps: HoldDeps,
+  { runId, tenantId, actor }: WhoseRun,
+  change: (current: LegalHold | undefined) => { readonly hold: LegalHold | undefined } | undefined,
+): Promise<LegalHold | undefined> {
+  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
+    const { soft, snapshotVersion: seen } = await loadOwn(deps, { runId, tenantId });
+    const wanted = change(soft.legalHold);
+    if (!wanted) return soft.legalHold;
+    const { kind } = await sendUntilKnown(deps, () => deps.retention.hold(runId, seen, wanted.hold));
+    if (kind === 'stale') continue;
+    const what = wanted.hold ? 'legal_hold_set' : 'legal_hold_released';
+    deps.log.warn(what, { runId, tenantId, by: actor, reason: wanted.hold?.reason });
+    return wanted.hold;
+  }
+  throw new CairnError('UNAVAILABLE', 'the run is written too often to be held at this moment');
+}

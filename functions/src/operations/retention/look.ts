@@ -1,0 +1,32 @@
+/** What becomes of a lineage, by what is stored of it now. Reads, and writes nothing. */
+import {
+  type LineageFacts,
+  lineageVerdict,
+  relativesOf,
+  type Verdict,
+} from '../../core/retention/lineage.ts';
+import type { LineageMember } from '../../ports/runs/retention-store.ts';
+import { type LookDeps, MAX_MEMBERS } from './deps.ts';
+
+export interface Looked {
+  readonly members: readonly LineageMember[];
+  /** `gone`: there is no such lineage any more. */
+  readonly verdict: Verdict | { readonly kind: 'gone' };
+}
+
+/** @throws what the store throws, also for a run that cannot be read: then nobody knows whether anything may go */
+export async function lookAtLineage(
+  { retention, retentionOf, clock }: LookDeps,
+  rootRunId: string,
+): Promise<Looked> {
+  const members = await retention.lineage(rootRunId, MAX_MEMBERS + 1);
+  if (members.length > MAX_MEMBERS) {
+    const reason = { why: 'too_many' as const, runId: rootRunId };
+    return { members, verdict: { kind: 'keep', reason, unmark: [] } };
+  }
+  // Deleted since it was found.
+  if (members.length === 0) return { members, verdict: { kind: 'gone' } };
+  const relatives = await retention.present(relativesOf(members));
+  const facts: LineageFacts<LineageMember> = { members, relatives };
+  return { members, verdict: lineageVerdict(facts, { now: clock.now(), retentionOf }) };
+}

@@ -1,0 +1,60 @@
+/**
+ * Inputs that were written for a start which then made no run: large ones lie under the id that the run would have had, and
+ * who dies before the commit leaves them. They go a week later, long after everybody has given up that start.
+ */
+import type { Budget } from './budget.ts';
+import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
+
+/** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
+export const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
+/** Runs with payloads read at once. */
+const OWNERS_A_PAGE = 25;
+
+interface Wanted {
+  /** The last one that was looked at. */
+  readonly after: string | undefined;
+  /** How many are looked at. */
+  readonly owners: number;
+  readonly budget: Budget;
+}
+
+export interface OrphansDeleted {
+  /** Where to go on; undefined: at the beginning. */
+  readonly next: string | undefined;
+  readonly deleted: number;
+}
+
+/** @throws what the store throws; the next tick goes on from what was done */
+export async function deleteOrphans(
+  { retention, clock, log }: SweepDeps,
+  { after, owners, budget }: Wanted,
+): Promise<OrphansDeleted> {
+  let next = after;
+  let deleted = 0;
+  for (let looked = 0; looked < owners && !budget.isOverdue; ) {
+    const page = await retention.payloadOwners(next, Math.min(OWNERS_A_PAGE, owners - looked));
+    for (const { runId, writtenAt } of page) {
+      if (clock.now() - writtenAt >= ORPHAN_AGE_MS) {
+        const documents = await removeAll(runId);
+        if (documents > 0) {
+          deleted += 1;
+          log.info('orphan_deleted', { runId, documents });
+        }
+      }
+      next = runId;
+    }
+    if (page.length === 0) return { next: undefined, deleted };
+    looked += page.length;
+  }
+  return { next, deleted };
+
+  /** A value has 37 chunks at the most, so that one begun is ended. */
+  async function removeAll(runId: string): Promise<number> {
+    for (let documents = 0; ; ) {
+      const cleared = await retention.deleteOrphans(runId, DELETES_A_COMMIT);
+      budget.deleted(cleared.deleted);
+      documents += cleared.deleted;
+      if (!cleared.more) return documents;
+    }
+  }
+}

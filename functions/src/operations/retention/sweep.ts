@@ -1,0 +1,174 @@
+/**
+ * A tick of retention: looks at runs that have been kept long enough, and deletes the lineages that may go, so much at once
+ * and the rest at the next tick. Safe to run twice at once, and to die anywhere.
+ */
+import type { Progress } from '../../ports/runs/retention-store.ts';
+import { Budget } from './budget.ts';
+import { carryOut, type Done } from './carry-out.ts';
+import { type Bounds, CONCURRENCY, PAGE, type SweepDeps, TICK } from './deps.ts';
+import { type Looked, lookAtLineage } from './look.ts';
+import { deleteOrphans } from './orphans.ts';
+import { type Place, placeText, readPlace, walk } from './walk.ts';
+
+export interface SweepReport {
+  /** Lineages looked at, by what became of them. */
+  readonly kept: number;
+  readonly waiting: number;
+  readonly marked: number;
+  readonly deleted: number;
+  /** Begun, and left for the next tick. */
+  readonly unfinished: number;
+  /** That could not be handled; each is logged, and looked at again when the others have been. */
+  readonly failed: number;
+  /** Runs that never were, whose input was left behind and is deleted. */
+  readonly orphans: number;
+  /** The kill switch is on: nothing was looked at. */
+  readonly off: boolean;
+}
+
+interface Sweep {
+  readonly budget: Budget;
+  /** Lineages that were handled in this tick. */
+  readonly handled: Set<string>;
+  readonly counts: { [K in Done | 'failed']: number };
+  /** What is stored, so that it is not stored again. */
+  progress: Progress;
+  /** Lineages of which something may have been deleted, and something may be left. */
+  readonly underway: Set<string>;
+}
+
+/** @throws what reading the runtime configuration or its own progress throws: then nothing was touched */
+export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Promise<SweepReport> {
+  const { runtime, retention, clock, log } = deps;
+  const counts = { gone: 0, kept: 0, waits: 0, marked: 0, moved: 0, deleted: 0, unfinished: 0, failed: 0 };
+  if ((await runtime.current(0)).killSwitch) {
+    log.warn('retention_off', { why: 'kill_switch' });
+    return reportOf(counts, { orphans: 0, off: true });
+  }
+  const progress = await retention.readProgress();
+  const budget = new Budget(bounds, clock);
+  const sweep: Sweep = { budget, handled: new Set(), counts, progress, underway: new Set(progress.underway) };
+  await sweepLineages(deps, sweep, [...sweep.underway]);
+  const runs = await sweepRuns(deps, sweep);
+  const { next: payloads, deleted: orphans } = await deleteOrphans(deps, {
+    after: progress.payloads,
+    owners: bounds.owners,
+    budget,
+  });
+  await save(deps, sweep, { runs, payloads });
+  return reportOf(counts, { orphans, off: false });
+}
+
+/** Where the next tick is to go on; undefined: at the beginning, since this one has come to the end. */
+async function sweepRuns(deps: SweepDeps, sweep: Sweep): Promise<string | undefined> {
+  const from = placeIn(deps, sweep.progress.runs);
+  let before = from;
+  for await (const { runs, place } of walk(deps, from, PAGE)) {
+    const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
+    sweep.budget.looked(Math.max(1, runs.length));
+    await sweepLineages(deps, sweep, [...roots], before);
+    // Deletion that is under way is gone on with first of all, so its place is not needed for that.
+    before = place;
+    if (sweep.budget.isSpent) return placeText(place);
+  }
+  return undefined;
+}
+
+/** A place of another version of this software is no reason not to begin anew. */
+function placeIn({ log }: SweepDeps, text: string | undefined): Place | undefined {
+  try {
+    return text === undefined ? undefined : readPlace(text);
+  } catch (error) {
+    log.warn('retention_place_unknown', { error });
+    return undefined;
+  }
+}
+
+interface Sentence {
+  readonly rootRunId: string;
+  readonly looked: Looked;
+}
+
+/** Looks at all of them, notes which are to go, and then carries out what was decided. */
+async function sweepLineages(
+  deps: SweepDeps,
+  sweep: Sweep,
+  roots: readonly string[],
+  place?: Place,
+): Promise<void> {
+  const { handled, counts, budget } = sweep;
+  const open = roots.filter((root) => !handled.has(root));
+  for (const root of open) handled.add(root);
+  const sentences: Sentence[] = [];
+  await eachOf(open, (rootRunId) =>
+    guarded(deps, sweep, rootRunId, async () => {
+      const looked = await lookAtLineage(deps, rootRunId);
+      budget.looked(looked.members.length);
+      if (looked.verdict.kind === 'keep' && looked.verdict.reason.why === 'too_many')
+        deps.log.warn('lineage_too_large', { rootRunId });
+      if (looked.verdict.kind === 'delete') sweep.underway.add(rootRunId);
+      else sweep.underway.delete(rootRunId);
+      sentences.push({ rootRunId, looked });
+    }),
+  );
+  // First noted, then begun: should they be kept longer by tomorrow, what is left of them still goes.
+  if (sentences.some(({ looked }) => looked.verdict.kind === 'delete')) {
+    const runs = place && placeText(place);
+    await save(deps, sweep, { runs, payloads: sweep.progress.payloads });
+  }
+  await eachOf(sentences, ({ rootRunId, looked }) =>
+    guarded(deps, sweep, rootRunId, async () => {
+      const done = await carryOut(deps, { rootRunId, looked, budget });
+      counts[done] += 1;
+      if (done === 'deleted') sweep.underway.delete(rootRunId);
+    }),
+  );
+}
+
+async function save(
+  { retention }: SweepDeps,
+  sweep: Sweep,
+  places: Pick<Progress, 'runs' | 'payloads'>,
+): Promise<void> {
+  const progress: Progress = { ...places, underway: [...sweep.underway] };
+  if (JSON.stringify(textOf(progress)) === JSON.stringify(textOf(sweep.progress))) return;
+  await retention.saveProgress(progress);
+  sweep.progress = progress;
+}
+
+function textOf({ runs, payloads, underway = [] }: Progress): unknown {
+  return [runs ?? null, payloads ?? null, underway];
+}
+
+/** A lineage that cannot be handled, be it undecodable, must not keep the others from being deleted. */
+async function guarded(
+  { log }: SweepDeps,
+  { counts }: Sweep,
+  rootRunId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    counts.failed += 1;
+    log.error('retention_failed', {
+      rootRunId,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all];
+  const workers = Array.from({ length: CONCURRENCY }, async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one);
+  });
+  await Promise.all(workers);
+}
+
+function reportOf(
+  { kept, waits, marked, moved, deleted, unfinished, failed }: Sweep['counts'],
+  rest: Pick<SweepReport, 'orphans' | 'off'>,
+): SweepReport {
+  return { kept: kept + moved, waiting: waits, marked, deleted, unfinished, failed, ...rest };
+}

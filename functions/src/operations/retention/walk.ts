@@ -1,0 +1,99 @@
+/**
+ * Goes through all runs that have been kept as long as they are to be by themselves: workflow by workflow, way to end by way to
+ * end, the earliest first. Can be left anywhere and gone on with later.
+ */
+
+import { CairnError } from '../../core/errors.ts';
+import { END_STATUSES } from '../../core/retention/policy.ts';
+import type { Bucket, Ended, EndedRun } from '../../ports/runs/retention-store.ts';
+import type { LookDeps } from './deps.ts';
+
+/** A bucket, and how far in it; undefined: at its beginning. */
+export interface Place extends Bucket {
+  readonly after?: Ended | undefined;
+}
+
+export interface WalkPage {
+  readonly bucket: Bucket;
+  readonly runs: readonly EndedRun[];
+  /** Where to go on after them. */
+  readonly place: Place;
+}
+
+/**
+ * A page for each stretch, and an empty one for each bucket that has come to its end: whoever asks can stop after any.
+ *
+ * @param from undefined: from the beginning
+ */
+export async function* walk(
+  { retention, retentionOf, clock }: LookDeps,
+  from: Place | undefined,
+  pageSize: number,
+): AsyncGenerator<WalkPage> {
+  let bucket: Bucket | undefined = from ?? (await retention.nextBucket(undefined));
+  let after = from?.after;
+  while (bucket) {
+    const { status, type }: Bucket = bucket;
+    const kept = retentionOf(type, status);
+    for (let more = kept !== undefined; more; ) {
+      const until = clock.now() - (kept ?? 0);
+      const runs: readonly EndedRun[] = await retention.ended({
+        bucket: { status, type },
+        until,
+        after,
+        limit: pageSize,
+      });
+      after = placeOf(runs.at(-1)) ?? after;
+      more = runs.length === pageSize;
+      yield { bucket: { status, type }, runs, place: { status, type, after } };
+    }
+    if (kept === undefined) yield { bucket: { status, type }, runs: [], place: { status, type } };
+    after = undefined;
+    bucket = await retention.nextBucket({ status, type });
+  }
+}
+
+/** The place behind one run of a bucket. */
+export function placeAfter({ status, type }: Bucket, run: EndedRun): Place {
+  return { status, type, after: placeOf(run) };
+}
+
+export function placeText({ status, type, after }: Place): string {
+  const text = JSON.stringify([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
+  return Buffer.from(text).toString('base64url');
+}
+
+/** @throws CairnError INVALID_INPUT for a text that no place was written as */
+export function readPlace(text: string): Place {
+  const [status, type, completedAt, runId, ...rest] = parsed(text);
+  const known = END_STATUSES.find((one) => one === status);
+  if (known && typeof type === 'string' && /^[a-z0-9-]{1,100}$/.test(type) && rest.length === 0) {
+    if (completedAt === undefined && runId === undefined) return { status: known, type };
+    if (isTime(completedAt) && typeof runId === 'string' && /^[\w.:-]{1,100}$/.test(runId))
+      return { status: known, type, after: { completedAt, runId } };
+  }
+  throw new CairnError('INVALID_INPUT', 'the cursor is not one that a page of this list ended with', {
+    field: 'cursor',
+  });
+}
+
+function placeOf(run: EndedRun | undefined): Ended | undefined {
+  return run && { completedAt: run.completedAt, runId: run.runId };
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    // Not JSON, so not a place; the caller says so.
+    return [];
+  }
+}
+
+/** What a Firestore Timestamp can hold after 1970. */
+const MAX_TIME = 253_402_300_799_999;
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME;
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
+import { intercept } from '../../support/intercept.ts';
+import { mixed } from './mixed.ts';
+import { DAY, type Run, Shelf, TICK_MS, WIDE } from './shelf.ts';
+
+/** Small bounds, so that a tick also ends in the middle of a lineage. */
+const BOUNDS = { ...WIDE, documents: 30, owners: 3 };
+
+const RUNS: readonly Run[] = [
+  { runId: 'run_p', effects: 1, hasMemo: true },
+  { runId: 'run_c', parentRunId: 'run_p', effects: 2 },
+  { runId: 'run_a', rootRunId: 'run_a', status: 'cancelled', effects: 2, hasPayload: true },
+  { runId: 'run_b', rootRunId: 'run_a', status: 'cancelled', effects: 1, steps: 12 },
+  { runId: 'run_l', rootRunId: 'run_k', status: 'running', effects: 1 },
+  { runId: 'run_m', rootRunId: 'run_k', effects: 1, hasMemo: true },
+  { runId: 'run_h', isHeld: true, hasPayload: true },
+];
+const KEPT_RUNS = ['run_h', 'run_l', 'run_m'];
+
+async function stage(): Promise<Shelf> {
+  const shelf = new Shelf();
+  for (const run of RUNS) await shelf.put(run);
+  await shelf.runs.writePayload('run_0', '"left behind"');
+  shelf.now += 8 * DAY;
+  return shelf;
+}
+
+/** What must hold at every moment, however a tick ended. */
+function assertSound(shelf: Shelf, before: ReadonlyMap<string, string>): void {
+  for (const [runId, documents] of shelf.documents()) {
+    const [own, under, rows] = documents.split('/').map(Number);
+    // Of a run whose document is gone nothing is left: nothing would find it.
+    if (own === 0 && runId !== 'run_0') expect([runId, under, rows]).toEqual([runId, 0, 0]);
+  }
+  for (const runId of KEPT_RUNS)
+    expect([runId, shelf.documents().get(runId)]).toEqual([runId, before.get(runId)]);
+  // The ledger of a lineage goes when nothing can ask it any more: after all that its runs have written.
+  const lineage = ['run_a', 'run_b'].map((runId) =>
+    (shelf.documents().get(runId) ?? '0/0/0').split('/').map(Number),
+  );
+  const under = lineage.reduce((sum, [, one = 0]) => sum + one, 0);
+  const rows = lineage.reduce((sum, [, , one = 0]) => sum + one, 0);
+  if (rows < 3) expect(under).toBe(0);
+}
+
+describe('a tick that dies at any call of the store', () => {
+  let calls = 0;
+  const counted = (store: RetentionStore) =>
+    intercept(store, (_call, proceed) => {
+      calls += 1;
+      return proceed();
+    });
+
+  test('leaves what the next ticks bring to the same end', async () => {
+    const undisturbed = await stage();
+    const before = undisturbed.documents();
+    await undisturbed.settle(BOUNDS, undisturbed.deps(counted(undisturbed.store)));
+    expect([...undisturbed.documents().keys()]).toEqual(KEPT_RUNS);
+    const total = calls;
+    expect(total).toBeGreaterThan(80);
+
+    for (let at = 1; at <= total; at += 1) {
+      for (const isApplied of [false, true]) {
+        const shelf = await stage();
+        let made = 0;
+        /** Dead for the rest of its tick from that call on. */
+        const dying = intercept(shelf.store, async (_call, proceed) => {
+          made += 1;
+          if (made < at) return proceed();
+          if (made === at && isApplied) await proceed();
+          throw new Error('the process died');
+        });
+        while (made < at) {
+          const ticked = shelf.tick(BOUNDS, shelf.deps(dying)).catch(() => {
+            shelf.now += TICK_MS;
+          });
+          await ticked;
+          assertSound(shelf, before);
+        }
+        await shelf.settle(BOUNDS);
+        assertSound(shelf, before);
+        expect([...shelf.documents().keys()]).toEqual(KEPT_RUNS);
+        expect(shelf.marked()).toEqual([]);
+      }
+    }
+  });
+});
+
+test('two ticks at once, in any interleaving, come to the same end as one', async () => {
+  for (let seed = 1; seed <= 15; seed += 1) {
+    const { shelf } = await mixed(seed, 40);
+    const { shelf: alone } = await mixed(seed, 40);
+    await alone.settle();
+    let turn = seed;
+    /** Every call takes its own time, so that the two drift apart. */
+    const slow = intercept(shelf.store, async (_call, proceed) => {
+      turn = (turn * 48_271) % 2_147_483_647;
+      for (let wait = turn % 5; wait > 0; wait -= 1) await Promise.resolve();
+      return proceed();
+    });
+    for (let round = 0; round < 12; round += 1) {
+      await Promise.all([shelf.tick(WIDE, shelf.deps(slow)), shelf.tick(WIDE, shelf.deps(slow))]);
+    }
+    expect([...shelf.documents()]).toEqual([...alone.documents()]);
+    expect(shelf.marked()).toEqual([]);
+  }
+});
