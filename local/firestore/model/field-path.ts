@@ -106,10 +106,27 @@ export function withField(fields: Fields, path: FieldPath, value: Value | undefi
 
 /** The parts of `fields` that the paths name, as a projection or a read mask returns them. */
 export function project(fields: Fields, paths: readonly FieldPath[]): Fields {
-  let result: Fields = new Map();
+  return overlay(new Map(), fields, paths);
+}
+
+/**
+ * A copy of `under` in which each path is as it is in `over`: set, or removed where `over` has nothing. One copy for all
+ * paths: a mask names some forty, and a copy for each is the square of that.
+ */
+export function overlay(under: Fields, over: Fields, paths: readonly FieldPath[]): Fields {
+  const copy = new Map(under);
   for (const path of paths) {
-    const value = getField(fields, path);
-    if (value !== undefined) result = withField(result, path, value);
+    const [head, ...rest] = path as [string, ...string[]];
+    const value = getField(over, path);
+    if (rest.length === 0) {
+      if (value === undefined) copy.delete(head);
+      else copy.set(head, value);
+      continue;
+    }
+    const child = copy.get(head);
+    if (value === undefined && child?.kind !== 'map') continue;
+    const inner = withField(child?.kind === 'map' ? child.fields : new Map(), rest, value);
+    copy.set(head, { kind: 'map', fields: inner });
   }
-  return result;
+  return copy;
 }

@@ -2,7 +2,7 @@
  * One write and what it does to one document: mask, transforms, precondition. Pure: given the document and the time it
  * returns the next document, so that a commit can be decided completely before anything is stored.
  */
-import { type FieldPath, getField, withField } from './field-path.ts';
+import { type FieldPath, getField, overlay, withField } from './field-path.ts';
 import type { Resource } from './resource-name.ts';
 import { Code, StatusError } from './status.ts';
 import { applyTransform, type FieldTransform } from './transform.ts';
@@ -56,7 +56,7 @@ export function applyWrite(current: Version | undefined, write: Write, time: num
   if (write.kind === 'delete') {
     return { next: undefined, changed: current !== undefined, transformResults: [] };
   }
-  let fields = write.mask ? applyMask(current?.fields ?? new Map(), write.fields, write.mask) : write.fields;
+  let fields = write.mask ? overlay(current?.fields ?? new Map(), write.fields, write.mask) : write.fields;
   const transformResults: Value[] = [];
   for (const transform of write.transforms) {
     const { stored, result } = applyTransform(getField(fields, transform.path), transform, time);
@@ -68,12 +68,6 @@ export function applyWrite(current: Version | undefined, write: Write, time: num
   }
   const next = { fields, createTime: current?.createTime ?? time, updateTime: time };
   return { next, changed: true, transformResults };
-}
-
-function applyMask(current: Fields, given: Fields, mask: readonly FieldPath[]): Fields {
-  let fields = current;
-  for (const path of mask) fields = withField(fields, path, getField(given, path));
-  return fields;
 }
 
 function checkPrecondition(current: Version | undefined, write: Write): void {

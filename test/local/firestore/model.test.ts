@@ -5,6 +5,7 @@ import { documentKey } from '../../../local/firestore/model/document-key.ts';
 import {
   formatFieldPath,
   getField,
+  overlay,
   parseFieldPath,
   withField,
 } from '../../../local/firestore/model/field-path.ts';
@@ -163,6 +164,18 @@ test('the end of a prefix comes after all that begins with it and before anythin
 });
 
 describe('field paths', () => {
+  test('a mask lays over what is stored what naming its paths one after the other would', () => {
+    const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
+    fc.assert(
+      fc.property(fieldsOf(value), fieldsOf(value), paths, (under, over, mask) => {
+        const before = [...under];
+        const oneByOne = mask.reduce((fields, path) => withField(fields, path, getField(over, path)), under);
+        expect([...overlay(under, over, mask)]).toEqual([...oneByOne]);
+        expect([...under]).toEqual(before);
+      }),
+    );
+  });
+
   test('are read as they are written', () => {
     fc.assert(
       fc.property(
