@@ -59,7 +59,8 @@ function planned({ did, later = [], end }: Source, more: Partial<typeof RUN> & {
     recorded.set(seq, { seq, data: settledOf(key, settled), skipped: false, from });
   });
   const state = { ...grownBy(before, later), ...RUN, ...end };
-  return planSuccessor({ ...RUN, ...more, graph, steps: STEPS }, { end: state, asOf: state, recorded });
+  const run = { ...RUN, ...more, inputHashOf: new Map(), graph, steps: STEPS };
+  return planSuccessor(run, { end: state, asOf: state, recorded });
 }
 
 function told({ steps }: SuccessorPlan): Record<string, string> {

@@ -43,6 +43,8 @@ export interface SuccessorRun {
   readonly type: string;
   readonly planVersion: number;
   readonly inputHash: string;
+  /** Of steps that see only a part of the input: what stands for that part. */
+  readonly inputHashOf: ReadonlyMap<string, string>;
   /** Chosen to run, with all that follows. */
   readonly fromStep?: string | undefined;
   readonly graph: Graph;
@@ -198,11 +200,12 @@ class Planning {
    * saw; it is the same where everything is that it could have seen.
    */
   #isUnchanged(step: PlannedStep, { data }: RecordedStep): boolean {
-    const { type, planVersion, inputHash: input } = this.#run;
+    const { type, planVersion, inputHash, inputHashOf } = this.#run;
     const { end, asOf } = this.#source;
     if (data.inputsHash === '') {
-      return type === end.type && planVersion === end.planVersion && input === end.inputHash;
+      return type === end.type && planVersion === end.planVersion && inputHash === end.inputHash;
     }
+    const input = inputHashOf.get(step.id) ?? inputHash;
     const needs = Object.fromEntries(
       Object.entries(step.needs).map(([name, id]) => [name, this.#outputs.get(id) ?? '']),
     );

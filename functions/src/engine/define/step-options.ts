@@ -66,6 +66,7 @@ export function common(name: StepName, options: Given) {
     idempotent: idempotent ?? true,
     resumable: resumable ?? true,
     onFailure: failurePolicy(name, onFailure),
+    ...readsOf(name, options),
     ...(when ? { when: when as (context: steps.Context) => boolean } : {}),
   };
 }
@@ -109,6 +110,14 @@ export function fanOut(name: StepName, options: Given): steps.FanOut {
     throw stepError(name, `'concurrency' must be a whole number from 1`);
   }
   return { over: required(name, options, 'over'), concurrency, completion: completionOf(name, completion) };
+}
+
+function readsOf(name: StepName, { reads }: Given): { reads?: readonly string[] } {
+  if (reads === undefined) return {};
+  if (!Array.isArray(reads) || !reads.every((member) => typeof member === 'string')) {
+    throw stepError(name, `'reads' lists members of the input by their names`);
+  }
+  return { reads: [...new Set<string>(reads)].sort() };
 }
 
 /** A question to a person lets the body begin anew: one that must not run twice cannot be asked in (E6). */

@@ -25,6 +25,8 @@ interface AnyStep {
   readonly id: string;
   /** Name in the body → id of the step. */
   readonly needs: Readonly<Record<string, string>>;
+  /** Members of the input it sees; absent: all. */
+  readonly reads?: readonly string[];
   readonly when?: (context: Context) => boolean;
   readonly ifSkipped: 'skip' | 'run';
   readonly idempotent: boolean;

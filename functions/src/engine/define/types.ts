@@ -131,6 +131,11 @@ export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict |
 interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
+  /**
+   * Members of the input that this step reads; absent: all. It sees no others, and a successor with another input takes it
+   * over if these (and the outputs it needs) are the same.
+   */
+  readonly reads?: readonly (keyof Input & string)[];
   /** False: the step is skipped. Must be pure: it may be asked again after a crash. */
   readonly when?: (seen: Seen<Input, N>) => boolean;
   /** What to do when a need was skipped: be skipped too (default), or run without it. */

@@ -55,6 +55,7 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
 async function undo(params: Compensating, completed: Completed): Promise<'done' | 'stopped'> {
   const { deps, journal, stop } = params;
   const { state } = journal;
+  const owner = state.lease?.owner;
   const { unit, seen, execution } = await undoable(params, completed);
   const step = unit.step as BodyStep;
   const ref = refOf(execution);
@@ -73,7 +74,10 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       alive,
       body: abort.signal,
       calls: abort.signal,
-      append: (decide) => journal.append(decide),
+      // What is still under way when the drive has let go, or the run has ended, is for nobody.
+      append: (decide) =>
+        journal.append((current) => (current.lease?.owner === owner ? decide(current) : [])),
+      provedAt: () => journal.lastSnapshotAt,
     });
     const body = new BodyContext({
       deps,
@@ -109,9 +113,14 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     stop.removeEventListener('abort', onStop);
     // Nobody can be asked any more: a compensation that would have to be is one that failed.
     if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';
-    await performer.quiet();
+    // A call that ignores its signal may never answer: what became of it is in doubt then.
+    await quietWithin(deps, performer);
+    abort.abort(new StepAborted('timeout'));
+    if (performer.isCut && result.kind === 'succeeded') return 'stopped';
+    const [open] = await performer.doubts();
     const settled = performer.takePending();
-    const { doubt } = performer;
+    const { doubt = open && new Error(`it is not known whether '${open.capabilityId}' took place`) } =
+      performer;
     if (doubt !== undefined && result.kind === 'succeeded') {
       result = { kind: 'failed', cause: doubt, error: recorded(step.id, doubt) };
     }
@@ -141,6 +150,13 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
     if (stop.aborted) return 'stopped';
   }
+}
+
+async function quietWithin({ clock, settings }: EngineDeps, performer: Performer): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  const cancel = clock.timer(2 * settings.graceMs, () => patience.resolve());
+  await Promise.race([performer.quiet(), patience.promise]);
+  cancel();
 }
 
 async function giveUp(

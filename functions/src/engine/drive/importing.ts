@@ -12,6 +12,7 @@ import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { runFailed } from '../facts/drafts.ts';
+import { runInput } from '../run-input.ts';
 import { planOf } from '../successors/plan.ts';
 import { keepVitalSigns } from './vital-signs.ts';
 
@@ -67,7 +68,10 @@ async function takeOver(params: Importing): Promise<Imported> {
     await journal.append(() => [runFailed(sourceGone(source))]);
     return 'closed';
   }
-  const { plan } = await planOf(deps.store, { ...state, source }, { end, workflow });
+  const input = () => runInput(deps.store, state);
+  const { type, planVersion, inputHash } = state;
+  const successor = { type, planVersion, inputHash, source, input };
+  const { plan } = await planOf(deps.store, successor, { end, workflow });
   deps.log.info('run_transition', {
     runId: state.id,
     from: state.status,

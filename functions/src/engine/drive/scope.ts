@@ -59,7 +59,9 @@ export class Scope {
   }
 
   nextExecution(unit: Unit): StepExecution {
-    return nextExecution(this.journal.state, unit, this.outputs, this.deps.clock.now());
+    const { input } = this.#params;
+    const now = this.deps.clock.now();
+    return nextExecution(this.journal.state, unit, { input, outputs: this.outputs, now });
   }
 
   seenBy(unit: Unit): Context {

@@ -5,6 +5,7 @@ import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
+import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
 import type { Outputs } from './outputs.ts';
 
 /** One execution to be: a step, or one item of a set of like executions. */
@@ -18,7 +19,11 @@ export function keyOf({ step, item }: Unit): string {
 }
 
 /** The next execution of a unit: attempts and first start are carried over from what the journal holds. */
-export function nextExecution(state: RunState, unit: Unit, outputs: Outputs, now: number): StepExecution {
+export function nextExecution(
+  state: RunState,
+  unit: Unit,
+  { input, outputs, now }: { readonly input: unknown; readonly outputs: Outputs; readonly now: number },
+): StepExecution {
   const { step, item } = unit;
   const before = state.steps.get(keyOf(unit));
   const begun = before && (before.phase === 'running' || before.phase === 'retrying') ? before : undefined;
@@ -26,7 +31,7 @@ export function nextExecution(state: RunState, unit: Unit, outputs: Outputs, now
   const needs = Object.fromEntries(
     Object.entries(step.needs).map(([name, id]) => [name, (outputs.get(id) ?? NO_OUTPUT).hash]),
   );
-  const { type, planVersion, inputHash: input } = state;
+  const { type, planVersion, inputHash } = state;
   const feedback = feedbackFor(state, step.id);
   const itemKey = item?.key;
   return {
@@ -36,7 +41,16 @@ export function nextExecution(state: RunState, unit: Unit, outputs: Outputs, now
     kind: step.kind,
     // What says of a set that it began is no attempt of its own.
     attempt: isSet(step) && !item ? 1 : (begun?.attempt ?? 0) + 1,
-    inputsHash: inputsHash({ type, planVersion, stepId: step.id, itemKey, revision, feedback, input, needs }),
+    inputsHash: inputsHash({
+      type,
+      planVersion,
+      stepId: step.id,
+      itemKey,
+      revision,
+      feedback,
+      input: inputHashSeenBy(step, input, inputHash),
+      needs,
+    }),
     startedAt: begun?.startedAt ?? now,
   };
 }
@@ -51,7 +65,7 @@ export function seenBy(unit: Unit, input: unknown, outputs: Outputs): Context {
   const { step, item } = unit;
   return {
     ...Object.fromEntries(Object.entries(step.needs).map(([name, id]) => [name, outputs.value(id)])),
-    input,
+    input: inputSeenBy(step, input),
     ...(item ? { item: item.value, index: item.index } : {}),
   };
 }

@@ -18,6 +18,7 @@ import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { recordAnswer } from './answers.ts';
+import { isStillHeld } from './fence.ts';
 import { type Place, placeOf } from './place.ts';
 import {
   type Answer,
@@ -51,6 +52,8 @@ export interface Wish {
   readonly signal: AbortSignal;
   /** Adds nothing once the drive has let go, or the step was sent back. */
   readonly append: (decide: Decide) => Promise<Appended>;
+  /** When the drive last wrote a sign of life; epoch ms. */
+  readonly provedAt: () => number;
   /** Keeps what is to go into the journal with whatever is appended next. */
   readonly note: (settled: readonly EventDraft[]) => void;
 }
@@ -128,8 +131,10 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
   const { asker, request, deps, undo } = wish;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
-  const { events, effectsVersion } = await wish.append((state) => {
-    if (!mayAct(state, wish)) return [];
+  const sentAt = deps.clock.now();
+  const appended = await wish.append((state) => {
+    // Nobody waits for it any more.
+    if (wish.signal.aborted || !mayAct(state, wish)) return [];
     const now = deps.clock.now();
     const row = attemptedRow({ ...asker, state }, { key, n, request, call: wish.call, bindingCallId, now });
     const { attempt, epoch } = row;
@@ -142,7 +147,9 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
     const data = { ...refOf(asker.execution), effectId, capabilityId, attempt, requestHash };
     return [{ type: 'effect_attempted', initiator: 'system', data, effect }];
   });
+  const { events, effectsVersion } = appended;
   if (events.length === 0) return { kind: 'stopped' };
+  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: wish.provedAt() }))) return { kind: 'stopped' };
   deps.log.debug('effect_attempted', { runId: asker.state.id, effectId, undo });
   const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion });
   wish.alive.set(effectId, answer);

@@ -32,6 +32,8 @@ export interface PerformerParams {
   readonly calls: AbortSignal;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
+  /** When the drive last wrote a sign of life; epoch ms. */
+  readonly provedAt: () => number;
 }
 
 interface Doing {
@@ -55,6 +57,7 @@ export class Performer {
   readonly #known = new Set<string>();
   /** Why an effect is still in doubt. */
   #doubt: unknown;
+  #isCut = false;
 
   constructor(params: PerformerParams) {
     this.#params = params;
@@ -73,7 +76,10 @@ export class Performer {
     const { uses, execution, body } = this.#params;
     assertDeclared(uses, capability, execution.stepId);
     const request = requestOf(capability, given);
-    if (body.aborted) throw body.reason;
+    if (body.aborted) {
+      this.#isCut = true;
+      throw body.reason;
+    }
     if (!leavesRows(capability)) return this.#ask(capability, request);
     const call = this.#callOf(capability, options.key);
     const name = `${capability.id} ${typeof call}:${call}`;
@@ -94,9 +100,21 @@ export class Performer {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
   }
 
+  get isQuiet(): boolean {
+    return this.#calls.size === 0;
+  }
+
   /** Why something that was done here is in doubt, if it is. */
   get doubt(): unknown {
     return this.#doubt;
+  }
+
+  /**
+   * Whether the body was kept from something that it asked for, since it was to stop. However it ends, it has not done its
+   * work: it may have caught the error, or not have waited for it.
+   */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   /**
@@ -169,11 +187,24 @@ export class Performer {
   }
 
   async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
-    const { deps, state, execution, undo = false, mayHaveRows, alive, body, calls } = this.#params;
+    const { deps, state, execution, undo = false, mayHaveRows, alive, body, calls, provedAt } = this.#params;
     const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
-    const acting = act({ deps, asker, request, call, undo, mayHaveRows, alive, signal: calls, append, note });
+    const wish = {
+      deps,
+      asker,
+      request,
+      call,
+      undo,
+      mayHaveRows,
+      alive,
+      signal: calls,
+      append,
+      note,
+      provedAt,
+    };
+    const acting = act(wish);
     this.#calls.add(acting);
     let end: ActEnd;
     try {
@@ -196,11 +227,16 @@ export class Performer {
       case 'mismatch':
         throw end.cause;
       case 'ask':
-        if (undo) throw new Fatal(inDoubt(capability, execution, undefined).message);
+        if (undo) {
+          const nobody = new Fatal(inDoubt(capability, execution, undefined).message);
+          this.#doubt ??= nobody;
+          throw nobody;
+        }
         this.#asked.resolve(end.ask);
         // A body that is given up waits for ever: whatever it would do next must not happen.
         return new Promise(() => {});
       case 'stopped':
+        this.#isCut = true;
         return aborted(body);
     }
   }

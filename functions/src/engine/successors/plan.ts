@@ -14,6 +14,7 @@ import type { SuccessorSource } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
+import { inputHashSeenBy } from '../read-input.ts';
 import { type Point, readSource } from './source-history.ts';
 
 /** What of a run, or one that could be, bears on what it takes over. */
@@ -22,6 +23,8 @@ export interface Successor {
   readonly planVersion: number;
   readonly inputHash: string;
   readonly source: SuccessorSource;
+  /** Asked only where a step sees a part of it. */
+  readonly input: () => Promise<unknown>;
 }
 
 /** @param end the source as it ended */
@@ -34,8 +37,19 @@ export async function planOf(
   const facts = await readSource(store, end, pointOf(source));
   const { graph } = workflow;
   const steps = graph.order.flatMap((id) => planned(workflow.steps.get(id)));
-  const run = { type, planVersion, inputHash, fromStep: source.stepId, graph, steps };
+  const inputHashOf = await inputHashes(successor, workflow);
+  const run = { type, planVersion, inputHash, inputHashOf, fromStep: source.stepId, graph, steps };
   return { plan: planSuccessor(run, facts), facts };
+}
+
+async function inputHashes(
+  { inputHash, input }: Successor,
+  { steps }: Workflow,
+): Promise<ReadonlyMap<string, string>> {
+  const readers = [...steps.values()].filter(({ reads }) => reads !== undefined);
+  if (readers.length === 0) return new Map();
+  const value = await input();
+  return new Map(readers.map((step) => [step.id, inputHashSeenBy(step, value, inputHash)]));
 }
 
 /** A replay does everything once more, unless told from where; the others go on from where their source ended. */

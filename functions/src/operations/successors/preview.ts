@@ -19,9 +19,11 @@ import { isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
 import { isParked } from '../../core/run/wake.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { deployedFor } from '../../engine/deployed.ts';
+import { runInput } from '../../engine/run-input.ts';
 import { planOf } from '../../engine/successors/plan.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { loadOwn } from '../outside-append.ts';
+import { checkedInput } from '../start/draft-run.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { PreviewDeps, Wanted } from './request.ts';
 import { assertNothingOpen, notDeployed } from './resume-run.ts';
@@ -90,7 +92,11 @@ async function foretold(
 ): Promise<Pick<Preview, 'steps' | 'effects' | 'effectsCut'>> {
   const { state: end } = loaded;
   const { type, planVersion } = workflow;
-  const successor = { type, planVersion, inputHash: input.hash, source };
+  const value = async () =>
+    input.kind === 'given'
+      ? (JSON.parse(checkedInput(workflow, input.value)) as unknown)
+      : runInput(deps.store, end);
+  const successor = { type, planVersion, inputHash: input.hash, source, input: value };
   const { plan } = await sendUntilKnown(deps, () => planOf(deps.store, successor, { end, workflow }));
   const { rows, cut } = await rowsOfLineage(deps, end);
   const effects = foretellEffects({

@@ -171,9 +171,9 @@ export class Bodies {
   async #withDoubts(
     { unit, calls }: Running,
     performer: Performer,
-    ended: AttemptResult,
+    returned: AttemptResult,
   ): Promise<AttemptResult> {
-    if (unit.step.uses.length === 0) return ended;
+    if (unit.step.uses.length === 0) return returned;
     const { clock, settings } = this.#params.deps;
     const patience = Promise.withResolvers<void>();
     const cancels = [
@@ -182,6 +182,9 @@ export class Bodies {
     ];
     await Promise.race([performer.quiet(), patience.promise]);
     for (const cancel of cancels) cancel();
+    const { isQuiet } = performer;
+    const isCut = returned.kind === 'succeeded' && performer.isCut;
+    const ended: AttemptResult = isCut ? { kind: 'unfinished' } : returned;
     if (ended.kind === 'unfinished') {
       // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
       const settled = performer.takePending();
@@ -189,9 +192,16 @@ export class Bodies {
       return ended;
     }
     const open = await performer.doubts();
-    if (open.length === 0 || ended.kind === 'asks') return ended;
-    const { doubt = ended.kind === 'failed' ? ended.cause : undefined } = performer;
-    return inDoubt(unit.step.id, open, doubt);
+    const { id } = unit.step;
+    const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
+      performer;
+    // What another run of the lineage left in doubt is no row of this one.
+    if (open.length === 0) {
+      const isUnknown = ended.kind === 'succeeded' && doubt !== undefined;
+      return isUnknown ? { kind: 'failed', cause: doubt, error: recorded(id, doubt) } : ended;
+    }
+    // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
+    return ended.kind === 'asks' && ended.ask.why === 'doubt' ? ended : inDoubt(id, open, doubt);
   }
 
   async #leavesTrace(execution: StepExecution): Promise<boolean> {
@@ -230,6 +240,7 @@ export class Bodies {
       body: abort.signal,
       calls: calls.signal,
       append,
+      provedAt: () => journal.lastSnapshotAt,
     });
   }
 
@@ -254,6 +265,10 @@ export class Bodies {
       },
     });
   }
+}
+
+function unanswered(stepId: string): Error {
+  return new Error(`step '${stepId}' ended before what it did outside was answered`);
 }
 
 function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {

@@ -1,0 +1,42 @@
+/**
+ * What a step sees of the input of its run: all of it, or the members that it declares to read. What it does not declare it
+ * cannot see, so that a successor with another input may take over the steps that read none of what has changed.
+ */
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { canonicalJson, type Json } from '../core/encoding/json.ts';
+import type { StepDefinition } from './define/steps.ts';
+
+type Reader = Pick<StepDefinition, 'id' | 'reads'>;
+
+/** Frozen. Reading a member that is not declared throws: an undefined that surprises would be worse. */
+export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
+  if (reads === undefined || !isObject(input)) return input;
+  const own = Object.freeze(picked(reads, input));
+  return new Proxy(own, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && !Object.hasOwn(own, name) && Object.hasOwn(input, name)) {
+        throw new Error(`step '${id}' does not declare that it reads '${name}' of the input`);
+      }
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
+/** What stands for the input in the fingerprint of what the step sees. */
+export function inputHashSeenBy({ reads }: Reader, input: unknown, inputHash: string): string {
+  return reads === undefined || !isObject(input)
+    ? inputHash
+    : sha256Hex(canonicalJson(picked(reads, input) as Json));
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function picked(reads: readonly string[], input: Members): Members {
+  return Object.fromEntries(
+    reads.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]),
+  );
+}
+
+function isObject(input: unknown): input is Members {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
