@@ -32,7 +32,9 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS pending (
     subscription TEXT NOT NULL, message INTEGER NOT NULL, failures INTEGER NOT NULL, acked INTEGER NOT NULL,
     PRIMARY KEY (subscription, message)) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS pending_message ON pending (message);`;
+  CREATE INDEX IF NOT EXISTS pending_message ON pending (message);
+  INSERT INTO sqlite_sequence (name, seq)
+    SELECT 'messages', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'messages');`;
 
 type Later =
   | { readonly kind: 'acked'; readonly subscription: string; readonly id: number; readonly retain: boolean }
@@ -100,20 +102,15 @@ export class PubsubStore {
 
   /** All or nothing. @returns the new ids, growing; a message nobody is to get has one but is not kept */
   append(messages: readonly Addressed[], publishedAt: number): number[] {
-    const ids: number[] = [];
+    let ids: number[] = [];
     this.#db.transaction(() => {
-      for (const { data, attributes, orderingKey, bytes, subscriptions } of messages) {
-        const { lastInsertRowid } = this.#db.statements.insertMessage.run(
-          data,
-          JSON.stringify(attributes),
-          orderingKey,
-          bytes,
-          publishedAt,
-        );
-        const id = Number(lastInsertRowid);
-        ids.push(id);
+      ids = this.#newIds(messages.length);
+      for (const [i, { data, attributes, orderingKey, bytes, subscriptions }] of messages.entries()) {
+        if (subscriptions.length === 0) continue;
+        const id = ids[i] as number;
+        const members = JSON.stringify(attributes);
+        this.#db.statements.insertMessage.run(id, data, members, orderingKey, bytes, publishedAt);
         for (const subscription of subscriptions) this.#db.statements.insertPending.run(subscription, id);
-        if (subscriptions.length === 0) this.#db.statements.deleteUnwanted.run(id);
       }
     });
     return ids;
@@ -188,6 +185,12 @@ export class PubsubStore {
     this.#db.statements.deleteUnwanted.run(id);
   }
 
+  /** From where SQLite remembers the highest id there ever was, so that none comes twice, also of messages not kept. */
+  #newIds(count: number): number[] {
+    const { seq } = this.#db.statements.takeIds.get(count) as { seq: number };
+    return Array.from({ length: count }, (_, i) => seq - count + 1 + i);
+  }
+
   #clear(subscription: string): void {
     for (const { message } of this.#db.statements.before.all(subscription, Number.MAX_VALUE)) {
       this.#drop(subscription, Number(message));
@@ -203,7 +206,8 @@ const SQL = {
   putSubscription:
     'INSERT INTO subscriptions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
   deleteSubscription: 'DELETE FROM subscriptions WHERE name = ?',
-  insertMessage: 'INSERT INTO messages (data, attributes, key, bytes, published) VALUES (?, ?, ?, ?, ?)',
+  takeIds: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'messages' RETURNING seq",
+  insertMessage: 'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)',
   insertPending: 'INSERT INTO pending VALUES (?, ?, 0, 0)',
   message: 'SELECT * FROM messages WHERE id = ?',
   pending: `SELECT id, key, bytes, published AS publishedAt, failures FROM pending JOIN messages ON id = message

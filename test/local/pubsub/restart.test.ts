@@ -91,6 +91,28 @@ describe('what was published and not acknowledged', () => {
   });
 });
 
+test('ids are not given again after a restart, not even those of messages nobody was to get', async () => {
+  const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
+  const ids: number[] = [];
+  for (const deaf of [true, false, true]) {
+    const { publisher, subscriber, stop } = await startPubsub(storage);
+    if (ids.length === 0) await publisher.createTopic({ name: TOPIC });
+    if (!deaf)
+      await subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC, filter: 'attributes:heard' });
+    // With a listener, the one that it hears lies between two that it does not.
+    const messages = [{}, { heard: '1' }, {}].map((attributes) => ({ data: Buffer.from('m'), attributes }));
+    const [{ messageIds }] = await publisher.publish({ topic: TOPIC, messages });
+    ids.push(...(messageIds ?? []).map(Number));
+    if (!deaf) {
+      const [{ receivedMessages }] = await subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 10 });
+      expect(receivedMessages?.map(({ message }) => Number(message?.messageId))).toEqual([ids[4]]);
+      await subscriber.deleteSubscription({ subscription: SUBSCRIPTION });
+    }
+    await stop();
+  }
+  expect(ids).toEqual(Array.from({ length: 9 }, (_, i) => (ids[0] as number) + i));
+});
+
 test('what everybody has acknowledged leaves nothing on disk, nor does what nobody subscribed to', async () => {
   const file = join(freshFolder(), 'pubsub.sqlite');
   const { publisher, subscriber, stop } = await startPubsub({ kind: 'sqlite', file });
