@@ -64,6 +64,15 @@ describe('the project', () => {
     ).toEqual([]);
   });
 
+  test('writes the end of a run in one place', () => {
+    const ends = /type: '(run_completed|run_failed|run_cancelled)'/;
+    const writers = FILES.filter(
+      ({ path, text }) =>
+        /^functions\/src\/(engine|operations|recovery|journal|api|triggers)\//.test(path) && ends.test(text),
+    );
+    expect(writers.map(({ path }) => path)).toEqual(['functions/src/engine/facts/terminal.ts']);
+  });
+
   test('says at the head of every file what it owns', () => {
     expect(FILES.flatMap(headless)).toEqual([]);
   });

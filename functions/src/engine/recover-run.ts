@@ -9,7 +9,7 @@ import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
-import { runCancelled, runFailed } from './facts/drafts.ts';
+import { runCancelled, runFailed } from './facts/terminal.ts';
 import { logEnd } from './log-end.ts';
 import { meetObligations } from './obligations.ts';
 import { doubtOf, opened } from './waits/open.ts';

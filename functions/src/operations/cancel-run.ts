@@ -11,7 +11,7 @@ import { assertTransition, type RunStatus } from '../core/run/status.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
-import { runCancelled } from '../engine/facts/drafts.ts';
+import { runCancelled } from '../engine/facts/terminal.ts';
 import { logEnd } from '../engine/log-end.ts';
 import { resumed } from '../engine/waits/settle.ts';
 import type { JournalDeps } from '../journal/run-journal.ts';

@@ -1,7 +1,8 @@
 /**
- * The terminal reducer of a drive: given what is under way and what is left, it says once whether the drive waits,
- * closes the run, or lets go of it. Pure, and total: every combination has one answer.
+ * What a drive concludes: given what is under way and what is left, it says once whether the drive waits, closes the run
+ * (as ending.ts decides), or lets go of it. Pure, and total: every combination has one answer.
  */
+import { endingOf } from './ending.ts';
 
 export interface DriveFacts {
   /** Bodies that are running and may still end with a result. */
@@ -42,10 +43,10 @@ export type Conclusion =
 
 export function conclude(facts: DriveFacts): Conclusion {
   if (facts.active > 0) return { kind: 'wait' };
-  if (facts.stop === 'cancel') return { kind: 'cancel' };
-  if (facts.failed) return { kind: 'fail' };
-  if (facts.unsettled === 0) return { kind: 'complete' };
-  if (facts.stop) return { kind: 'release', reason: facts.stop };
+  const { stop } = facts;
+  const ending = endingOf({ ...facts, cancelAsked: stop === 'cancel' });
+  if (ending) return { kind: ending };
+  if (stop && stop !== 'cancel') return { kind: 'release', reason: stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;

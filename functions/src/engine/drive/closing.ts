@@ -6,6 +6,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
+import * as terminal from '../facts/terminal.ts';
 import type { Outputs } from './outputs.ts';
 
 export type Closing = Exclude<Conclusion, { kind: 'wait' }>;
@@ -23,11 +24,11 @@ const UNEXPLAINED: RecordedError = { code: 'INTERNAL', message: 'the run failed'
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancel':
-      return drafts.runCancelled(state);
+      return terminal.runCancelled(state);
     case 'fail':
-      return drafts.runFailed(state.error ?? facts.failure ?? UNEXPLAINED);
+      return terminal.runFailed(state.error ?? facts.failure ?? UNEXPLAINED);
     case 'complete':
-      return drafts.completed(state, facts.result);
+      return terminal.completed(state, facts.result);
     case 'suspend':
       return drafts.suspended(state, closing.until);
     case 'release': {

@@ -18,7 +18,7 @@ import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runFailed } from '../facts/drafts.ts';
+import { runFailed } from '../facts/terminal.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { logEnd } from '../log-end.ts';
 import { meetObligations } from '../obligations.ts';

@@ -11,7 +11,7 @@ import type { RunState } from '../../core/run/state.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runFailed } from '../facts/drafts.ts';
+import { runFailed } from '../facts/terminal.ts';
 import { runInput } from '../run-input.ts';
 import { planOf } from '../successors/plan.ts';
 import { keepVitalSigns } from './vital-signs.ts';

@@ -9,14 +9,8 @@ import type {
 } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { storedValue } from '../../core/run/values.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT, type Outcome, type Output, outputFrom, type Used } from './output.ts';
-
-/** A run, or one that is about to be asked to end. */
-export interface Cancelled {
-  readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
-}
 
 export interface Ending {
   readonly step: StepDefinition;
@@ -111,36 +105,8 @@ export function retryScheduled(execution: StepExecution, retryAt: number, error:
   return { type: 'step_retry_scheduled', initiator: 'system', data: { ...execution, retryAt, error } };
 }
 
-export function completed(state: RunState, result: Output): EventDraft {
-  const value = storedValue(result.text, state.head + 1);
-  return {
-    type: 'run_completed',
-    initiator: 'system',
-    // What lies elsewhere is vouched for by the journal, as the outputs of steps are.
-    data: 'text' in value ? { result: value } : { result: value, resultHash: result.hash },
-    ...carried(result),
-  };
-}
-
-export function runFailed(error: RecordedError): EventDraft {
-  return { type: 'run_failed', initiator: 'system', data: { error } };
-}
-
-/** @param cancellation who wants it and why; `requestedAt` is not said again */
-export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cancelled'> {
-  return {
-    type: 'run_cancelled',
-    initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
-    ...(cancellation?.actor === undefined ? {} : { actor: cancellation.actor }),
-    data: {
-      stopKind: cancellation?.stopKind ?? 'system',
-      ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
-    },
-  };
-}
-
 /** The output as its checkpoint carries it: in full, or as a reference to where it was put. */
-function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 'outputRef'> {
+export function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 'outputRef'> {
   return ref === undefined ? { outputText: text } : { outputRef: ref };
 }
 

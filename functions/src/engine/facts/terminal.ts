@@ -1,0 +1,42 @@
+/**
+ * The events by which runs end. Nothing else writes a terminal; how a run ends is decided in core/decisions (ending.ts,
+ * recovery.ts). Every end that is no success says why.
+ */
+import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { storedValue } from '../../core/run/values.ts';
+import { carried } from './drafts.ts';
+import type { Output } from './output.ts';
+
+/** A run, or one that is about to be asked to end. */
+export interface Cancelled {
+  readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
+}
+
+export function completed(state: RunState, result: Output): EventDraft {
+  const value = storedValue(result.text, state.head + 1);
+  return {
+    type: 'run_completed',
+    initiator: 'system',
+    // What lies elsewhere is vouched for by the journal, as the outputs of steps are.
+    data: 'text' in value ? { result: value } : { result: value, resultHash: result.hash },
+    ...carried(result),
+  };
+}
+
+export function runFailed(error: RecordedError): EventDraft {
+  return { type: 'run_failed', initiator: 'system', data: { error } };
+}
+
+/** @param cancellation who wants it and why; `requestedAt` is not said again */
+export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cancelled'> {
+  return {
+    type: 'run_cancelled',
+    initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
+    ...(cancellation?.actor === undefined ? {} : { actor: cancellation.actor }),
+    data: {
+      stopKind: cancellation?.stopKind ?? 'system',
+      ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
+    },
+  };
+}
