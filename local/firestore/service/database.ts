@@ -219,10 +219,9 @@ function decide(draft: Draft, write: Write, time: number): WriteOutcome {
 }
 
 function toIntent(name: string, draft: Draft): WriteIntent {
-  const segments = name.split('/');
   return {
     name,
-    collectionId: segments[segments.length - 2] as string,
+    collectionId: draft.segments[draft.segments.length - 2] as string,
     before: draft.before && { name, fields: draft.before.fields },
     after: draft.next && { name, fields: draft.next.fields },
   };
