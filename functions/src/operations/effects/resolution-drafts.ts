@@ -59,6 +59,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
   const resolution = { outcome, by: actor, at: now, ...optional('note', note) };
   const change: EffectChange = { resolution, updatedAt: now, ...whatItIsNow(stored, request, said) };
   const { capabilityId } = record;
+  const responseHash = record.resolution ? record.responseHash : said.answer?.responseHash;
   const isKnown = record.blockedBy !== 'policy' && outcome !== 're-execute';
   return {
     type: 'effect_settled',
@@ -70,9 +71,10 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       capabilityId,
       outcome: isKnown ? outcome : 'blocked',
       by: 'person',
-      ...optional('responseHash', said.answer?.responseHash),
+      ...optional('responseHash', responseHash),
     },
-    effect: { kind: 'change', effectId, seen, change },
+    // Resolved already for another run that asked as well: only this one has to hear of it.
+    ...(record.resolution ? {} : { effect: { kind: 'change', effectId, seen, change } }),
   };
 }
 

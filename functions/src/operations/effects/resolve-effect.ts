@@ -49,6 +49,9 @@ async function resolve(
   stored: StoredEffect,
 ): Promise<EffectResolved> {
   const { runId, tenantId, effectId } = request;
+  const { resolution } = stored.record;
+  // Another run of the lineage may have asked about the same row: it is resolved once.
+  if (resolution && resolution.outcome !== request.outcome) answeredBefore(stored.record, request);
   // What the journal still calls open has been resolved if the row says so: whoever did was not heard.
   const said = await saidOf(deps, request, stored.record);
   let state: RunState | undefined;
@@ -66,6 +69,7 @@ async function resolve(
   if (resolved) {
     deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
     await driveAfter(deps, appended);
+    if (resolution) return answeredBefore(stored.record, request);
     return { ...viewOf(request), resolvedAt: resolved.at };
   }
   const { record } = await ownEffect(deps, request);

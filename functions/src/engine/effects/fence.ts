@@ -1,0 +1,40 @@
+/**
+ * The second half of the fence (E1): who was acknowledged may act, but for one who was acknowledged so late, or after such a
+ * silence, that another may have taken the run over since, found the action in doubt, and acted.
+ *
+ * Must not: append, or decide what becomes of the action.
+ */
+import type { Appended } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { EngineDeps } from '../deps.ts';
+
+/** Events looked through; that many since its own append are no sign that a run is held by who waits for the answer. */
+const MAX_SINCE = 200;
+
+export interface Proof {
+  /** When the append was asked for; epoch ms, by the drive's own clock like the other. */
+  readonly sentAt: number;
+  /** When the drive last wrote a sign of life. */
+  readonly provedAt: number;
+}
+
+/** @throws CairnError UNAVAILABLE if that cannot be found out: then nothing may be called either */
+export async function isStillHeld(
+  deps: EngineDeps,
+  { state, events }: Appended,
+  { sentAt, provedAt }: Proof,
+): Promise<boolean> {
+  const { clock, settings, store } = deps;
+  const last = events.at(-1);
+  if (!last) return false;
+  // An answer that was lost is found in the journal later, and with it whoever has come since.
+  if (state.lease?.owner !== last.writer?.owner || state.lease?.epoch !== last.writer?.epoch) return false;
+  const now = clock.now();
+  if (now - sentAt < settings.heartbeatMs && now - provedAt < settings.leaseMs / 2) return true;
+  const since = await sendUntilKnown(deps, () => store.readEvents(state.id, last.seq, MAX_SINCE));
+  // Every take-over leaves one of them (J3).
+  return (
+    since.length < MAX_SINCE &&
+    !since.some(({ type }) => type === 'orphan_detected' || type === 'run_claimed')
+  );
+}
