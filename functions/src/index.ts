@@ -81,5 +81,14 @@ export const checkRuns = onSchedule(
   },
 );
 
+/** Deletes runs that have been kept long enough. Safe to run twice at once, and to be cut off: the next one goes on. */
+export const deleteExpired = onSchedule(
+  { schedule: 'every 30 minutes', region, timeoutSeconds: 540 },
+  async () => {
+    const { deleteOldRuns } = await import('./platform/doors.ts');
+    await deleteOldRuns();
+  },
+);
+
 /** One function for each Pub/Sub topic whose messages the shipped workflows take. */
 export const pubsub = messageFunctions(SHIPPED_TOPICS);

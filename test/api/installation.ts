@@ -5,11 +5,13 @@ import { createApi } from '../../functions/src/api/app.ts';
 import type { ApiDeps } from '../../functions/src/api/deps.ts';
 import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
 import type { Binding } from '../../functions/src/engine/define/capability.ts';
+import { retentionIn } from '../../functions/src/engine/define/retention.ts';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { MemoryIntegrityStore } from '../../functions/src/memory/integrity/memory-integrity-store.ts';
 import { MemoryClientStore } from '../../functions/src/memory/memory-client-store.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
+import { MemoryRetentionStore } from '../../functions/src/memory/retention/memory-retention-store.ts';
 import { InstanceMetrics } from '../../functions/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
@@ -54,6 +56,9 @@ export class Installation {
       bindings: this.world.deps.bindings,
       effects: this.world.effects,
       integrity: new MemoryIntegrityStore(this.world.db),
+      retention: new MemoryRetentionStore(this.world.db),
+      // Whatever has ended has been kept long enough.
+      retentionOf: retentionIn(registry, 0),
       clients: this.clients,
       clientRegistry: this.clients,
       rateLimit: undefined,

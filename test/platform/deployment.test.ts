@@ -2,12 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { GRACE_MS } from '../../functions/src/core/retention/lineage.ts';
 import * as functions from '../../functions/src/index.ts';
+import { TICK } from '../../functions/src/operations/retention/deps.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXPORTS = [
   'api',
   'checkRuns',
+  'deleteExpired',
   'drive',
   'fireSchedules',
   'githubWebhook',
@@ -87,6 +90,17 @@ describe('the exported functions', () => {
   test('the scan and the tick of the schedules run every minute', () => {
     expect(endpoint('recoverRuns').scheduleTrigger?.schedule).toBe('every 1 minutes');
     expect(endpoint('fireSchedules').scheduleTrigger?.schedule).toBe('every 1 minutes');
+  });
+
+  test('old runs are deleted every half hour, by a function that has longer than a tick takes', () => {
+    const { scheduleTrigger, timeoutSeconds = 0 } = endpoint('deleteExpired');
+    expect(scheduleTrigger?.schedule).toBe('every 30 minutes');
+    expect(timeoutSeconds * 1_000).toBeGreaterThan(TICK.forMs + 60_000);
+    // And no function lasts as long as a run that is marked is left alone.
+    const timeouts = EXPORTS.map((name) => endpoint(name).timeoutSeconds);
+    const given = timeouts.filter((timeout) => typeof timeout === 'number');
+    expect(given.length).toBeGreaterThan(3);
+    expect(Math.max(...given) * 1_000).toBeLessThan(GRACE_MS);
   });
 });
 

@@ -25,6 +25,8 @@ import { repairFromApi } from './routes/integrity/repair.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
+import { holdFromApi, releaseFromApi } from './routes/retention/hold.ts';
+import { listExpired, readRetention } from './routes/retention/read.ts';
 import { putRuntime, readRuntime } from './routes/runtime.ts';
 import * as changing from './routes/schedules/change.ts';
 import { listSchedules, readSchedule } from './routes/schedules/read.ts';
@@ -105,6 +107,14 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/{id}/repair', {
     POST: (c) => repairFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
+  resource('/v1/runs/{id}/retention', { GET: (c) => readRetention(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/hold', {
+    POST: (c) => holdFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/runs/{id}/release-hold', {
+    POST: (c) => releaseFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/retention', { GET: (c) => listExpired(deps, c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });

@@ -1,4 +1,5 @@
 /** What the API needs of the world. Only `platform/` puts one together. */
+import type { RetentionOf } from '../core/retention/policy.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { StartDeps } from '../operations/start/request.ts';
@@ -9,6 +10,7 @@ import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
+import type { RetentionStore } from '../ports/runs/retention-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
@@ -22,6 +24,9 @@ export interface ApiDeps {
   readonly effects: EffectStore;
   /** For who checks and repairs runs. */
   readonly integrity: IntegrityReader & RepairStore;
+  /** For who looks at what is deleted when, or holds it. */
+  readonly retention: RetentionStore;
+  readonly retentionOf: RetentionOf;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
   /** Of each caller at this instance; undefined: none. */

@@ -4,6 +4,7 @@ import { createApi } from '../api/app.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
+import { sweepRetention } from '../operations/retention/sweep.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import { scan } from '../recovery/scan.ts';
@@ -100,6 +101,14 @@ export async function checkSample(): Promise<void> {
   const { sample, telemetry } = compose();
   const report = await sampleRuns(sample);
   sample.log.info('runs_sampled', { ...report });
+  await telemetry?.workEnded();
+}
+
+export async function deleteOldRuns(): Promise<void> {
+  const { retention, telemetry } = compose();
+  const report = await sweepRetention(retention);
+  const { kept: _, off: __, ...done } = report;
+  if (Object.values(done).some((count) => count > 0)) retention.log.info('retention_tick', { ...report });
   await telemetry?.workEnded();
 }
 

@@ -54,6 +54,11 @@ const pubsubTenant = defineString('PUBSUB_TENANT', {
   description: 'Tenant of the runs that Pub/Sub messages start, and of the events that they bring.',
 });
 
+const retentionDays = defineInt('RETENTION_DAYS', {
+  default: 0,
+  description: 'Days that runs are kept after their end, where their workflow does not say. 0: for ever.',
+});
+
 const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
   default: '',
   description:
@@ -110,6 +115,8 @@ export interface Settings {
   /** As they were given: read where they are used, so that a slip in one stops its door and nothing else. */
   readonly githubTenants: GithubTenantParameters;
   readonly slackTenants: string;
+  /** Days that runs are kept whose workflow does not say how long; undefined: for ever. */
+  readonly retentionDays: number | undefined;
   readonly scheduleTenant: string;
   readonly pubsubTenant: string;
   /** Name of the topic; undefined: the events of runs are not published. */
@@ -196,6 +203,7 @@ export function readSettings(): Settings {
     environment: environment.value(),
     githubTenants: { listed: githubTenants.value(), others: githubTenant.value() },
     slackTenants: slackTenants.value(),
+    retentionDays: retentionDays.value() <= 0 ? undefined : retentionDays.value(),
     scheduleTenant: scheduleTenant.value(),
     pubsubTenant: pubsubTenant.value(),
     runEventsTopic: runEventsTopic.value() || undefined,

@@ -8,14 +8,17 @@ import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
+import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
+import type { SweepDeps } from '../operations/retention/deps.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { RunCensus } from '../ports/run-census.ts';
+import { RawBatch } from '../store/commits/raw-batch.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
@@ -27,7 +30,7 @@ import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-s
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
-import { RawBatch } from '../store/commits/raw-batch.ts';
+import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
@@ -58,6 +61,7 @@ export interface Root {
   readonly slack: SlackDeps;
   readonly api: ApiDeps;
   readonly schedules: TickDeps;
+  readonly retention: SweepDeps;
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly census: RunCensus;
@@ -125,6 +129,8 @@ function build(settings: Settings): Root {
   const watch = new FirestoreRunWatch(db, collectionPrefix);
   const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
   const sample = new FirestoreRunSample(db, collectionPrefix);
+  const retention = new FirestoreRetentionStore(db, collectionPrefix);
+  const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
   return {
     engine,
@@ -136,6 +142,8 @@ function build(settings: Settings): Root {
       bindings,
       effects,
       integrity,
+      retention,
+      retentionOf,
       environment,
       clients,
       clientRegistry: clients,
@@ -150,6 +158,7 @@ function build(settings: Settings): Root {
       shutdown,
       version,
     },
+    retention: { ...world, runtime: engine.runtime, retention, retentionOf },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {
       start,
@@ -162,6 +171,10 @@ function build(settings: Settings): Root {
     census,
     telemetry,
   };
+}
+
+function daysToMs(days: number | undefined): number | undefined {
+  return days === undefined ? undefined : days * 24 * 3_600_000;
 }
 
 /** A page that loads, or a script that begins, asks a lot at once. */

@@ -270,6 +270,31 @@ test('successors are answered as described: foretold, made, repeated, refused; a
   }
 });
 
+test('what is kept how long, and held, is as described', async () => {
+  const [failed = '', completed = ''] = runs;
+  const asking = runs.at(-1) ?? '';
+  const held = await checked.ask('POST /v1/runs/{id}/hold', {
+    path: { id: failed },
+    body: { reason: 'a dispute' },
+  });
+  expect(held).toMatchObject({ runId: failed, legalHold: { reason: 'a dispute' } });
+  for (const [id, because] of [
+    [failed, { why: 'held', runId: failed }],
+    [asking, { why: 'live' }],
+  ] as const) {
+    const told = await checked.ask('GET /v1/runs/{id}/retention', { path: { id } });
+    expect(told).toMatchObject({ runId: id, would: 'keep', because });
+  }
+  await checked.ask('GET /v1/runs/{id}/retention', { path: { id: completed } });
+  const { items } = await checked.ask('GET /v1/retention', { query: '?limit=100' });
+  const all = items as { runId: string; would: string }[];
+  expect(all.find(({ runId }) => runId === failed)).toMatchObject({ would: 'keep' });
+  expect(all.filter(({ would }) => would === 'delete')).not.toEqual([]);
+  const { next } = await checked.ask('GET /v1/retention', { query: '?limit=1' });
+  await checked.ask('GET /v1/retention', { query: `?limit=1&cursor=${String(next)}` });
+  await checked.ask('POST /v1/runs/{id}/release-hold', { path: { id: failed } });
+});
+
 test('what belongs to the installation is as described', async () => {
   await checked.ask('GET /v1/healthz', { key: '' });
   await checked.ask('GET /v1/openapi.json', { key: '' });

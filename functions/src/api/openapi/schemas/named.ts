@@ -5,6 +5,7 @@ import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
 import { ResolveBody } from '../../routes/effects.ts';
 import { RepairBody } from '../../routes/integrity/repair.ts';
+import { HoldBody, ReleaseHoldBody } from '../../routes/retention/hold.ts';
 import { RuntimeBody } from '../../routes/runtime.ts';
 import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
@@ -17,6 +18,7 @@ import * as documents from './documents.ts';
 import * as effects from './effects.ts';
 import * as installation from './installation.ts';
 import * as integrity from './integrity.ts';
+import * as retention from './retention.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
 import * as successors from './successors.ts';
@@ -43,9 +45,12 @@ export const NAMED = {
   ...scheduleAnswers,
   ...installation,
   ...integrity,
+  ...retention,
   StartBody,
   CancelBody,
   RepairBody,
+  HoldBody,
+  ReleaseHoldBody,
   ResumeBody,
   ReplayBody,
   ForkBody,

@@ -1,0 +1,47 @@
+/** What becomes of runs that have ended, as operators see it. */
+import type { LegalHold, Reason } from '../../core/retention/lineage.ts';
+import type { ExpiredRun, Fate, RunFate } from '../../operations/retention/expired-runs.ts';
+import type { View } from './run.ts';
+import { iso } from './values.ts';
+
+export function holdView({ by, at, reason }: LegalHold): View {
+  return { by, at: iso(at), reason };
+}
+
+export function runFateView({ expireAt, hold, ...fate }: RunFate): View {
+  return {
+    ...fateView(fate),
+    ...(expireAt === undefined ? {} : { expiresAt: iso(expireAt) }),
+    ...(hold === undefined ? {} : { legalHold: holdView(hold) }),
+  };
+}
+
+export function expiredRunView({ type, status, completedAt, ...fate }: ExpiredRun): View {
+  return { ...fateView(fate), type, status, completedAt: iso(completedAt) };
+}
+
+/** A lineage that is gone since it was found is one that goes. */
+function fateView({ runId, rootRunId, runs, verdict }: Fate): View {
+  const keeps = verdict.kind === 'keep';
+  return {
+    runId,
+    rootRunId,
+    runs,
+    would: keeps ? 'keep' : 'delete',
+    ...(keeps ? { because: reasonView(verdict.reason) } : {}),
+  };
+}
+
+function reasonView(reason: Reason): View {
+  const { why, runId } = reason;
+  switch (reason.why) {
+    case 'not_due':
+      return { why, runId, ...(reason.dueAt === undefined ? {} : { until: iso(reason.dueAt) }) };
+    case 'parent':
+      return { why, runId, relatedRunId: reason.parentRunId };
+    case 'child':
+      return { why, runId, relatedRunId: reason.childRunId };
+    default:
+      return { why, runId };
+  }
+}
