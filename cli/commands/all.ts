@@ -8,6 +8,7 @@ import { sendEvent } from './events.ts';
 import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
 import { checkRun, repairRun } from './integrity.ts';
+import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
 import { cancelRun, signalRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
@@ -42,6 +43,10 @@ export const COMMANDS: readonly Command[] = [
   resolveEffect,
   checkRun,
   repairRun,
+  readRetention,
+  holdRun,
+  releaseRun,
+  gc,
   sendEvent,
   schedules.listSchedules,
   schedules.showSchedule,

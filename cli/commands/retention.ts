@@ -1,0 +1,80 @@
+/** What is deleted when: `gc`, `runs retention`, `runs hold`, `runs release`. Nothing here deletes: a scheduled job does. */
+import { command } from '../arguments/command.ts';
+import { UsageError } from '../exit.ts';
+import { moment } from '../render/time.ts';
+import { clean } from '../render/width.ts';
+import { expiredTable, fateText } from '../views/retention.ts';
+import { RUN, runIdOf } from './runs/named.ts';
+
+const MOST_LISTED = 5_000;
+const USUAL_LISTED = 100;
+
+export const gc = command({
+  name: 'gc',
+  summary: 'List runs that have been kept long enough: which the next sweep deletes, and why others stay',
+  details: 'Changes nothing, with or without --dry-run: a scheduled function deletes, lineage by lineage.',
+  args: {},
+  options: {
+    'dry-run': { type: 'flag', help: 'said for clarity: it never does more' },
+    limit: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_LISTED],
+      help: `how many (default ${USUAL_LISTED})`,
+    },
+  },
+  examples: [['gc --dry-run', 'before a legal hold is lifted, or a retention time is shortened']],
+  async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
+    const found = await api.list('/v1/retention', { limit });
+    out.answer(found, (shape) => expiredTable(found.items, world.now(), shape));
+    if (out.json) return;
+    if (found.items.length === 0) notes.print('No run has been kept long enough.\n');
+    if (found.more) notes.print(notes.style.dim('There are more: say --limit N\n'));
+  },
+});
+
+export const readRetention = command({
+  name: 'runs retention',
+  summary: 'Tell how long a run is kept, and why',
+  args: { run: RUN },
+  options: {},
+  examples: [['runs retention last', 'when may it go, and what keeps it']],
+  async run(context, { args }) {
+    const { api, out, world } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const fate = await api.get('/v1/runs/{id}/retention', { params });
+    out.answer(fate, (shape) => fateText(fate, world.now(), shape));
+  },
+});
+
+export const holdRun = command({
+  name: 'runs hold',
+  summary: 'Keep a run, and all of its lineage, from being deleted',
+  args: { run: RUN },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'why, e.g. a case number; needed' } },
+  mutates: true,
+  examples: [['runs hold last --reason "case 4711"', 'until runs release']],
+  async run(context, { args, options: { reason } }) {
+    if (reason === undefined) throw new UsageError('--reason is missing: whoever holds a run says why');
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const held = await api.change('POST', '/v1/runs/{id}/hold', { params, body: { reason } });
+    const { by, at, reason: first } = held.legalHold;
+    out.answer(held, () => `${held.runId} is held since ${moment(at)} by ${clean(by)}: ${clean(first)}\n`);
+  },
+});
+
+export const releaseRun = command({
+  name: 'runs release',
+  summary: 'Take a legal hold away',
+  args: { run: RUN },
+  options: {},
+  mutates: true,
+  examples: [['runs release last', 'it may be deleted when its time has come']],
+  async run(context, { args }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const released = await api.change('POST', '/v1/runs/{id}/release-hold', { params });
+    out.answer(released, () => `${released.runId} is not held any more\n`);
+  },
+});

@@ -1,0 +1,66 @@
+/** What becomes of runs that have ended. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import { statusTone } from '../render/style.ts';
+import { table } from '../render/table.ts';
+import { ago, moment } from '../render/time.ts';
+import { clean } from '../render/width.ts';
+
+type Fate = Answer<'RunRetention'>;
+type Expired = Answer<'ExpiredRunPage'>['items'][number];
+
+const WHY: Readonly<Record<NonNullable<Fate['because']>['why'], string>> = {
+  live: 'has not ended',
+  owes: 'still has to be told to others',
+  held: 'is held',
+  not_due: 'is to be kept longer',
+  parent: 'is the child of a run that is still there',
+  child: 'has a child that is still live',
+  too_many: 'is of a lineage with more runs than are looked at',
+};
+
+/** @param now epoch ms */
+export function expiredTable(runs: readonly Expired[], now: number, shape: Shape): string {
+  return table(
+    runs,
+    [
+      { title: 'RUN', of: ({ runId }) => runId },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 3 },
+      { title: 'STATUS', of: ({ status }) => status, tone: ({ status }) => statusTone(status), goes: 2 },
+      { title: 'ENDED', of: ({ completedAt }) => ago(completedAt, now), align: 'right', goes: 1 },
+      {
+        title: 'WOULD',
+        of: ({ would }) => would,
+        tone: ({ would }) => (would === 'delete' ? 'warn' : 'good'),
+      },
+      { title: 'BECAUSE', of: (run) => becauseText(run), least: 16 },
+    ],
+    shape,
+  );
+}
+
+export function fateText(fate: Fate, now: number, { style }: Shape): string {
+  const { runId, rootRunId, runs, would, expiresAt, legalHold } = fate;
+  const rows: (readonly [string, string])[] = [
+    ['lineage', `${rootRunId} (${runs} ${runs === 1 ? 'run' : 'runs'}); it goes as a whole`],
+    [
+      'by itself',
+      expiresAt === undefined
+        ? 'kept for ever, or not ended'
+        : `${moment(expiresAt)} (${ago(expiresAt, now)})`,
+    ],
+    ['because', becauseText(fate)],
+    ['held', legalHold ? `since ${moment(legalHold.at)} by ${legalHold.by}: ${legalHold.reason}` : ''],
+  ];
+  const facts = rows
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `  ${style.dim(name.padEnd(9))}  ${clean(text)}\n`);
+  return `${style.bold(clean(runId))} ${style.paint(would === 'delete' ? 'warn' : 'good', would)}\n${facts.join('')}`;
+}
+
+function becauseText({ because }: Pick<Fate, 'because'>): string {
+  if (!because) return '';
+  const until = because.until === undefined ? '' : ` until ${moment(because.until)}`;
+  const related = because.relatedRunId === undefined ? '' : ` (${because.relatedRunId})`;
+  return `${because.runId} ${WHY[because.why]}${until}${related}`;
+}
