@@ -11,6 +11,10 @@ export interface StartArguments {
   readonly tickSeconds: number;
   readonly projectId: string | undefined;
   readonly functionsModule: string | undefined;
+  /** Whether firebase-tools runs the functions. */
+  readonly emulators: boolean;
+  /** Whether Google's own Firestore emulator is used. */
+  readonly official: boolean;
 }
 
 /** The words make no sense; the message says which and why. */
@@ -30,13 +34,21 @@ export const USAGE = `npm start -- [options]
   --tick SECONDS   how long a minute of 'every N minutes' takes (default 5; production: 60)
   --project ID     project id (default demo-cairn)
   --functions FILE module whose exports are served (default functions/src/index.ts)
+  --emulators      have firebase-tools' own emulator run the functions (see npm run emulators)
+  --official       with --emulators: Google's own Firestore emulator too; needs Java
   --help           print this
 `;
 
 const MAX_WORKERS = 64;
 
 export function readArguments(words: readonly string[]): StartArguments {
-  const { json, help, data, port, workers, tick, project, functions } = parse(words);
+  const { json, help, data, port, workers, tick, project, functions, emulators, official } = parse(words);
+  if (emulators && (workers ?? functions) !== undefined) {
+    throw new UsageError(
+      '--workers and --functions mean nothing to firebase-tools: it serves the folder functions/',
+    );
+  }
+  if (official && !emulators) throw new UsageError('--official comes with --emulators only');
   return {
     json: json ?? false,
     help: help ?? false,
@@ -46,6 +58,8 @@ export function readArguments(words: readonly string[]): StartArguments {
     tickSeconds: tick === undefined ? 5 : seconds('--tick', tick),
     projectId: projectId(nonEmpty('--project', project)),
     functionsModule: nonEmpty('--functions', functions),
+    emulators: emulators ?? false,
+    official: official ?? false,
   };
 }
 
@@ -64,6 +78,8 @@ function parse(words: readonly string[]) {
         tick: text,
         project: text,
         functions: text,
+        emulators: flag,
+        official: flag,
       },
     }).values;
   } catch (error) {

@@ -32,6 +32,8 @@ export interface LocalCloudOptions {
   readonly workers?: number;
   /** The module whose exports are served; left out: the project's own. */
   readonly functionsModule?: string;
+  /** Who runs them: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
+  readonly functionsBy?: 'workers' | 'firebase-tools';
   /** Left out: the project's own. */
   readonly firebaseJson?: string;
   readonly projectId?: string;
@@ -73,6 +75,7 @@ export const DEFAULT_TICK_S = 5;
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const FIREBASE_TOOLS_WORKER = join(ROOT, 'local/emulators/worker.ts');
 
 export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
   const stack = new AsyncDisposableStack();
@@ -119,6 +122,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const host = await startFunctionsHost({
     module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
     workers: options.workers ?? 1,
+    ...(options.functionsBy === 'firebase-tools' && { workerMain: FIREBASE_TOOLS_WORKER }),
     region: REGION,
     clock,
     output: options.output ?? 2,

@@ -3,6 +3,7 @@
  * the exit code: 0 ended when asked, 1 could not start, 2 wrong flags.
  */
 import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { readArguments, type StartArguments, USAGE, UsageError } from './arguments.ts';
 
 enableCompileCache();
@@ -19,6 +20,8 @@ type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 let stopAsked = false;
 let cloud: Cloud | undefined;
+/** Ends what was started beside the cloud. */
+let stopOthers: () => Promise<void> = async () => {};
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
@@ -29,6 +32,7 @@ try {
   else process.stdout.write(await greeting(cloud));
 } catch (error) {
   process.stderr.write(`cairn: ${messageOf(error)}\n`);
+  await stopOthers();
   process.exit(1);
 }
 
@@ -43,16 +47,28 @@ function flagsOrExit(): StartArguments {
 }
 
 async function start(): Promise<Cloud> {
-  const { data, workers, tickSeconds, projectId, functionsModule } = flags;
+  const { data, workers, tickSeconds, projectId, functionsModule, emulators } = flags;
   const options = {
     data,
     workers,
     tickSeconds,
     ...(projectId !== undefined && { projectId }),
     ...(functionsModule !== undefined && { functionsModule }),
+    ...(emulators && { functionsBy: 'firebase-tools' as const }),
+    ...(flags.official && { env: { FIRESTORE_EMULATOR_HOST: await officialFirestore() } }),
   };
   if (flags.port !== undefined || flags.json) return startLocalCloud({ ...options, port: flags.port ?? 0 });
   return startLocalCloud({ ...options, port: (await isFree(USUAL_PORT)) ? USUAL_PORT : 0 });
+}
+
+async function officialFirestore(): Promise<string> {
+  const { startOfficialFirestore } = await import('./emulators/official-firestore.ts');
+  const { DEFAULT_PROJECT } = await import('./cloud.ts');
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const projectId = flags.projectId ?? process.env.GCLOUD_PROJECT ?? DEFAULT_PROJECT;
+  const { host, stop } = await startOfficialFirestore({ root, projectId, env: process.env });
+  stopOthers = stop;
+  return host;
 }
 
 async function isFree(port: number): Promise<boolean> {
@@ -72,6 +88,7 @@ function stop(): void {
 
 async function end(): Promise<void> {
   await cloud?.stop();
+  await stopOthers();
   process.exit(0);
 }
 

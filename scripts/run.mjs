@@ -14,8 +14,13 @@ const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/je
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
   start: [[...quiet, join(root, 'local/main.ts')]],
+  emulators: [
+    [join(root, 'scripts/install-emulators.mjs')],
+    [...quiet, join(root, 'local/main.ts'), '--emulators'],
+  ],
   demo: [[...quiet, join(root, 'local/demo/main.ts')]],
   test: [jest],
+  'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   cairn: [[...quiet, join(root, 'cli/main.ts')]],

@@ -91,7 +91,12 @@ function plain(endpoint: object): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-function specOf(name: string, endpoint: Record<string, unknown>, defaultRegion: string): FunctionSpec {
+/** Of an endpoint in plain JSON values. */
+export function specOf(
+  name: string,
+  endpoint: Readonly<Record<string, unknown>>,
+  defaultRegion: string,
+): FunctionSpec {
   const regions = Array.isArray(endpoint.region) ? endpoint.region : [endpoint.region];
   const secrets = Array.isArray(endpoint.secretEnvironmentVariables)
     ? endpoint.secretEnvironmentVariables
@@ -106,7 +111,7 @@ function specOf(name: string, endpoint: Record<string, unknown>, defaultRegion: 
   };
 }
 
-function triggerOf(endpoint: Record<string, unknown>): Trigger {
+function triggerOf(endpoint: Readonly<Record<string, unknown>>): Trigger {
   const { taskQueueTrigger, scheduleTrigger } = endpoint;
   if (isObject(taskQueueTrigger)) return queueTrigger(taskQueueTrigger);
   if (isObject(scheduleTrigger)) {

@@ -15,6 +15,8 @@ import { WorkerPool } from './worker-pool.ts';
 
 export interface HostOptions {
   readonly module: string;
+  /** Left out: the workers run the functions themselves. */
+  readonly workerMain?: string | undefined;
   readonly workers: number;
   readonly region: string;
   readonly clock: MovableClock;
@@ -50,7 +52,7 @@ export interface FunctionsHost {
 }
 
 export async function startFunctionsHost(options: HostOptions): Promise<FunctionsHost> {
-  const { module, workers, region, clock, output, log } = options;
+  const { module, workerMain, workers, region, clock, output, log } = options;
   const functions = new Map<string, FunctionSpec>();
   let running: { readonly pool: WorkerPool; readonly forwarder: Forwarder } | undefined;
 
@@ -90,6 +92,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       let secrets: Readonly<Record<string, string>> | undefined;
       const pool = new WorkerPool({
         module,
+        workerMain,
         workers,
         region,
         clock,

@@ -7,9 +7,12 @@ import { fileURLToPath } from 'node:url';
 import type { FunctionSpec } from './function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
+/** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 export interface WorkerOptions {
+  /** Another main that says and answers what `messages.ts` has; left out: the usual one. */
+  readonly workerMain?: string | undefined;
   readonly module: string;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
@@ -43,8 +46,8 @@ export class WorkerProcess {
   readonly ended: Promise<WorkerEnd>;
 
   constructor(options: WorkerOptions) {
-    const { module, region, env, output } = options;
-    this.#child = fork(WORKER_MAIN, {
+    const { module, region, env, output, workerMain = WORKER_MAIN } = options;
+    this.#child = fork(workerMain, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       // Standard output of the cloud process belongs to `--json`.
       stdio: ['ignore', output, output, 'ipc'],

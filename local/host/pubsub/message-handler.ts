@@ -5,7 +5,7 @@
 import type { Handler, MessageTrigger } from '../function-spec.ts';
 
 /** The envelope of a push request. */
-interface Push {
+export interface Push {
   readonly message?: { readonly messageId?: string; readonly publishTime?: string };
   readonly subscription?: string;
 }
@@ -20,22 +20,27 @@ interface Response {
 
 export function messageHandler(call: (event: object) => unknown, { topic }: MessageTrigger): Handler {
   return async (request, response) => {
-    const { message, subscription } = (request as Request).body ?? {};
+    const push = (request as Request).body ?? {};
     const answer = response as Response;
-    if (!message) {
+    if (!push.message) {
       answer.status(400).send('not a push request of Pub/Sub');
       return;
     }
-    const project = /^projects\/([^/]+)\//.exec(subscription ?? '')?.[1] ?? '';
-    await call({
-      specversion: '1.0',
-      id: message.messageId,
-      type: 'google.cloud.pubsub.topic.v1.messagePublished',
-      source: `//pubsub.googleapis.com/projects/${project}/topics/${topic}`,
-      time: message.publishTime,
-      datacontenttype: 'application/json',
-      data: { message, subscription },
-    });
+    await call(cloudEventOf(push, topic));
     answer.status(204).end();
+  };
+}
+
+/** The event that Eventarc makes of a push request. */
+export function cloudEventOf({ message, subscription }: Push, topic: string): object {
+  const project = /^projects\/([^/]+)\//.exec(subscription ?? '')?.[1] ?? '';
+  return {
+    specversion: '1.0',
+    id: message?.messageId,
+    type: 'google.cloud.pubsub.topic.v1.messagePublished',
+    source: `//pubsub.googleapis.com/projects/${project}/topics/${topic}`,
+    time: message?.publishTime,
+    datacontenttype: 'application/json',
+    data: { message, subscription },
   };
 }

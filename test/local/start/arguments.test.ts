@@ -11,6 +11,8 @@ test('without flags there are defaults', () => {
     tickSeconds: 5,
     projectId: undefined,
     functionsModule: undefined,
+    emulators: false,
+    official: false,
   });
 });
 
@@ -25,7 +27,14 @@ test('every flag is read', () => {
     tickSeconds: 0.5,
     projectId: 'demo-x1',
     functionsModule: 'f.ts',
+    emulators: false,
+    official: false,
   });
+});
+
+test('firebase-tools runs the functions if it is asked to, with either Firestore', () => {
+  expect(readArguments(['--emulators'])).toMatchObject({ emulators: true, official: false, workers: 1 });
+  expect(readArguments(['--emulators', '--official'])).toMatchObject({ emulators: true, official: true });
 });
 
 test.each([
@@ -39,6 +48,9 @@ test.each([
   [['--tick', 'soon'], /--tick must be/],
   [['--project', 'No'], /--project must have 6 to 30/],
   [['--data', ''], /--data needs a value/],
+  [['--emulators', '--workers', '2'], /--workers and --functions mean nothing to firebase-tools/],
+  [['--emulators', '--functions', 'f.ts'], /--workers and --functions mean nothing to firebase-tools/],
+  [['--official'], /--official comes with --emulators only/],
 ])('%j is refused with the flag at fault', (words, message) => {
   expect(() => readArguments(words)).toThrow(UsageError);
   expect(() => readArguments(words)).toThrow(message);

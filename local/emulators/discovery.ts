@@ -1,0 +1,59 @@
+/**
+ * What firebase-tools' functions emulator says it serves (`GET /backends`), as the host knows functions, and the path at
+ * which it serves each. What it did not discover is not served: that it discovers all is part of what is tried here.
+ */
+import { type FunctionSpec, specOf } from '../host/function-spec.ts';
+
+/** One function as the emulator lists it; triggers it does not start itself are listed all the same. */
+export interface EmulatedFunction {
+  readonly name: string;
+  readonly region: string;
+  readonly timeoutSeconds?: number;
+  readonly secretEnvironmentVariables?: readonly { readonly key: string }[];
+  readonly httpsTrigger?: object;
+  readonly taskQueueTrigger?: object;
+  readonly eventTrigger?: { readonly eventType: string; readonly eventFilters?: { readonly topic?: string } };
+  readonly schedule?: object;
+}
+
+export interface Discovered {
+  readonly spec: FunctionSpec;
+  readonly path: string;
+}
+
+/** It starts a process for each request that comes while the others are busy, whatever `concurrency` says. */
+export const MOST_PROCESSES_A_FUNCTION = 6;
+
+export function discovered(functions: readonly EmulatedFunction[], projectId: string): Discovered[] {
+  return functions.map((each) => {
+    const { name, region, eventTrigger, schedule, httpsTrigger, taskQueueTrigger } = each;
+    const topic = eventTrigger?.eventFilters?.topic;
+    const trigger =
+      schedule !== undefined
+        ? { scheduleTrigger: schedule }
+        : eventTrigger !== undefined
+          ? { eventTrigger: { ...eventTrigger, eventFilters: { topic: topic?.split('/').at(-1) } } }
+          : taskQueueTrigger !== undefined
+            ? { taskQueueTrigger }
+            : { httpsTrigger };
+    const { timeoutSeconds, secretEnvironmentVariables } = each;
+    const endpoint = {
+      ...trigger,
+      timeoutSeconds,
+      secretEnvironmentVariables,
+      concurrency: MOST_PROCESSES_A_FUNCTION,
+    };
+    // Functions for events go by their name and the number of times that all triggers were read again.
+    const key = eventTrigger === undefined ? name : `${name}-0`;
+    return { spec: specOf(name, endpoint, region), path: `/${projectId}/${region}/${key}` };
+  });
+}
+
+/** To be asked once it is ready. @throws Error if there is no answer, or none of the functions could be read */
+export async function functionsAt(url: string): Promise<EmulatedFunction[]> {
+  const answer = await fetch(`${url}/backends`);
+  const { backends } = (await answer.json()) as { backends: { functionTriggers?: EmulatedFunction[] }[] };
+  const functions = backends.flatMap(({ functionTriggers }) => functionTriggers ?? []);
+  if (functions.length === 0) throw new Error('firebase-tools found no functions; what it said is above');
+  return functions;
+}

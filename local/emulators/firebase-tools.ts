@@ -1,0 +1,102 @@
+/** firebase-tools as a process: where it is, how it is started so that it asks and tells nobody, how it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** Its main, from the project's folder. It is no dependency of the project: it alone is larger than all of them. */
+const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
+const LIFELINE = new URL('./lifeline.mjs', import.meta.url).href;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Until functions are discovered, in seconds; its own 10 are too few on a busy machine. */
+const DISCOVERY_TIMEOUT_S = 60;
+/** What the pinned version says when all its emulators serve, and all functions are known. */
+const READY = 'All emulators ready!';
+/** For functions to give their runs back: they hear SIGTERM, but do not end by it, and firebase-tools leaves them. */
+const RELEASE_MS = 1_000;
+/** It waits for functions that hang; with the rest this is less than what the cloud process leaves a worker. */
+const END_LIMIT_MS = 4_000;
+
+export const NOT_INSTALLED = 'firebase-tools is not installed; `npm run emulators` installs it';
+
+export const isInstalled = (root = ROOT): boolean => existsSync(join(root, MAIN));
+
+export interface FirebaseToolsOptions {
+  readonly root: string;
+  /** Holds the `firebase.json`; its logs and its settings go there too. */
+  readonly folder: string;
+  readonly projectId: string;
+  /** As in `--only`. */
+  readonly only: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** For what it says. */
+  readonly output: NodeJS.WritableStream;
+}
+
+export interface FirebaseTools {
+  /** Resolves when its emulators serve; rejects if it ends before. It limits itself how long that may take. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<unknown>;
+  /** Lets functions finish, within limits; may be called more than once. */
+  stop(): Promise<void>;
+}
+
+export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools {
+  const { root, folder, projectId, only, env, output } = options;
+  const argv = ['emulators:start', '--only', only, '--project', projectId];
+  const child: ChildProcess = spawn(process.execPath, ['--import', LIFELINE, join(root, MAIN), ...argv], {
+    cwd: folder,
+    // Ctrl-C reaches a whole group of processes; this one is told to end when requests have. And by its group its
+    // functions are known when it has ended without them.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: {
+      ...env,
+      FUNCTIONS_DISCOVERY_TIMEOUT: String(DISCOVERY_TIMEOUT_S),
+      // By a file instead of a port that another start may have taken in the meantime.
+      FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
+      // Nobody is asked for news or told of usage, and no login of firebase-tools is used.
+      CI: '1',
+      XDG_CONFIG_HOME: join(folder, 'settings'),
+    },
+  });
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]);
+  ended.catch(() => {});
+  const ready = new Promise<void>((resolve, reject) => {
+    let tail = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output.write(chunk);
+      tail = (tail + chunk.toString('utf8')).slice(-4 * READY.length - chunk.length);
+      if (tail.includes(READY)) resolve();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
+    const over = () => reject(new Error('firebase-tools ended; what it said is above'));
+    ended.then(over, over);
+  });
+  ready.catch(() => {});
+  return {
+    ready,
+    ended,
+    async stop() {
+      child.kill('SIGTERM');
+      await Promise.race([ended, delay(END_LIMIT_MS, undefined, { ref: false })]);
+      if (!signalGroup(child, 'SIGTERM')) return;
+      await delay(RELEASE_MS);
+      signalGroup(child, 'SIGKILL');
+    },
+  };
+}
+
+/** False: nobody is left of it. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Serves `/{function name}/{path}` as a worker of the local cloud does, by asking firebase-tools' functions emulator. Owns
+ * the differences between the two: the path of a function, and that a message goes in as the event made of it.
+ */
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { plainAnswer, withoutHopHeaders } from '../host/forward.ts';
+import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';
+import { splitPath } from '../host/request-shape.ts';
+import type { Discovered } from './discovery.ts';
+
+/** Longer than the front's agent keeps a connection idle, so that this end is never the one to close it. */
+const KEEP_ALIVE_MS = 75_000;
+/** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
+const MAX_HEAD_BYTES = 32 * 1024;
+
+/** `port`: of the emulator. */
+export function relay(functions: ReadonlyMap<string, Discovered>, port: number): Server {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (incoming, response) => {
+    const { name, rest } = splitPath(incoming.url ?? '/');
+    const found = functions.get(name);
+    if (found === undefined) return plainAnswer(response, 404, `no function named '${name}'`);
+    const { spec, path } = found;
+    if (spec.trigger.kind === 'message')
+      void message({ incoming, response, port, path, topic: spec.trigger.topic });
+    else incoming.pipe(send({ incoming, response, port, path: path + rest }));
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.requestTimeout = 0;
+  return server;
+}
+
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly port: number;
+  readonly path: string;
+}
+
+/** The emulator's request, its answer bound to ours. The body is the caller's business. */
+function send({ incoming, response, port, path }: Exchange, headers: Record<string, string | number> = {}) {
+  const outgoing = request({
+    host: '127.0.0.1',
+    port,
+    path,
+    method: incoming.method,
+    headers: { ...withoutHopHeaders(incoming.headers), ...framing(incoming), ...headers },
+  });
+  outgoing.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.headers));
+    answer.pipe(response);
+    answer.on('error', () => response.destroy());
+  });
+  outgoing.on('error', (error) => plainAnswer(response, 503, `firebase-tools failed: ${error.message}`));
+  response.once('close', () => outgoing.destroy());
+  return outgoing;
+}
+
+/** Without it Node frames no body of a GET or DELETE. */
+const framing = (incoming: IncomingMessage): Record<string, string> =>
+  incoming.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' };
+
+/** What Eventarc does with a push request: its body becomes the data of an event. */
+async function message({ topic, ...exchange }: Exchange & { readonly topic: string }): Promise<void> {
+  const { incoming, response } = exchange;
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const push = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Push;
+    if (!push.message) return plainAnswer(response, 400, 'not a push request of Pub/Sub');
+    const body = Buffer.from(JSON.stringify(cloudEventOf(push, topic)));
+    const headers = {
+      'content-type': 'application/cloudevents+json; charset=UTF-8',
+      'content-length': body.length,
+    };
+    send(exchange, headers).end(body);
+  } catch (error) {
+    plainAnswer(response, 400, `not a push request of Pub/Sub: ${String(error)}`);
+  }
+}

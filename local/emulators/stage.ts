@@ -1,0 +1,84 @@
+/**
+ * The folder that firebase-tools is shown: the functions built as for a deployment, with the environment files of the local
+ * cloud beside them. Not the project's own folder, where those files would hold a developer's secrets and the built
+ * functions somebody else's build. Owns what lies in it; whoever makes one removes it.
+ */
+import { spawn } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { envFile, namesIn, parametersAmong } from './env-file.ts';
+
+export interface StageOptions {
+  /** The project's folder. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By emulator; the last two start by themselves beside functions and are not used. */
+  readonly ports: Readonly<Record<'functions' | 'hub' | 'logging' | 'tasks' | 'eventarc', number>>;
+}
+
+export interface Stage {
+  /** Holds `firebase.json` and `functions/`. */
+  readonly folder: string;
+  /** May be called when the functions are known already: they are read when a function starts. */
+  writeSecrets(values: Readonly<Record<string, string>>): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** @throws Error with what the compiler says if the functions cannot be built */
+export async function makeStage({ root, env, ports }: StageOptions): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'cairn-emulators-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const functions = join(folder, 'functions');
+  try {
+    await mkdir(functions);
+    await build(root, join(functions, 'lib'));
+    await copyFile(join(root, 'functions/package.json'), join(functions, 'package.json'));
+    await symlink(join(root, 'node_modules'), join(functions, 'node_modules'), 'junction');
+    const parameters = await readFile(join(root, 'functions/.env'), 'utf8');
+    await writeFile(join(functions, '.env'), parameters);
+    const given = parametersAmong(namesIn(parameters), env);
+    await writeFile(join(functions, '.env.local'), envFile(given), { mode: 0o600 });
+    await writeFile(join(folder, 'firebase.json'), await configFor(root, ports));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    folder,
+    writeSecrets: (values) => writeFile(join(functions, '.secret.local'), envFile(values), { mode: 0o600 }),
+    remove,
+  };
+}
+
+function build(root: string, outDir: string): Promise<void> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const child = spawn(process.execPath, [compiler, '-p', join(root, 'functions'), '--outDir', outDir], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const note = (chunk: Buffer) => {
+    said += chunk;
+  };
+  child.stdout.on('data', note);
+  child.stderr.on('data', note);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`the functions cannot be built:\n${said}`));
+    });
+  });
+}
+
+/** The project's own runtime, and nothing of its emulators: every port is given, so that several can run at once. */
+async function configFor(root: string, ports: StageOptions['ports']): Promise<string> {
+  const project = JSON.parse(await readFile(join(root, 'firebase.json'), 'utf8')) as {
+    functions: readonly { readonly runtime: string; readonly codebase: string }[];
+  };
+  const emulators = Object.entries(ports).map(([name, port]) => [name, { host: '127.0.0.1', port }]);
+  return JSON.stringify({
+    functions: project.functions.map(({ runtime, codebase }) => ({ source: 'functions', codebase, runtime })),
+    emulators: { ...Object.fromEntries(emulators), ui: { enabled: false } },
+  });
+}

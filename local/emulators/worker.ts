@@ -1,0 +1,105 @@
+/**
+ * Main of the worker process that has firebase-tools run the functions: speaks to the cloud process as any worker does
+ * (`host/messages.ts`), builds the functions, starts firebase-tools as its child and relays to it. It lives as long as the
+ * cloud process does, and firebase-tools as long as it. Owns this process's signals and exit.
+ */
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { FromWorker, ToWorker } from '../host/messages.ts';
+import { drainable } from '../http/drain.ts';
+import { type Discovered, discovered, functionsAt } from './discovery.ts';
+import { type FirebaseTools, isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
+import { freePorts } from './free-ports.ts';
+import { relay } from './relay.ts';
+import { makeStage, type Stage } from './stage.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Less than what the cloud process leaves a worker, so that firebase-tools can end its functions after it. */
+const GRACE_MS = 4_000;
+const BEAT_MS = 1_000;
+
+const functions = new Map<string, Discovered>();
+let stage: Stage | undefined;
+let tools: FirebaseTools | undefined;
+let emulatorPort = 0;
+let drain: (graceMs: number) => Promise<void> = async () => {};
+let ending: Promise<void> | undefined;
+
+/** To nobody once the cloud process is gone, which is no reason not to end in order. */
+const tell = (message: FromWorker) => process.connected && process.send?.(message, () => {});
+
+process.on('disconnect', () => void end(1));
+// Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => void end(0));
+process.on('message', (message: ToWorker) => {
+  obey(message).catch((error: unknown) => {
+    tell({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    void end(1);
+  });
+});
+
+async function obey(message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case 'load':
+      return load(message);
+    case 'serve':
+      return serve(message.env);
+    case 'are-you-alive':
+      tell({ kind: 'alive' });
+      return;
+    case 'clock':
+      if (message.offsetMs !== 0) process.stderr.write(`${NO_CLOCK}\n`);
+  }
+}
+
+const NO_CLOCK =
+  'cairn: the clock was moved, but functions that firebase-tools runs keep the time of this machine';
+
+async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
+  if (!isInstalled(ROOT)) throw new Error(NOT_INSTALLED);
+  const projectId = env.GCLOUD_PROJECT ?? '';
+  const [port = 0, hub = 0, logging = 0, tasks = 0, eventarc = 0] = await freePorts(5);
+  emulatorPort = port;
+  stage = await makeStage({ root: ROOT, env, ports: { functions: port, hub, logging, tasks, eventarc } });
+  if (ending) return;
+  tools = startFirebaseTools({
+    root: ROOT,
+    folder: stage.folder,
+    projectId,
+    only: 'functions',
+    env,
+    output: process.stdout,
+  });
+  void tools.ended.then(() => {
+    if (!ending) tell({ kind: 'failed', error: 'firebase-tools ended; what it said is above' });
+    void end(1);
+  });
+  await tools.ready;
+  const found = discovered(await functionsAt(`http://127.0.0.1:${port}`), projectId);
+  for (const each of found) functions.set(each.spec.name, each);
+  tell({ kind: 'loaded', functions: found.map(({ spec }) => spec) });
+}
+
+async function serve(secrets: Readonly<Record<string, string>>): Promise<void> {
+  await stage?.writeSecrets(secrets);
+  const server = relay(functions, emulatorPort);
+  drain = drainable(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  tell({ kind: 'ready', port: (server.address() as AddressInfo).port });
+  setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
+}
+
+/** Requests in hand first, then firebase-tools, then the folder it was shown. */
+function end(code: number): Promise<void> {
+  ending ??= (async () => {
+    await drain(GRACE_MS);
+    await tools?.stop();
+    await stage?.remove();
+    process.exit(code);
+  })();
+  return ending;
+}
