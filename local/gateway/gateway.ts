@@ -24,6 +24,8 @@ export interface Gateway {
   stop(graceMs: number): Promise<void>;
 }
 
+const KEEP_ALIVE_MS = 75_000;
+
 /** @throws the listen error, `EADDRINUSE` if the port is taken. */
 export async function startGateway({ port, rewrites, serve, welcome }: GatewayOptions): Promise<Gateway> {
   const server = createServer((request, response) => {
@@ -38,6 +40,8 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
     } else answer(response, 404, `nothing is served at ${path}`);
   });
   answerUnreadable(server);
+  // Longer than clients keep a connection they do not use: one that is closed under a request is a failure to them.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   // How long an answer may take is the function's timeout, enforced behind this port.
   server.requestTimeout = 0;
   await listen(server, port);

@@ -60,6 +60,8 @@ async function costOf(source: Source, key: string) {
 
 const ONCE = { commits: 1, reads: 0, recordsRead: 0, tasks: 1 };
 const NOTHING = { commits: 0, reads: 0, recordsRead: 0, tasks: 0 };
+/** A minute later, or at another instance, the record has to be read. */
+const A_LOOK = { ...NOTHING, reads: 1, recordsRead: 1 };
 
 describe('before it answers', () => {
   test.each([
@@ -77,7 +79,8 @@ describe('before it answers', () => {
       const { firestore } = await control<Meter>(cloud.ready, 'GET', '/meter');
       expect(firestore.byRun[first.runId]).toMatchObject({ commits: 1, writes });
       const again = await costOf(source, '1-1');
-      expect(again).toEqual({ status: source.again, runId: first.runId, cost: NOTHING });
+      expect(again).toMatchObject({ status: source.again, runId: first.runId });
+      expect([NOTHING, A_LOOK]).toContainEqual(again.cost);
     },
   );
 });
