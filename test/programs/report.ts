@@ -1,11 +1,10 @@
 /** What somebody needs who looks into a failed trial. */
 import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import type { Program } from './data/program.ts';
 
 export interface Findings {
   readonly seed: number;
   readonly problem: string;
-  readonly program: Program;
+  readonly program: unknown;
   readonly db: MemoryDatabase;
   /** What was done to the processes. */
   readonly trail: readonly string[];

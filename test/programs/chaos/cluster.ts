@@ -54,7 +54,7 @@ export class Cluster {
   constructor(world: Shared, draw: Draw, trouble: Trouble) {
     this.#world = world;
     this.#draw = draw;
-    this.#gate = new Gate(draw, trouble.lossRate);
+    this.#gate = new Gate(draw, trouble.lossRate, trouble.lateRate);
     this.#left = { ...trouble };
     this.#workers = Array.from({ length: trouble.workers }, () => this.#birth());
   }

@@ -1,6 +1,6 @@
 /**
  * Holds every call of a port until it is drawn, and loses some answers: a call may be refused without effect, or have
- * its effect without an answer.
+ * its effect without an answer, or be answered much later.
  *
  * Must not: know what the calls are for.
  */
@@ -17,11 +17,16 @@ export class Gate {
   readonly #held: Held[] = [];
   readonly #draw: Draw;
   readonly #lossRate: number;
+  readonly #lateRate: number;
 
-  /** @param lossRate share of calls whose answer is lost; of those, half have their effect */
-  constructor(draw: Draw, lossRate: number) {
+  /**
+   * @param lossRate share of calls whose answer is lost; of those, half have their effect
+   * @param lateRate share of calls whose answer is on its way for as long as it takes to be drawn once more
+   */
+  constructor(draw: Draw, lossRate: number, lateRate = 0) {
     this.#draw = draw;
     this.#lossRate = lossRate;
+    this.#lateRate = lateRate;
   }
 
   get waiting(): number {
@@ -51,6 +56,11 @@ export class Gate {
           const lost = this.#draw.chance(this.#lossRate);
           if (lost && this.#draw.chance(0.5)) return reject(new OutcomeUnknown(method, 'never arrived'));
           const answer = proceed();
+          if (!lost && this.#lateRate > 0 && this.#draw.chance(this.#lateRate)) {
+            answer.catch(() => {});
+            this.#held.push({ label: `answer of ${method}`, pass: () => resolve(answer) });
+            return;
+          }
           if (!lost) return resolve(answer);
           answer.then(
             () => reject(new OutcomeUnknown(method, 'its answer was lost')),

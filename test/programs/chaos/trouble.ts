@@ -5,6 +5,8 @@ export interface Trouble {
   readonly workers: number;
   /** Share of calls whose answer is lost. */
   readonly lossRate: number;
+  /** Share of calls whose answer is long on its way; absent: none. */
+  readonly lateRate?: number;
   readonly kills: number;
   readonly terminations: number;
   /** How often everything may stand still for longer than a lease. */

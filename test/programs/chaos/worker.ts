@@ -16,8 +16,8 @@ export interface SharedDeps extends EngineDeps {
   readonly census: RunCensus;
 }
 
-/** Breaks what a process sees of its world. */
-export type Sabotage = (deps: SharedDeps) => SharedDeps;
+/** Breaks what a process sees of its world, or adds to it what only this process has. */
+export type Sabotage = (deps: SharedDeps, isAlive: () => boolean) => SharedDeps;
 
 /** What a process has by itself; all else it reaches through the gate. */
 const OWN: ReadonlySet<string> = new Set([
@@ -26,6 +26,7 @@ const OWN: ReadonlySet<string> = new Set([
   'log',
   'metrics',
   'registry',
+  'bindings',
   'settings',
   'shutdown',
   'runtime',
@@ -64,7 +65,7 @@ export class Worker {
       shutdown: this.#shutdown.signal,
     };
     const runtime = new CachedRuntimeConfig(own.config, own.clock);
-    this.deps = sabotage({ ...own, runtime, otherRuns: otherRuns(own) });
+    this.deps = sabotage({ ...own, runtime, otherRuns: otherRuns(own) }, isAlive);
   }
 
   get alive(): boolean {

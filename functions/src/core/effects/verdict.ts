@@ -76,17 +76,20 @@ export type LineageVerdict =
 /**
  * Over the rows that a replay or fork finds of runs before it (E4, E6).
  *
+ * @param goesOnIn runs that go on for the replay or fork: resumes of it
  * @param asked the row by which this run asked a person, if it has
  */
 export function lineageVerdict(
   rows: Rows,
   wish: Wish,
-  { mode }: EffectScope,
+  { mode, runId, goesOnIn = [] }: EffectScope & { readonly goesOnIn?: readonly string[] },
   asked?: EffectRecord,
 ): LineageVerdict {
   const before = effectVerdict(rows, wish);
   if (before.kind === 'act') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
+  // What it did itself to clear up a doubt is done: it does not do it anew.
+  if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;
   // In a fork another request is another action.
   if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };
   switch (wish.replayPolicy) {

@@ -12,7 +12,7 @@ import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
-import { type Appended, EffectMoved } from '../../journal/run-journal.ts';
+import { type Appended, EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -149,7 +149,9 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
   });
   const { events, effectsVersion } = appended;
   if (events.length === 0) return { kind: 'stopped' };
-  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: wish.provedAt() }))) return { kind: 'stopped' };
+  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: wish.provedAt() }))) {
+    throw new LeaseLost(`run ${asker.state.id} was taken over before '${asker.capability.id}' was called`);
+  }
   deps.log.debug('effect_attempted', { runId: asker.state.id, effectId, undo });
   const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion });
   wish.alive.set(effectId, answer);

@@ -58,6 +58,7 @@ export class Performer {
   /** Why an effect is still in doubt. */
   #doubt: unknown;
   #isCut = false;
+  #question: Ask | undefined;
 
   constructor(params: PerformerParams) {
     this.#params = params;
@@ -66,6 +67,11 @@ export class Performer {
   /** Resolves when nothing can go on before a person has been asked; never, if nobody need be. */
   get asked(): Promise<Ask> {
     return this.#asked.promise;
+  }
+
+  /** What a person is to be asked, also where the body has ended without waiting for it. */
+  get question(): Ask | undefined {
+    return this.#question;
   }
 
   async perform(
@@ -232,10 +238,16 @@ export class Performer {
           this.#doubt ??= nobody;
           throw nobody;
         }
+        this.#question ??= end.ask;
         this.#asked.resolve(end.ask);
         // A body that is given up waits for ever: whatever it would do next must not happen.
         return new Promise(() => {});
       case 'stopped':
+        if (calls.aborted && !body.aborted) {
+          // The body had ended, and nobody waited any longer: another attempt does it.
+          this.#doubt ??= new Error(`'${capability.id}' was not called in time`);
+          throw this.#doubt;
+        }
         this.#isCut = true;
         return aborted(body);
     }

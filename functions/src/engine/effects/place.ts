@@ -42,10 +42,12 @@ export async function placeOf(wish: Wish): Promise<Place> {
   if (hasActed(ownRows)) return plain(own, ownRows, asked);
   const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
+  const { id, resumedFrom } = asker.state;
+  const goesOnIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
   for (const key of [...older.map(({ runId }) => keyIn(wish, runId)), base]) {
     const rows = await read(wish, key);
     if (!hasActed(rows)) continue;
-    const verdict = lineageVerdict(records(rows), asked, scope, question?.record);
+    const verdict = lineageVerdict(records(rows), asked, { ...scope, goesOnIn }, question?.record);
     if (verdict.kind === 'own') break;
     return { key, rows: records(rows), verdict, own: acting, asked: question, stored: storedIn(rows) };
   }

@@ -183,8 +183,7 @@ export class Bodies {
     await Promise.race([performer.quiet(), patience.promise]);
     for (const cancel of cancels) cancel();
     const { isQuiet } = performer;
-    const isCut = returned.kind === 'succeeded' && performer.isCut;
-    const ended: AttemptResult = isCut ? { kind: 'unfinished' } : returned;
+    const ended = returned.kind === 'succeeded' ? (whatItLeft(performer) ?? returned) : returned;
     if (ended.kind === 'unfinished') {
       // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
       const settled = performer.takePending();
@@ -265,6 +264,12 @@ export class Bodies {
       },
     });
   }
+}
+
+/** Of a body that returned: it did not wait for what it asked for, or caught what it was told. */
+function whatItLeft({ isCut, question }: Performer): AttemptResult | undefined {
+  if (isCut) return { kind: 'unfinished' };
+  return question && { kind: 'asks', ask: question };
 }
 
 function unanswered(stepId: string): Error {

@@ -53,7 +53,9 @@ export class BodyEnds {
       const next = afterFailure(scope.deps, { runId: scope.runId, ...ending, step }, result);
       // A step of which nobody knows what it did does not fail: it finds out, or a person says.
       if (result.doubts && (next.kind === 'give_up' || !canFindOut(scope.deps, result.doubts))) {
-        return this.#askAbout(ended, () => askAbout(scope.deps, result.doubts?.[0]), result.error);
+        const { doubts } = result;
+        const open = doubts.find((doubt) => !canFindOut(scope.deps, [doubt])) ?? doubts[0];
+        return this.#askAbout(ended, () => askAbout(scope.deps, open), result.error);
       }
       if (next.kind === 'give_up') {
         const fact = drafts.failedByPolicy(ending, result.error);

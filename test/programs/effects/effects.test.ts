@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { intercept } from '../../support/intercept.ts';
+import type { Sabotage } from '../chaos/worker.ts';
+import { trial } from './trial.ts';
+
+/** A quiet core needs two hundredths of a second for each; the full size is asked for by SEEDS. */
+const SEEDS = 150;
+const FROM = 1;
+const PATIENCE_MS = 240_000;
+
+describe('programs whose bodies act outside', () => {
+  const { SEED: only, SEEDS: more } = process.env;
+  const count = only === undefined ? Number(more ?? SEEDS) : 1;
+  const from = only === undefined ? FROM : Number(only);
+
+  test(
+    `do nothing twice and leave nothing out, ${count} lineages of them`,
+    async () => {
+      const ends: string[] = [];
+      const met = new Set<string>();
+      let applied = 0;
+      for (let seed = from; seed < from + count; seed += 1) {
+        const outcome = await trial({ seed });
+        ends.push(...outcome.ends);
+        applied += outcome.applied;
+        for (const type of outcome.met) met.add(type);
+      }
+      if (only !== undefined) return;
+      expect(applied).toBeGreaterThan(3 * count);
+      expect(ends.filter((end) => end === 'completed').length).toBeGreaterThan(ends.length / 2);
+      expect(MEET.filter((type) => !met.has(type))).toEqual([]);
+    },
+    PATIENCE_MS * Math.max(1, count / 1_000),
+  );
+});
+
+/** Seeds that meet with nothing show nothing. */
+const MEET = [
+  'settled recorded',
+  'settled failed',
+  'settled in_doubt',
+  'settled blocked',
+  'settled reused',
+  'orphan_detected',
+  'replay_started',
+  'run_superseded',
+  'step_compensated',
+  'compensation_failed',
+  'run_cancelled',
+];
+
+/** What the first lineage says that notices it. */
+async function noticed(sabotage: Sabotage): Promise<string> {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    try {
+      await trial({ seed, sabotage });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+  return 'nothing';
+}
+
+describe('such a trial notices', () => {
+  test('rows that are not found again', async () => {
+    const blind: Sabotage = (deps) => ({
+      ...deps,
+      effects: intercept(deps.effects, ({ method }, proceed) =>
+        method === 'rowsOf' ? Promise.resolve([]) : proceed(),
+      ),
+    });
+    expect(await noticed(blind)).not.toBe('nothing');
+  });
+
+  test('answers that are kept of another action, and says how to see it again', async () => {
+    const sabotage: Sabotage = (deps) => ({
+      ...deps,
+      effects: intercept(deps.effects, ({ method, args }, proceed) => {
+        if (method !== 'change' || (args[2] as { status?: string }).status !== 'recorded') return proceed();
+        return deps.effects.change(
+          args[0] as string,
+          args[1] as never,
+          {
+            ...(args[2] as object),
+            resultText: '{"serial":1}',
+          } as never,
+        );
+      }),
+    });
+    expect(await noticed(sabotage)).toMatch(/SEED=\d+/);
+  });
+
+  test('a look that says "it did not take place" of what did', async () => {
+    const sabotage: Sabotage = (deps) => ({ ...deps, bindings: blindfolded(deps.bindings) });
+    expect(await noticed(sabotage)).toMatch(/was done twice under one key|was called \d+ times/);
+  });
+});
+
+function blindfolded(bindings: Parameters<Sabotage>[0]['bindings']) {
+  return Object.create(bindings, {
+    of: {
+      value: (capability: Parameters<typeof bindings.of>[0]) => {
+        const binding = bindings.of(capability);
+        return binding.lookup ? { ...binding, lookup: async () => ({ found: false }) } : binding;
+      },
+    },
+    byId: { value: (id: string) => bindings.byId(id) },
+    canFindOut: { value: (id: string) => bindings.canFindOut(id) },
+  }) as typeof bindings;
+}

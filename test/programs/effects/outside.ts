@@ -1,0 +1,79 @@
+/** How the bodies of a process reach the receiver: capabilities of every nature, and bindings that a process has of its own. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { z } from 'zod';
+import { Bindings } from '../../../functions/src/engine/define/bindings.ts';
+import {
+  type Binding,
+  type Capability,
+  defineBinding,
+  defineCapability,
+} from '../../../functions/src/engine/define/capability.ts';
+import { NATURES, type Welcome } from './plan.ts';
+import type { Receiver } from './receiver.ts';
+
+/** What is asked; `welcome` is how this receiver answers, so that it need not know the program. */
+export interface Asked {
+  readonly what: string;
+  readonly welcome: Welcome;
+}
+
+export interface Done {
+  readonly serial: number;
+}
+
+export const CAPABILITIES: readonly Capability<Asked, Done>[] = NATURES.map(({ withLookup: _, ...how }, i) =>
+  defineCapability<Asked, Done>({
+    id: `outside.act${i}`,
+    ...how,
+    request: z.object({
+      what: z.string(),
+      welcome: z.enum(['taken', 'refused_once', 'refused_twice', 'refused_for_good']),
+    }),
+    response: z.object({ serial: z.number() }),
+  }),
+);
+
+/** For which run a body is under way: what a receiver is told for its books only. */
+export const acting = new AsyncLocalStorage<{ readonly runId: string }>();
+
+/** @param arrivals the receiver as the process reaches it: calls may be lost, late, and never answered */
+export function bindingsTo(
+  receiver: Receiver,
+  arrivals: Pick<Receiver, 'arrive' | 'look'>,
+  isAlive: () => boolean,
+): Bindings {
+  return new Bindings(
+    CAPABILITIES.map((capability, i): Binding => {
+      const { idempotency, withLookup } = NATURES[i] as (typeof NATURES)[number];
+      return defineBinding(capability, {
+        id: `outside.bound${i}`,
+        async call({ what, welcome }, { idempotencyKey: key, signal }) {
+          const { runId = 'nobody' } = acting.getStore() ?? {};
+          const letter = { key, what, welcome, runId, isAlive, dedupes: idempotency === 'required' };
+          receiver.send(letter);
+          const arrival = arrivals.arrive(letter).catch((error) => {
+            receiver.drop(letter);
+            throw error;
+          });
+          // Every other binding gives up when it is told to; what it has sent is on its way all the same.
+          return i % 2 === 0 ? arrival : Promise.race([arrival, aborted(signal)]);
+        },
+        ...(withLookup
+          ? {
+              async lookup(_asked: Asked, { idempotencyKey }: { readonly idempotencyKey: string }) {
+                const { found, serial } = await arrivals.look(idempotencyKey);
+                return found ? { found, response: { serial } } : { found: false as const };
+              },
+            }
+          : {}),
+      });
+    }),
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
