@@ -5,7 +5,7 @@ import { mixed } from './mixed.ts';
 import { DAY, type Run, Shelf, TICK_MS, WIDE } from './shelf.ts';
 
 /** Small bounds, so that a tick also ends in the middle of a lineage. */
-const BOUNDS = { ...WIDE, documents: 30, owners: 3 };
+const BOUNDS = { ...WIDE, documents: 60, owners: 3 };
 
 const RUNS: readonly Run[] = [
   { runId: 'run_p', effects: 1, hasMemo: true },

@@ -18,11 +18,19 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
   for (const [status, kept] of Object.entries(options)) {
     const field = `retention.${status}`;
     if (!isEndStatus(status))
-      throw invalid(type, field, `a run does not end as '${status}', but as ${END_STATUSES.join(', ')}`);
+      throw invalid(
+        type,
+        field,
+        `${field}: a run does not end as '${status}', but as ${END_STATUSES.join(', ')}`,
+      );
     if (kept === undefined) continue;
     const ms = kept === 'forever' ? kept : parseDuration(inDays(kept), `${type}.${field}`);
     if (ms !== 'forever' && ms < MIN_RETENTION_MS)
-      throw invalid(type, field, 'runs are kept for a day at the least: requests are answered with them');
+      throw invalid(
+        type,
+        field,
+        `${field}: runs are kept for a day at the least, since requests are answered with them`,
+      );
     retention[status] = ms;
   }
   return retention;

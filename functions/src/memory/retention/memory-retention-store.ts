@@ -48,9 +48,15 @@ export class MemoryRetentionStore implements RetentionStore {
       if (snapshot.status !== bucket.status || snapshot.type !== bucket.type) continue;
       if (completedAt === undefined || completedAt > until) continue;
       const run = { runId, rootRunId, tenantId, completedAt };
-      if (after === undefined || byEnd(run, after) > 0) found.push(run);
+      if (after !== undefined && byEnd(run, after) <= 0) continue;
+      const last = found.at(-1);
+      if (found.length === limit && last && byEnd(run, last) > 0) continue;
+      // Only ever as many as are asked for: to sort all of them for each page takes longer than all else.
+      const at = found.findIndex((one) => byEnd(one, run) > 0);
+      found.splice(at < 0 ? found.length : at, 0, run);
+      if (found.length > limit) found.pop();
     }
-    return found.sort(byEnd).slice(0, limit);
+    return found;
   }
 
   async lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]> {

@@ -1,6 +1,6 @@
 /** What a tick may still do. Shared by all that it does at once. */
 import type { Clock } from '../../ports/clock.ts';
-import type { Bounds } from './deps.ts';
+import { type Bounds, CONCURRENCY } from './deps.ts';
 
 export class Budget {
   readonly #clock: Clock;
@@ -15,9 +15,18 @@ export class Budget {
     this.#runs = runs;
   }
 
-  /** Documents that may be deleted yet. */
-  get documents(): number {
-    return this.isOverdue ? 0 : Math.max(0, this.#documents);
+  /**
+   * Documents that may be deleted now, so many at the most: nobody else may delete them, until they are given back. Never
+   * more than a share, so that towards the end of a tick all that is under way goes on.
+   */
+  take(most: number): number {
+    const taken = this.isOverdue ? 0 : Math.max(0, Math.min(most, Math.ceil(this.#documents / CONCURRENCY)));
+    this.#documents -= taken;
+    return taken;
+  }
+
+  giveBack(documents: number): void {
+    this.#documents += documents;
   }
 
   get isSpent(): boolean {

@@ -79,10 +79,10 @@ async function remove(
   let documents = 0;
   const clear = async (piece: (limit: number) => Promise<Cleared>): Promise<boolean> => {
     for (;;) {
-      const limit = Math.min(DELETES_A_COMMIT, budget.documents);
+      const limit = budget.take(DELETES_A_COMMIT);
       if (limit === 0) return false;
       const { deleted, more } = await piece(limit);
-      budget.deleted(deleted);
+      budget.giveBack(limit - deleted);
       documents += deleted;
       if (!more) return true;
     }

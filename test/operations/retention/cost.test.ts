@@ -1,0 +1,97 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { GRACE_MS } from '../../../functions/src/core/retention/lineage.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import type { SweepDeps } from '../../../functions/src/operations/retention/deps.ts';
+import { sweepRetention } from '../../../functions/src/operations/retention/sweep.ts';
+import { NOTHING_SET } from '../../../functions/src/ports/runtime-config.ts';
+import { row } from '../../conformance/effect-store/rows.ts';
+import { firestoreHarness } from '../../conformance/support/harness.firestore.ts';
+import type { Stores } from '../../conformance/support/harness.ts';
+import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
+import { SILENT } from '../../support/world.ts';
+import { DAY, WIDE } from './shelf.ts';
+
+const harness = firestoreHarness();
+afterAll(() => harness.close());
+
+const COMPLETED: EventDraft = {
+  type: 'run_completed',
+  data: { result: { text: '{}' } },
+  initiator: 'system',
+};
+
+async function run(stores: Stores, runId: string, { rootRunId = runId, at = T0, isLive = false } = {}) {
+  const start = beginning(runId, { at, identity: { rootRunId } });
+  await stores.runs.start(start);
+  const drafts = [...claim(start.state, at + 60_000), succeeded('a'), succeeded('b')];
+  const { commit } = move(start.state, isLive ? drafts : [...drafts, COMPLETED], { at, snapshot: true });
+  const record = { ...row({ idempotencyKey: runId.padEnd(64, '0'), n: 1 }), runId, rootRunId };
+  await stores.runs.commit({ ...commit, effects: [{ kind: 'create', record }] });
+}
+
+function ticking(stores: Stores, bounds = WIDE) {
+  let now = T0 + 100 * DAY;
+  const deps: SweepDeps = {
+    retention: stores.retention,
+    retentionOf: () => 90 * DAY,
+    clock: { now: () => now, timer: () => () => {} },
+    runtime: { current: async () => NOTHING_SET },
+    log: SILENT,
+  };
+  return async () => {
+    harness.meter().reset();
+    const report = await sweepRetention(deps, bounds);
+    now += 2 * GRACE_MS;
+    const { reads, writes, deletes } = harness.meter().snapshot().total;
+    return { report, billed: { reads, writes, deletes } };
+  };
+}
+
+/** What a tick is billed that finds nothing: its own progress, the payloads, and the ways to end. */
+const IDLE_READS = 5;
+
+test('a run of the common size is looked at twice, written to once, and deleted with what lies under it', async () => {
+  const stores = await harness.make();
+  const tick = ticking(stores);
+  expect((await tick()).billed).toEqual({ reads: IDLE_READS, writes: 0, deletes: 0 });
+  for (let n = 0; n < 10; n += 1) await run(stores, `run_${n}`, { at: T0 + n });
+
+  const marking = await tick();
+  expect(marking.report).toMatchObject({ marked: 10, failed: 0 });
+  // Found, and its lineage read; once: the bucket and what follows it.
+  expect(marking.billed).toEqual({ reads: 10 * 2 + IDLE_READS + 1, writes: 10, deletes: 0 });
+
+  const deleting = await tick();
+  expect(deleting.report).toMatchObject({ deleted: 10, failed: 0 });
+  // 6 events, 4 checkpoints, 2 steps and a row of the ledger under each; two lists that are empty.
+  const found = 6 + 4 + 2 + 1 + 2;
+  expect(deleting.billed.deletes).toBe(10 * (6 + 4 + 2 + 1 + 1));
+  expect(deleting.billed.reads).toBeLessThanOrEqual(10 * (2 + found) + IDLE_READS + 1);
+  // What is being deleted is noted before, and that it is gone after.
+  expect(deleting.billed.writes).toBeLessThanOrEqual(3);
+
+  const { docs } = await harness.db().collection('gwi_runs').get();
+  expect(docs).toEqual([]);
+  for (const group of ['events', 'checkpoints', 'steps', 'gwi_effects'])
+    expect([group, (await harness.db().collectionGroup(group).get()).size]).toEqual([group, 0]);
+});
+
+test('of 60 runs in Firestore exactly those go that are due, in ticks that are cut off', async () => {
+  const stores = await harness.make();
+  const kept: string[] = [];
+  for (let n = 0; n < 60; n += 1) {
+    const runId = `run_${String(n).padStart(2, '0')}`;
+    const isLate = n % 5 === 0;
+    const rootRunId = n % 4 === 3 ? `run_${String(n - 1).padStart(2, '0')}` : runId;
+    await run(stores, runId, { rootRunId, at: isLate ? T0 + 50 * DAY : T0, isLive: n % 12 === 7 });
+    const lineage = [n, n % 4 === 3 ? n - 1 : n % 4 === 2 ? n + 1 : n];
+    if (lineage.some((one) => one % 5 === 0 || one % 12 === 7)) kept.push(runId);
+  }
+  const tick = ticking(stores, { ...WIDE, documents: 150 });
+  for (let ticks = 0; ticks < 12; ticks += 1)
+    expect((await tick()).billed.deletes).toBeLessThanOrEqual(150 + 8 * 2);
+  expect((await tick()).report).toMatchObject({ deleted: 0, marked: 0, failed: 0 });
+  const { docs } = await harness.db().collection('gwi_runs').get();
+  expect(docs.map(({ id }) => id)).toEqual(kept);
+  expect((await harness.db().collectionGroup('gwi_effects').get()).size).toBe(kept.length);
+});
