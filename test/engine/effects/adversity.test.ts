@@ -138,6 +138,67 @@ describe('what the run before left in doubt', () => {
   });
 });
 
+describe('a replay that is to act anew', () => {
+  test('does not do so beside what it sent again to clear up what the run before left in doubt', async () => {
+    const outside = new Outside({ idempotency: 'required', replayPolicy: 'reexecute' });
+    const workflow = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        sent: step(
+          'send',
+          { uses: [outside.capability], retry: { initialMs: 1 } },
+          async ({ perform, attempt }) => {
+            const sent = await perform(outside.capability, { text: 'hello' });
+            if (attempt === 1) throw new Error('after the act');
+            return sent;
+          },
+        ),
+      }),
+    });
+    const world = new World({ workflows: [workflow], bindings: [outside.binding] });
+    outside.onCall = () => NEVER;
+    const source = await world.start('post');
+    takeTasks(world);
+    void drive(world.deps, { runId: source });
+    await settle();
+    await cancelRun(world.deps, { runId: source, tenantId: 't1', actor: 'c.ann', stopKind: 'user' });
+    await world.run();
+    outside.onCall = () => {};
+    const { status } = await driven(world, 'replay', source);
+    expect(status).toBe('completed');
+    expect(outside.applied).toHaveLength(1);
+  });
+
+  test('asks first, also where its body does not wait for the answer', async () => {
+    const { outside, world } = installation(
+      (perform, capability) => {
+        perform(capability, { text: 'hello' }).catch(() => {});
+        return 'done';
+      },
+      { replayPolicy: 'require_human' },
+    );
+    const source = await world.start('post');
+    await world.run();
+    const id = await succeed(world, 'replay', source, { from: { step: 'send' } });
+    await world.run();
+    const { status, waits } = world.stateOf(id);
+    expect(status).toBe('awaiting_approval');
+    const effectId = waits[0]?.effectId ?? '';
+    await resolveEffect(world.deps, {
+      runId: id,
+      tenantId: 't1',
+      effectId,
+      outcome: 're-execute',
+      actor: 'c.ann',
+    });
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.applied).toHaveLength(2);
+  });
+});
+
 describe('E1: who is acknowledged after another has taken the run over calls nothing', () => {
   test.each(['late', 'lost'] as const)('the acknowledgement came %s', async (how) => {
     const { outside, world } = installation(hello, { withLookup: true });
