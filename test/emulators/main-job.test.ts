@@ -45,7 +45,7 @@ function running(pids: readonly number[]): number[] {
   isInstalled() ? 'under firebase-tools' : `under firebase-tools: ${ABSENT}`,
   () => {
     /** Where the functions' folder is put together; the test sees that nothing is left in it. */
-    const temporary = mkdtempSync(join(tmpdir(), 'cairn-emulators-test-'));
+    let temporary = '';
     let cloud: CloudProcess | undefined;
     let log = '';
     const ready = () => {
@@ -54,6 +54,7 @@ function running(pids: readonly number[]): number[] {
     };
 
     beforeAll(async () => {
+      temporary = mkdtempSync(join(tmpdir(), 'cairn-emulators-test-'));
       cloud = await startCloudProcess({ data: 'memory', emulators: true, env: { TMPDIR: temporary } });
       cloud.process.stderr?.on('data', (chunk) => {
         log += chunk;
