@@ -174,7 +174,7 @@ describe('a replay that is to act anew', () => {
   test('asks first, also where its body does not wait for the answer', async () => {
     const { outside, world } = installation(
       (perform, capability) => {
-        perform(capability, { text: 'hello' }).catch(() => {});
+        for (const key of ['a', 'b']) perform(capability, { text: 'hello' }, { key }).catch(() => {});
         return 'done';
       },
       { replayPolicy: 'require_human' },
@@ -183,19 +183,21 @@ describe('a replay that is to act anew', () => {
     await world.run();
     const id = await succeed(world, 'replay', source, { from: { step: 'send' } });
     await world.run();
-    const { status, waits } = world.stateOf(id);
-    expect(status).toBe('awaiting_approval');
-    const effectId = waits[0]?.effectId ?? '';
-    await resolveEffect(world.deps, {
-      runId: id,
-      tenantId: 't1',
-      effectId,
-      outcome: 're-execute',
-      actor: 'c.ann',
-    });
-    await world.run();
+    for (const _ of ['a', 'b']) {
+      const { status, waits } = world.stateOf(id);
+      expect(status).toBe('awaiting_approval');
+      const effectId = waits[0]?.effectId ?? '';
+      await resolveEffect(world.deps, {
+        runId: id,
+        tenantId: 't1',
+        effectId,
+        outcome: 're-execute',
+        actor: 'c.ann',
+      });
+      await world.run();
+    }
     expect(world.stateOf(id).status).toBe('completed');
-    expect(outside.applied).toHaveLength(2);
+    expect(outside.applied).toHaveLength(4);
   });
 });
 

@@ -169,7 +169,7 @@ export class Bodies {
 
   /** An attempt has not ended while a call of it may still act, and not well if nobody knows what one did (E2). */
   async #withDoubts(
-    { unit, calls }: Running,
+    { unit, abort, calls }: Running,
     performer: Performer,
     returned: AttemptResult,
   ): Promise<AttemptResult> {
@@ -183,7 +183,8 @@ export class Bodies {
     await Promise.race([performer.quiet(), patience.promise]);
     for (const cancel of cancels) cancel();
     const { isQuiet } = performer;
-    const ended = returned.kind === 'succeeded' ? (whatItLeft(performer) ?? returned) : returned;
+    const left = returned.kind === 'succeeded' ? whatItLeft(performer, abort.signal) : undefined;
+    const ended = left ?? returned;
     if (ended.kind === 'unfinished') {
       // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
       const settled = performer.takePending();
@@ -267,9 +268,14 @@ export class Bodies {
 }
 
 /** Of a body that returned: it did not wait for what it asked for, or caught what it was told. */
-function whatItLeft({ isCut, question }: Performer): AttemptResult | undefined {
-  if (isCut) return { kind: 'unfinished' };
-  return question && { kind: 'asks', ask: question };
+function whatItLeft(
+  { isCut, question }: Performer,
+  { aborted, reason }: AbortSignal,
+): AttemptResult | undefined {
+  const wasStopped = aborted && !(reason instanceof StepAborted && reason.why === 'asked');
+  // The question stopped all else that the body had begun.
+  if (question && !wasStopped) return { kind: 'asks', ask: question };
+  return question || isCut ? { kind: 'unfinished' } : undefined;
 }
 
 function unanswered(stepId: string): Error {
