@@ -37,7 +37,18 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   workflows: { layers: ['core', 'engine', 'capabilities'], packages: ['zod'] },
   testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
-    layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'capabilities', 'workflows'],
+    layers: [
+      ...INNER,
+      'recovery',
+      'store',
+      'queue',
+      'bus',
+      'http',
+      'triggers',
+      'api',
+      'capabilities',
+      'workflows',
+    ],
     packages: [
       'node:crypto',
       'node:fs',
