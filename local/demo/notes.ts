@@ -32,12 +32,13 @@ export function underWay(notes: readonly Note[], pid: number): string[] {
 export async function waitFor<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
+  limitMs: number = LIMIT_MS,
 ): Promise<T> {
-  const deadline = performance.now() + LIMIT_MS;
+  const deadline = performance.now() + limitMs;
   while (performance.now() < deadline) {
     const found = await look();
     if (found !== undefined) return found;
     await delay(LOOK_EVERY_MS);
   }
-  throw new Error(`waited ${LIMIT_MS} ms in vain: ${what}`);
+  throw new Error(`waited ${limitMs} ms in vain: ${what}`);
 }

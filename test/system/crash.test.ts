@@ -9,6 +9,9 @@ import { ended, eventually, STORAGES, startRun, startTestCloud } from './support
 
 const root = join(import.meta.dirname, '../..');
 
+/** A scan that was caught in the stopped worker keeps the next one away until its time, a minute, is over. */
+const HELD_SCAN_MS = 100_000;
+
 function notesIn(file: string): { what: string; pid: number }[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
@@ -50,11 +53,15 @@ describe.each(STORAGES)('a worker that dies, state in %s', (storage) => {
       const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
       process.kill(zombie, 'SIGSTOP');
       // Nothing but time tells the queue that the stopped one will not answer; the scan sees the stale lease.
-      const before = await eventually('the run to complete', async () => {
-        // Read from the store: requests to the workers would crowd the one that still lives.
-        const { events } = await inspectJournal(ready, runId);
-        return events.at(-1)?.type === 'run_completed' ? events : undefined;
-      });
+      const before = await eventually(
+        'the run to complete',
+        async () => {
+          // Read from the store: requests to the workers would crowd the one that still lives.
+          const { events } = await inspectJournal(ready, runId);
+          return events.at(-1)?.type === 'run_completed' ? events : undefined;
+        },
+        HELD_SCAN_MS,
+      );
       process.kill(zombie, 'SIGCONT');
       await eventually('the zombie to end its step', () =>
         notesIn(notes).some(({ what, pid }) => what === 'end' && pid === zombie) ? true : undefined,
@@ -66,7 +73,7 @@ describe.each(STORAGES)('a worker that dies, state in %s', (storage) => {
     } finally {
       await cloud.stop();
     }
-  });
+  }, 150_000);
 });
 
 test('npm run demo ends well and says so in its last line', async () => {
