@@ -114,7 +114,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     // Nobody can be asked any more: a compensation that would have to be is one that failed.
     if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';
     // A call that ignores its signal may never answer: what became of it is in doubt then.
-    await quietWithin(deps, performer);
+    await performer.quietWithin(2 * deps.settings.graceMs);
     abort.abort(new StepAborted('timeout'));
     if (performer.isCut && result.kind === 'succeeded') return 'stopped';
     const [open] = await performer.doubts();
@@ -150,13 +150,6 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
     if (stop.aborted) return 'stopped';
   }
-}
-
-async function quietWithin({ clock, settings }: EngineDeps, performer: Performer): Promise<void> {
-  const patience = Promise.withResolvers<void>();
-  const cancel = clock.timer(2 * settings.graceMs, () => patience.resolve());
-  await Promise.race([performer.quiet(), patience.promise]);
-  cancel();
 }
 
 async function giveUp(

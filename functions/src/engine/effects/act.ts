@@ -27,6 +27,7 @@ import {
   attemptedRow,
   blockedRow,
   failedChange,
+  type NewRow,
   type Request,
   recordedChange,
   resultTextOf,
@@ -192,7 +193,7 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
 
 /** E3: the row that answers is pointed at, once per execution. */
 async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
-  const { asker, deps, request } = wish;
+  const { asker, deps } = wish;
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
     row.status === 'reused' && row.runId === asker.state.id && row.originEffectId === origin.effectId;
@@ -200,9 +201,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
     if (!mayAct(state, wish)) return [];
-    const now = deps.clock.now();
-    const row = { key: place.key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
-    const record = reusedRow({ ...asker, state }, row, origin);
+    const record = reusedRow({ ...asker, state }, newRow(wish, place.key, n), origin);
     const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
@@ -211,13 +210,12 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
 
 /** E4. */
 async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
-  const { asker, deps, request } = wish;
+  const { asker, request } = wish;
   const { capability, execution } = asker;
   const error = `'${capability.id}' was done with another request, as ${origin.effectId} records`;
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
-    const now = deps.clock.now();
-    const row = { key: place.key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
+    const row = newRow(wish, place.key, n);
     const record = blockedRow({ ...asker, state }, row, { by: 'mismatch', error, origin });
     const said = settled(wish, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
@@ -230,14 +228,12 @@ async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<A
 
 /** E6: the row that asks is made by the commit that opens the question. */
 function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
-  const { asker, deps, request } = wish;
+  const { asker, deps } = wish;
   const { asked } = place;
   if (asked && asked.record.resolution === undefined) return asking(asked, 'policy', deps.clock.now());
-  const now = deps.clock.now();
   const error = `'${asker.capability.id}' was done before: a person says whether it is done once more`;
   const { key, n } = place.own;
-  const row = { key, n, request, call: wish.call, bindingCallId: deps.random.token(), now };
-  const record = blockedRow(asker, row, { by: 'policy', error, origin });
+  const record = blockedRow(asker, newRow(wish, key, n), { by: 'policy', error, origin });
   const { effectId, capabilityId } = record;
   return {
     kind: 'ask',
@@ -277,7 +273,8 @@ async function resolveDoubt(
   }
 }
 
-function abortOf(signal: AbortSignal): Promise<void> {
+/** Resolves when the signal aborts. */
+export function abortOf(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -326,6 +323,11 @@ function asking({ record, version }: StoredEffect, why: Ask['why'], now: number)
   const change = { status: 'blocked' as const, blockedBy: why, updatedAt: now };
   const write: EffectWrite = { kind: 'change', effectId, seen: version, change };
   return { kind: 'ask', ask: { effectId, capabilityId, why, write, row: record } };
+}
+
+/** A row by which nothing is called. */
+function newRow({ deps, request, call }: Wish, key: string, n: number): NewRow {
+  return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };
 }
 
 function nextRow({ rows }: Place): number {

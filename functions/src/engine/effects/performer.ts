@@ -14,7 +14,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
-import { type ActEnd, type AliveCalls, type Ask, act } from './act.ts';
+import { type ActEnd, type AliveCalls, type Ask, abortOf, act } from './act.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
 
 export interface PerformerParams {
@@ -101,8 +101,15 @@ export class Performer {
     return this.#pending.splice(0);
   }
 
-  /** Resolves once no call is under way any more. */
-  async quiet(): Promise<void> {
+  /** Resolves once no call is under way any more, or after so many ms: one that ignores its signal may never answer. */
+  async quietWithin(ms: number): Promise<void> {
+    const patience = Promise.withResolvers<void>();
+    const cancel = this.#params.deps.clock.timer(ms, () => patience.resolve());
+    await Promise.race([this.#quiet(), patience.promise]);
+    cancel();
+  }
+
+  async #quiet(): Promise<void> {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
   }
 
@@ -299,9 +306,7 @@ function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown):
 }
 
 /** Whoever lost the run, or whom nobody wants any more, is told to stop before long. */
-function aborted(body: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (body.aborted) return reject(body.reason);
-    body.addEventListener('abort', () => reject(body.reason), { once: true });
-  });
+async function aborted(body: AbortSignal): Promise<never> {
+  await abortOf(body);
+  throw body.reason;
 }

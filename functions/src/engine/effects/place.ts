@@ -44,8 +44,10 @@ export async function placeOf(wish: Wish): Promise<Place> {
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
   const { id, resumedFrom } = asker.state;
   const goesOnIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
+  let rowsOfBase: readonly StoredEffect[] | undefined;
   for (const key of [...older.map(({ runId }) => keyIn(wish, runId)), base]) {
     const rows = await read(wish, key);
+    if (key === base) rowsOfBase = rows;
     if (!hasActed(rows)) continue;
     const verdict = lineageVerdict(records(rows), asked, { ...scope, goesOnIn }, question?.record);
     if (verdict.kind === 'own') break;
@@ -53,12 +55,8 @@ export async function placeOf(wish: Wish): Promise<Place> {
   }
   // What nobody in the lineage has done is done for the whole of it, unless each of its runs is to act by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
-  if (shared && !(await actedIn(wish, base))) return plain(base, [], asked);
+  if (shared && !hasActed(rowsOfBase ?? (await read(wish, base)))) return plain(base, [], asked);
   return plain(own, ownRows, asked);
-}
-
-async function actedIn(wish: Wish, key: string): Promise<boolean> {
-  return hasActed(await read(wish, key));
 }
 
 function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place {

@@ -175,13 +175,9 @@ export class Bodies {
   ): Promise<AttemptResult> {
     if (unit.step.uses.length === 0) return returned;
     const { clock, settings } = this.#params.deps;
-    const patience = Promise.withResolvers<void>();
-    const cancels = [
-      clock.timer(settings.graceMs, () => calls.abort(new StepAborted('timeout'))),
-      clock.timer(2 * settings.graceMs, () => patience.resolve()),
-    ];
-    await Promise.race([performer.quiet(), patience.promise]);
-    for (const cancel of cancels) cancel();
+    const cancel = clock.timer(settings.graceMs, () => calls.abort(new StepAborted('timeout')));
+    await performer.quietWithin(2 * settings.graceMs);
+    cancel();
     const { isQuiet } = performer;
     const left = returned.kind === 'succeeded' ? whatItLeft(performer, abort.signal) : undefined;
     const ended = left ?? returned;
