@@ -5,25 +5,20 @@ import type { Context } from '../context.ts';
 import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
+import { limitOption, tellMore, USUAL_LISTED } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 /** The idempotency key and the number of the row. */
 const WHOLE_ID = /^[0-9a-f]{64}\.\d{4}$/;
 const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
 const MOST_LISTED = 5_000;
-const USUAL_LISTED = 100;
 
 export const listEffects = command({
   name: 'effects list',
   summary: 'List what a run did outside, in its order',
   args: { run: RUN },
   options: {
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `how many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [
     ['effects list last', 'the newest run'],
@@ -34,9 +29,8 @@ export const listEffects = command({
     const params = { id: await runIdOf(context, args.run) };
     const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
     out.answer(found, (shape) => effectTable(found.items, world.now(), shape));
-    if (out.json) return;
-    if (found.items.length === 0) notes.print('It did nothing outside.\n');
-    if (found.more) notes.print(notes.style.dim('There are more: say --limit N\n'));
+    if (found.items.length === 0 && !out.json) notes.print('It did nothing outside.\n');
+    tellMore(context, found.more);
   },
 });
 

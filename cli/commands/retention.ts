@@ -4,10 +4,10 @@ import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { expiredTable, fateText } from '../views/retention.ts';
+import { limitOption, tellMore, USUAL_LISTED } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const MOST_LISTED = 5_000;
-const USUAL_LISTED = 100;
 
 export const gc = command({
   name: 'gc',
@@ -16,20 +16,14 @@ export const gc = command({
   args: {},
   options: {
     'dry-run': { type: 'flag', help: 'said for clarity: it never does more' },
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `how many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [['gc --dry-run', 'before a legal hold is lifted, or a retention time is shortened']],
   async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
     const found = await api.list('/v1/retention', { limit });
     out.answer(found, (shape) => expiredTable(found.items, world.now(), shape));
-    if (out.json) return;
-    if (found.items.length === 0) notes.print('No run has been kept long enough.\n');
-    if (found.more) notes.print(notes.style.dim('There are more: say --limit N\n'));
+    if (found.items.length === 0 && !out.json) notes.print('No run has been kept long enough.\n');
+    tellMore({ out, notes }, found.more);
   },
 });
 

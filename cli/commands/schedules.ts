@@ -3,6 +3,7 @@ import type { Answer } from '../api/routes.ts';
 import { command } from '../arguments/command.ts';
 import { jsonValue, timeValue } from '../arguments/values.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
+import { limitOption, tellMore } from './listed.ts';
 
 const SCHEDULE = { help: 'id of the schedule, see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;
@@ -27,18 +28,13 @@ export const listSchedules = command({
   summary: 'List schedules, newest first',
   args: {},
   options: {
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `how many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED, usual: USUAL_LISTED }),
   },
   examples: [['schedules list', 'with the next time of each and how the last one went']],
   async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
     const { items, more } = await api.list('/v1/schedules', { limit });
     out.answer({ items, more }, (shape) => scheduleTable(items, world.now(), shape));
-    if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+    tellMore({ out, notes }, more);
   },
 });
 

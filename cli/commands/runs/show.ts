@@ -6,6 +6,7 @@ import type { Shape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
 import { runHead, section, stepTable, waitList } from '../../views/run-page.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
+import { limitOption, tellMore, USUAL_LISTED } from '../listed.ts';
 import { RUN, runIdOf } from './named.ts';
 
 /** Of a page for people. A run can have far more; `runs events` and `--events` show them. */
@@ -15,7 +16,6 @@ const MOST_EVENTS = 10_000;
 const STEPS = 100;
 const EFFECTS = 100;
 const MOST_LISTED = 10_000;
-const USUAL_LISTED = 100;
 
 export const showRun = command({
   name: 'runs show',
@@ -71,12 +71,7 @@ export const listEvents = command({
   summary: 'Print the journal of a run, oldest first',
   args: { run: RUN },
   options: {
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `the newest so many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED, what: 'the newest so many' }),
   },
   examples: [['runs events last --limit 1000 --json', 'every event as it is stored']],
   async run(context, { args, options }) {
@@ -92,23 +87,18 @@ export const listSteps = command({
   summary: 'List the steps of a run',
   args: { run: RUN },
   options: {
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `how many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [['runs steps last --json', 'for a script']],
   async run(context, { args, options }) {
-    const { api, out, notes } = context;
+    const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const { items, more } = await api.list('/v1/runs/{id}/steps', {
       params,
       limit: options.limit ?? USUAL_LISTED,
     });
     out.answer(items, (shape) => stepTable(items, shape));
-    if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+    tellMore(context, more);
   },
 });
 
@@ -117,12 +107,7 @@ export const listCheckpoints = command({
   summary: 'Print the checkpoints of a run with their outputs as JSON, oldest first',
   args: { run: RUN },
   options: {
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MOST_LISTED],
-      help: `how many (default ${USUAL_LISTED})`,
-    },
+    limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [['runs checkpoints last', 'what was written down, and where']],
   async run(context, { args, options }) {

@@ -1,0 +1,21 @@
+/** What the commands that list things have in common: how many, and that there are more. */
+import type { Context } from '../context.ts';
+
+/** Unless `--limit` says otherwise. */
+export const USUAL_LISTED = 100;
+
+interface Limit {
+  readonly most: number;
+  readonly usual?: number;
+  readonly what?: string;
+}
+
+/** The option `--limit`. */
+export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: Limit) {
+  return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
+}
+
+/** Says on the side that the list was cut; a program sees that by itself. */
+export function tellMore({ out, notes }: Pick<Context, 'out' | 'notes'>, more: boolean): void {
+  if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+}
