@@ -6,10 +6,9 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { plainAnswer, withoutHopHeaders } from '../host/forward.ts';
 import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';
 import { splitPath } from '../host/request-shape.ts';
+import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
 import type { Discovered } from './discovery.ts';
 
-/** Longer than the front's agent keeps a connection idle, so that this end is never the one to close it. */
-const KEEP_ALIVE_MS = 75_000;
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { drainable } from '../http/drain.ts';
+import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
 import { answerUnreadable } from '../http/unreadable.ts';
 import type { Rewrite } from './rewrites.ts';
 
@@ -24,8 +25,6 @@ export interface Gateway {
   stop(graceMs: number): Promise<void>;
 }
 
-const KEEP_ALIVE_MS = 75_000;
-
 /** @throws the listen error, `EADDRINUSE` if the port is taken. */
 export async function startGateway({ port, rewrites, serve, welcome }: GatewayOptions): Promise<Gateway> {
   const server = createServer((request, response) => {
@@ -40,7 +39,6 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
     } else answer(response, 404, `nothing is served at ${path}`);
   });
   answerUnreadable(server);
-  // Longer than clients keep a connection they do not use: one that is closed under a request is a failure to them.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // How long an answer may take is the function's timeout, enforced behind this port.
   server.requestTimeout = 0;

@@ -4,11 +4,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler } from 'express';
+import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
 import type { Handler } from './function-spec.ts';
 import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 
-/** Longer than the front's agent keeps a connection idle, so that the worker is never the one to close it. */
-const KEEP_ALIVE_MS = 75_000;
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
