@@ -15,7 +15,8 @@ import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
-import { welcomePage } from './gateway/welcome.ts';
+import { readSite } from './gateway/site.ts';
+import { commandsToTry, welcomePage } from './gateway/welcome.ts';
 import { startFunctionsHost } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
@@ -181,12 +182,15 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   firestore.local?.meter.reset();
 
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
+  const firebaseJson = options.firebaseJson ?? join(ROOT, 'firebase.json');
+  const welcome = () => ({ gateway: gateway.url, github: github.url, apiKey, githubSecret: secrets.github });
   const gateway = await startGateway({
     port: options.port ?? 0,
-    rewrites: rewritesOf(options.firebaseJson ?? join(ROOT, 'firebase.json'), log),
+    rewrites: rewritesOf(firebaseJson, log),
+    site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
     serve: host.serve,
-    welcome: () =>
-      welcomePage({ gateway: gateway.url, github: github.url, apiKey, githubSecret: secrets.github }),
+    consoleJson: () => JSON.stringify({ local: true, apiKey, firstSteps: commandsToTry(welcome()) }),
+    welcome: () => welcomePage(welcome()),
   });
   stack.defer(() => gateway.stop(0));
   if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));

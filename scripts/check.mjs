@@ -21,6 +21,7 @@ const checks = [
     'types of the functions as they are deployed',
     [module('typescript/bin/tsc'), '-p', join(root, 'functions'), '--noEmit'],
   ],
+  ['types of the console', [module('typescript/bin/tsc'), '-p', join(root, 'console')]],
   ['architecture', [...jest, 'test/architecture.test.ts']],
 ];
 

@@ -11,22 +11,30 @@ const pinnedNode = join(root, 'node_modules/node/bin/node');
 const quiet = ['--disable-warning=ExperimentalWarning'];
 const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
 
+const buildConsole = [join(root, 'scripts/build-console.mjs')];
+
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
-  start: [[...quiet, join(root, 'local/main.ts')]],
+  start: [buildConsole, [...quiet, join(root, 'local/main.ts')]],
   emulators: [
+    buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],
     [...quiet, join(root, 'local/main.ts'), '--emulators'],
   ],
   demo: [[...quiet, join(root, 'local/demo/main.ts')]],
-  test: [jest],
+  test: [buildConsole, jest],
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   cairn: [[...quiet, join(root, 'cli/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
-  types: [[join(root, 'node_modules/typescript/bin/tsc'), '-p', root]],
+  types: [
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', root],
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'console')],
+  ],
+  'console:build': [buildConsole],
+  'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'console')]],
 };
 
 const [name, ...args] = process.argv.slice(2);

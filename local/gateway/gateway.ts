@@ -1,6 +1,7 @@
 /**
  * The one public port of the local cloud, in Firebase Hosting's place: sends a path to the function its rewrite
- * names, bytes untouched. Owns the welcome page at `/`; everything else no rewrite names is 404.
+ * names, bytes untouched, and serves the site's files (site.ts). Owns what only this machine's own browser is told: the key
+ * in `/console.json`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import { drainable } from '../http/drain.ts';
 import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
 import { answerUnreadable } from '../http/unreadable.ts';
 import type { Rewrite } from './rewrites.ts';
+import type { Site } from './site.ts';
 
 export interface GatewayOptions {
   /** 0: a free port. */
@@ -15,7 +17,11 @@ export interface GatewayOptions {
   readonly rewrites: readonly Rewrite[];
   /** Answers the request by a function. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
-  /** The page at `/`, as HTML, if no rewrite claims it. */
+  /** Undefined: there are no files to serve. */
+  readonly site?: Site | undefined;
+  /** What the console learns here and nowhere else, as JSON: it opens without asking for a key. */
+  consoleJson(): string;
+  /** The page at `/`, as HTML, if there is no site. */
   welcome(): string;
 }
 
@@ -26,7 +32,14 @@ export interface Gateway {
 }
 
 /** @throws the listen error, `EADDRINUSE` if the port is taken. */
-export async function startGateway({ port, rewrites, serve, welcome }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({
+  port,
+  rewrites,
+  site,
+  serve,
+  consoleJson,
+  welcome,
+}: GatewayOptions): Promise<Gateway> {
   const server = createServer((request, response) => {
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
@@ -34,6 +47,11 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
     else if (rewrite) {
       request.headers['x-forwarded-host'] ??= request.headers.host;
       serve(rewrite.functionName, request, response);
+    } else if (path === '/console.json') {
+      if (!isOwnPage(request)) answer(response, 403, 'this is for pages of this address only');
+      else response.writeHead(200, JSON_HEADERS).end(consoleJson());
+    } else if (site?.serve(path, request, response)) {
+      return;
     } else if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
     } else answer(response, 404, `nothing is served at ${path}`);
@@ -47,6 +65,20 @@ export async function startGateway({ port, rewrites, serve, welcome }: GatewayOp
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: drainable(server),
   };
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
+
+/**
+ * The key in it opens everything, so no other page of the browser may read it: neither across origins, which the browser
+ * tells, nor under a name that somebody made to resolve to this machine.
+ */
+function isOwnPage({ headers }: IncomingMessage): boolean {
+  const from = headers['sec-fetch-site'];
+  return (
+    LOOPBACK.test(headers.host ?? '') && (from === undefined || from === 'same-origin' || from === 'none')
+  );
 }
 
 function listen(server: Server, port: number): Promise<void> {

@@ -7,7 +7,12 @@ export interface Rewrite {
   readonly functionName: string;
 }
 
-interface HostingConfig {
+export interface HostingConfig {
+  readonly public?: string;
+  readonly headers?: readonly {
+    readonly source: string;
+    readonly headers: readonly { readonly key: string; readonly value: string }[];
+  }[];
   readonly rewrites?: readonly {
     readonly source?: string;
     readonly glob?: string;
@@ -17,13 +22,17 @@ interface HostingConfig {
   }[];
 }
 
-/** The rewrites to functions, in their order: the first that matches decides. */
-export function readRewrites(firebaseJson: string): Rewrite[] {
+/** What `firebase.json` says of its sites. */
+export function sitesOf(firebaseJson: string): HostingConfig[] {
   const config = JSON.parse(readFileSync(firebaseJson, 'utf8')) as {
     hosting?: HostingConfig | HostingConfig[];
   };
-  const sites = [config.hosting ?? {}].flat();
-  return sites
+  return [config.hosting ?? {}].flat();
+}
+
+/** The rewrites to functions, in their order: the first that matches decides. */
+export function readRewrites(firebaseJson: string): Rewrite[] {
+  return sitesOf(firebaseJson)
     .flatMap((site) => site.rewrites ?? [])
     .flatMap((rewrite) => {
       const target = rewrite.function;

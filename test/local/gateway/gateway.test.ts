@@ -64,6 +64,7 @@ describe('the port', () => {
         served.push(`${name} ${request.url} ${request.headers['x-forwarded-host']}`);
         response.end('served');
       },
+      consoleJson: () => '{"local":true}',
       welcome: () => 'welcome',
     });
   });

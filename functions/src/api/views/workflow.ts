@@ -57,14 +57,18 @@ interface Outline {
 }
 
 /** Steps in the order in which they could run; `needs` holds ids. */
+export function nodesOf({ graph, steps }: Pick<Workflow, 'graph' | 'steps'>): Outline['steps'][number][] {
+  return graph.order.map((id) => ({
+    id,
+    kind: steps.get(id)?.kind ?? '',
+    needs: [...graph.node(id).needs],
+  }));
+}
+
 function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
   return {
     planVersion,
-    steps: graph.order.map((id) => ({
-      id,
-      kind: steps.get(id)?.kind ?? '',
-      needs: [...graph.node(id).needs],
-    })),
+    steps: nodesOf({ graph, steps }),
     on: {
       github: on.github.map(({ event, actions }) => ({
         event,

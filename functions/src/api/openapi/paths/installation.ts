@@ -31,6 +31,14 @@ export const INSTALLATION_PATHS = {
       refusals: ['INVALID_INPUT'],
     },
   },
+  '/v1/me': {
+    GET: {
+      id: 'readMe',
+      summary: 'Who the caller is, and what they may do',
+      role: 'viewer',
+      answers: { 200: { what: 'The caller', schema: 'Me' } },
+    },
+  },
   '/v1/metrics': {
     GET: {
       id: 'readMetrics',

@@ -34,6 +34,37 @@ export const Step = z.object({
 });
 export const StepPage = pageOf(Step);
 
+const At = { seq: Seq, revision: z.int().min(1) };
+const StepState = z.discriminatedUnion('phase', [
+  z.object({ phase: z.literal('running'), ...At, attempt: Count, startedAt: Time }),
+  z.object({ phase: z.literal('retrying'), ...At, attempt: Count, startedAt: Time, retryAt: Time }),
+  z.object({ phase: z.enum(['waiting', 'again']), ...At }),
+  z.object({
+    phase: z.literal('done'),
+    ...At,
+    outcome: z.enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed']),
+  }),
+]);
+export const RunGraph = z.object({
+  runId: z.string(),
+  type: z.string(),
+  planVersion: z.int().min(1),
+  status: z.string(),
+  head: Seq.describe('The newest event that is in it.'),
+  nodes: z
+    .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
+    .optional()
+    .describe('The plan, in an order in which it could run; if that version is deployed.'),
+  steps: z
+    .array(
+      z.intersection(
+        z.object({ key: z.string().describe('The id of the step, or `id[itemKey]`.') }),
+        StepState,
+      ),
+    )
+    .describe('Where each step and item stands that has begun.'),
+});
+
 export const Checkpoint = z.object({
   seq: Seq,
   boundary: z.enum(['run_created', 'run_started', 'step_completed', 'suspended', 'run_finished']),

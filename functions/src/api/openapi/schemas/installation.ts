@@ -10,6 +10,12 @@ export const Health = z.object({
   store: z.enum(['ok', 'unreachable']),
 });
 
+export const Me = z.object({
+  principal: z.string().describe('As it stands in journals: `c.` and a client, or `u.` and a user.'),
+  tenantId: z.string(),
+  role: z.enum(ROLES).describe('Each may do what those before it may.'),
+});
+
 const Version = z.object({
   planVersion: z.int().min(1),
   deployed: z.boolean(),

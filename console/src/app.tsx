@@ -1,0 +1,69 @@
+/** Which address shows which page, and that nothing is shown before somebody is known. */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { isPassing } from './api/problem.ts';
+import { Loading, NothingHere } from './parts/states.tsx';
+import { SessionGate } from './session/gate.tsx';
+import { Shell } from './shell/shell.tsx';
+
+const RunsPage = lazy(() => import('./pages/runs/page.tsx'));
+const RunPage = lazy(() => import('./pages/run/page.tsx'));
+const InboxPage = lazy(() => import('./pages/inbox/page.tsx'));
+const WorkflowsPage = lazy(() => import('./pages/workflows/page.tsx'));
+const SchedulesPage = lazy(() => import('./pages/schedules/page.tsx'));
+const HealthPage = lazy(() => import('./pages/health/page.tsx'));
+
+/** What was read is taken for true for so long where nothing tells of a change. */
+const FRESH_MS = 5_000;
+const MOST_RETRIES = 3;
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      retry: (failures, error) => failures < MOST_RETRIES && isPassing(error),
+    },
+  },
+});
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <SessionGate>
+        <Shell>
+          <Suspense fallback={<Loading what="the page" />}>
+            <Switch>
+              <Route path="/">
+                <Redirect to="/runs" replace />
+              </Route>
+              <Route path="/runs">
+                <RunsPage />
+              </Route>
+              <Route path="/runs/:id">{({ id }) => <RunPage id={id} key={id} />}</Route>
+              <Route path="/inbox">
+                <InboxPage />
+              </Route>
+              <Route path="/workflows">
+                <WorkflowsPage />
+              </Route>
+              <Route path="/workflows/:type">
+                {({ type }) => <WorkflowsPage type={decodeURIComponent(type)} />}
+              </Route>
+              <Route path="/schedules">
+                <SchedulesPage />
+              </Route>
+              <Route path="/schedules/:id">{({ id }) => <SchedulesPage id={decodeURIComponent(id)} />}</Route>
+              <Route path="/health">
+                <HealthPage />
+              </Route>
+              <Route>
+                <NothingHere />
+              </Route>
+            </Switch>
+          </Suspense>
+        </Shell>
+      </SessionGate>
+    </QueryClientProvider>
+  );
+}

@@ -1,0 +1,3 @@
+export default function InboxPage(_: { readonly type?: string; readonly id?: string }) {
+  return <h1>Inbox</h1>;
+}

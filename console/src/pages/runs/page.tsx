@@ -1,0 +1,3 @@
+export default function RunsPage(_: { readonly type?: string; readonly id?: string }) {
+  return <h1>Runs</h1>;
+}

@@ -1,0 +1,24 @@
+/** Actions as text for a POSIX shell. Pure. The key is named, never shown. */
+import type { Sending } from '../api/client.ts';
+
+export function curlText({ method, target, body }: Sending, origin: string): string {
+  const parts = [`curl -s ${quoted(`${origin}${target}`)}`, `-H "Authorization: Bearer $CAIRN_API_KEY"`];
+  if (method !== 'GET') {
+    parts.push(
+      ...(method === 'POST' ? [] : [`-X ${method}`]),
+      `-H "Idempotency-Key: $(uuidgen)"`,
+      `-H 'Content-Type: application/json'`,
+      `-d ${quoted(JSON.stringify(body ?? {}))}`,
+    );
+  }
+  return parts.join(' \\\n  ');
+}
+
+export function cliText(words: readonly string[]): string {
+  return ['npm run cairn --', ...words.map(quoted)].join(' ');
+}
+
+/** As one word of a shell, whatever is in it. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,34 @@
+/** The status of a run or of a step, as a word with a colour and a shape: never by colour alone. */
+
+/** What a status means to who looks: the tone decides the colour, the mark the shape. */
+const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
+  pending: ['quiet', '○'],
+  running: ['live', '◐'],
+  replaying: ['live', '◐'],
+  retrying: ['warn', '↻'],
+  again: ['warn', '↻'],
+  interrupted: ['warn', '⚡'],
+  waiting: ['wait', '⏸'],
+  awaiting_approval: ['wait', '✋'],
+  waiting_external: ['wait', '⏸'],
+  succeeded: ['good', '✓'],
+  completed: ['good', '✓'],
+  degraded: ['good', '≈'],
+  reused: ['good', '↺'],
+  skipped: ['quiet', '–'],
+  failed: ['bad', '✕'],
+  cancelled: ['quiet', '⊘'],
+};
+
+export function Status({ status }: { readonly status: string }) {
+  const [tone, mark] = TONES[status] ?? ['quiet', '·'];
+  return (
+    <span className={`status ${tone}`} data-status={status}>
+      <span aria-hidden="true">{mark}</span> {status.replaceAll('_', ' ')}
+    </span>
+  );
+}
+
+export function toneOf(status: string): string {
+  return TONES[status]?.[0] ?? 'quiet';
+}

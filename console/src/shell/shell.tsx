@@ -1,0 +1,77 @@
+/** What stands around every page: where one can go, the search, who looks. */
+import { type ReactNode, useEffect } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useSession } from '../session/session.ts';
+import { SearchBox } from './search-box.tsx';
+import { ThemeSwitch } from './theme.tsx';
+
+const PAGES = [
+  ['/runs', 'Runs', 'r'],
+  ['/inbox', 'Inbox', 'i'],
+  ['/workflows', 'Workflows', 'w'],
+  ['/schedules', 'Schedules', 's'],
+  ['/health', 'Health', 'h'],
+] as const;
+
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const { me, local, signOut } = useSession();
+  const [location, navigate] = useLocation();
+  useGoKeys(navigate);
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <header className="top">
+        <Link href="/runs" className="brand">
+          <img src="/favicon.svg" alt="" width="24" height="24" /> Cairn
+        </Link>
+        <SearchBox />
+        <span className="who" title={me.principal}>
+          {local ? 'local cloud' : me.tenantId} · {me.role}
+        </span>
+        <ThemeSwitch />
+        <button type="button" className="plain" onClick={signOut}>
+          Sign out
+        </button>
+      </header>
+      <nav aria-label="Pages">
+        {PAGES.map(([path, name, key]) => (
+          <Link
+            key={path}
+            href={path}
+            aria-current={location.startsWith(path) ? 'page' : undefined}
+            title={`g then ${key}`}
+          >
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+/** `g` and the letter of a page within a second. */
+const CHORD_MS = 1_000;
+
+function useGoKeys(navigate: (path: string) => void): void {
+  useEffect(() => {
+    let armedAt = Number.NEGATIVE_INFINITY;
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const page = PAGES.find(([, , key]) => key === event.key);
+      if (event.key === 'g') armedAt = event.timeStamp;
+      else if (page && event.timeStamp - armedAt < CHORD_MS) navigate(page[0]);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [navigate]);
+}
+
+/** Keys that go into a field are no commands. */
+export function isTyping({ target }: KeyboardEvent): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+}

@@ -1,0 +1,29 @@
+/** Light or dark: as the system has it, or as was chosen here. */
+import { useEffect, useState } from 'react';
+
+const KEPT = 'cairn.theme';
+type Theme = 'system' | 'light' | 'dark';
+const NEXT: Readonly<Record<Theme, Theme>> = { system: 'dark', dark: 'light', light: 'system' };
+const MARKS: Readonly<Record<Theme, string>> = { system: '◐', dark: '☾', light: '☀' };
+
+export function ThemeSwitch() {
+  const [theme, setTheme] = useState<Theme>(() => {
+    const kept = localStorage.getItem(KEPT);
+    return kept === 'light' || kept === 'dark' ? kept : 'system';
+  });
+  useEffect(() => {
+    localStorage.setItem(KEPT, theme);
+    if (theme === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <button
+      type="button"
+      className="plain"
+      onClick={() => setTheme(NEXT[theme])}
+      aria-label={`Colours: ${theme}`}
+    >
+      {MARKS[theme]}
+    </button>
+  );
+}

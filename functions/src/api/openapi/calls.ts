@@ -1,0 +1,49 @@
+/**
+ * The routes of the API as types, taken from its own table: a call of a route that is not there, without a parameter it
+ * needs, or with a member it does not know, does not compile. Types only: nothing of the functions is loaded.
+ */
+import type { z } from 'zod';
+import type { PATHS } from './paths/all.ts';
+import type { NAMED, SchemaName } from './schemas/named.ts';
+
+type Routes = typeof PATHS;
+export type Path = keyof Routes & string;
+
+/** What answers of this name look like. */
+export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
+
+/** Paths that have the method. */
+export type PathWith<M extends string> = { [P in Path]: M extends keyof Routes[P] ? P : never }[Path];
+
+type OperationAt<M extends string, P extends Path> = M extends keyof Routes[P] ? Routes[P][M] : never;
+
+/** Members in braces. */
+export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: string } & ParamsOf<Rest>
+  : unknown;
+
+export type QueryOf<M extends string, P extends Path> =
+  OperationAt<M, P> extends { readonly query: infer Q }
+    ? { readonly [K in keyof Q]?: string | undefined }
+    : Readonly<Record<string, never>>;
+
+export type BodyOf<M extends string, P extends Path> =
+  OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
+    ? z.input<(typeof NAMED)[N]>
+    : Readonly<Record<string, never>>;
+
+export type AnswerOf<M extends string, P extends Path> =
+  OperationAt<M, P> extends { readonly answers: infer A }
+    ? {
+        [S in keyof A]: A[S] extends { readonly schema: infer N extends SchemaName } ? Answer<N> : unknown;
+      }[keyof A]
+    : never;
+
+/** Paths whose answers are pages. */
+export type PagedPath = {
+  [P in PathWith<'GET'>]: AnswerOf<'GET', P> extends { items: unknown[]; next?: string | undefined }
+    ? P
+    : never;
+}[PathWith<'GET'>];
+
+export type ItemOf<P extends PagedPath> = AnswerOf<'GET', P> extends { items: (infer I)[] } ? I : never;

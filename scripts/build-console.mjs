@@ -1,0 +1,44 @@
+// Builds the console into console/dist, unless what is there was built of the same sources. Plain JS: it runs before
+// every start.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const stamp = join(root, 'console/dist/.built-of');
+const wanted = sourcesHash();
+if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0);
+
+// A build that failed must not leave an old console in the place of the new one, so Vite empties the folder first.
+const vite = join(root, 'node_modules/vite/bin/vite.js');
+const { status, stdout, stderr } = spawnSync(
+  process.execPath,
+  [vite, 'build', '--logLevel', 'warn', join(root, 'console')],
+  { cwd: root, encoding: 'utf8' },
+);
+if (status !== 0) {
+  process.stderr.write(`${stdout}${stderr}cairn: the console could not be built; the reason is above\n`);
+  process.exit(status ?? 1);
+}
+writeFileSync(stamp, wanted);
+
+/** Of everything that goes into it: its sources, the API's types are none of them, and the versions of its libraries. */
+function sourcesHash() {
+  const console = join(root, 'console');
+  const files = ['index.html', 'vite.config.ts', ...under('src'), ...under('public')].map((file) =>
+    join(console, file),
+  );
+  const hash = createHash('sha256');
+  for (const file of [join(root, 'package-lock.json'), ...files])
+    hash.update(file.slice(root.length)).update(readFileSync(file));
+  return hash.digest('hex');
+
+  function under(folder) {
+    return readdirSync(join(console, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(console.length + 1))
+      .sort();
+  }
+}

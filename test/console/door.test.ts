@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+beforeAll(async () => {
+  cloud = await startConsoleCloud();
+  browser = await startBrowser(cloud.ready.gateway);
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+});
+
+test('on the local cloud the console is open at once, with the development key', async () => {
+  const page = await browser.open('/');
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/runs');
+  expect(await page.locator('.who').textContent()).toBe('local cloud · admin');
+});
+
+test('a key that is not valid is refused, and one that is lets in as what it may be', async () => {
+  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+    name: 'who looks',
+    role: 'viewer',
+  });
+  const page = await browser.open('/inbox');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  expect(await page.locator('.who').textContent()).toContain('viewer');
+});
+
+test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
+  const answer = await fetch(`${cloud.ready.gateway}/runs`);
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain('unsafe');
+});
+
+test.each([
+  ['another origin', { 'sec-fetch-site': 'cross-site' }],
+  ['a name that leads here', { host: 'evil.example' }],
+])('the development key is not told to a page of %s', async (_, headers) => {
+  const { request } = await import('node:http');
+  const status = await new Promise((resolve, reject) => {
+    request(`${cloud.ready.gateway}/console.json`, { headers }, (answer) =>
+      resolve(answer.resume().statusCode),
+    )
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(403);
+});

@@ -1,0 +1,76 @@
+/**
+ * Debian's Chromium, driven through playwright-core, for one test file. Owns what holds of every page of every test: no
+ * error in the page's console, nothing refused by its own policy, no request to another address.
+ */
+import { existsSync } from 'node:fs';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
+
+const PLACES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+
+export interface TestBrowser {
+  /** A page of its own, as of somebody who has just come, at the path. */
+  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Closes all pages. @throws if one of them broke a rule of all pages */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws if there is none, with how to get one: console tests are not skipped */
+export async function startBrowser(gateway: string): Promise<TestBrowser> {
+  const executablePath = PLACES.find((place) => place && existsSync(place));
+  if (!executablePath) {
+    throw new Error(
+      'no Chromium: the tests of the console need one (Debian: `apt-get install chromium`; or name one in CHROMIUM)',
+    );
+  }
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  const contexts: BrowserContext[] = [];
+  const broken: string[] = [];
+  return {
+    async open(path, options = {}) {
+      const context = await browser.newContext({
+        baseURL: gateway,
+        viewport: { width: 1280, height: 800 },
+        ...options,
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      watch(page, gateway, broken);
+      await page.goto(path);
+      return page;
+    },
+    async settle() {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+      const found = broken.splice(0);
+      if (found.length > 0) throw new Error(`pages broke rules:\n${found.join('\n')}`);
+    },
+    close: () => browser.close(),
+  };
+}
+
+function watch(page: Page, gateway: string, broken: string[]): void {
+  page.on('pageerror', (error) => broken.push(`uncaught: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    // What the API refuses is shown by the page; that the browser notes it as well is no fault.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      broken.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${gateway}/`) && !url.startsWith('data:')) broken.push(`asked elsewhere: ${url}`);
+  });
+}

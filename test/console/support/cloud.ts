@@ -1,0 +1,35 @@
+/** A local cloud with the console and workflows to look at, for one test file. */
+import { join } from 'node:path';
+import { type CloudProcess, type Ready, startCloudProcess } from '../../../local/cloud-process.ts';
+
+export interface ConsoleCloud {
+  readonly ready: Ready;
+  /** An API call with the development key, or another. @throws unless it is a success */
+  call<T>(method: string, path: string, body?: unknown, key?: string): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export async function startConsoleCloud(workers = 1): Promise<ConsoleCloud> {
+  const cloud: CloudProcess = await startCloudProcess({
+    data: 'memory',
+    functionsModule: join(import.meta.dirname, '../fixtures/functions.ts'),
+    workers,
+  });
+  const { ready } = cloud;
+  return {
+    ready,
+    async call<T>(method: string, path: string, body?: unknown, key = ready.apiKey) {
+      const answer = await fetch(`${ready.gateway}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+    async stop() {
+      cloud.process.kill('SIGTERM');
+      await cloud.ended;
+    },
+  };
+}
