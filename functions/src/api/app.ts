@@ -17,6 +17,7 @@ import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
+import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
@@ -35,6 +36,7 @@ import { signalFromApi } from './routes/signal-run.ts';
 import { startFromApi } from './routes/start-run.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { streamRun } from './routes/stream/stream-run.ts';
+import { streamRuns } from './routes/stream/stream-runs.ts';
 import { forkFromApi, previewFromApi, replayFromApi, resumeFromApi } from './routes/successors.ts';
 import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/workflows.ts';
 import { Turnstile } from './turnstile.ts';
@@ -57,6 +59,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   const health = new Health(deps);
   const metrics = new MetricsRoute(deps);
+  const diagnosis = new DiagnosisRoute(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
   const places = new StreamPlaces(STREAMS);
@@ -93,6 +96,10 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs', {
     GET: (c) => listRuns(deps, c.get('caller'), c.req.url),
     POST: (c) => startFromApi(deps, c.get('caller'), { request: c.req.raw, large: starts }),
+  });
+  // Before the run of any name: the first that fits is taken.
+  resource('/v1/runs/stream', {
+    GET: (c) => streamRuns(deps, c.get('caller'), { request: c.req.raw, places }),
   });
   resource('/v1/runs/{id}', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/cancel', {
@@ -148,6 +155,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/idempotency/{key}', {
     GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
+  resource('/v1/diagnosis', { GET: (c) => diagnosis.answer(c.get('caller'), c.req.url) });
   resource('/v1/metrics', { GET: (c) => metrics.answer(c.get('caller'), c.req.url) });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });

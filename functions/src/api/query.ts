@@ -30,9 +30,17 @@ export function readQuery<Name extends string>(url: string, known: readonly Name
 
 /** @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT} */
 export function pageRequest({ limit, cursor }: Query<'limit' | 'cursor'>): PageRequest {
-  const size = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+  return { limit: limitOf(limit, DEFAULT_LIMIT), ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/**
+ * @param absent what holds if the caller does not say
+ * @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT}
+ */
+export function limitOf(limit: string | undefined, absent: number): number {
+  const size = limit === undefined ? absent : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (size < 1 || size > MAX_LIMIT) refuse('limit', `must be a number from 1 to ${MAX_LIMIT}`);
-  return { limit: size, ...(cursor === undefined ? {} : { cursor }) };
+  return size;
 }
 
 /** In whose words the caller wants the status of runs. @throws CairnError INVALID_INPUT for a vocabulary that there is not */

@@ -59,6 +59,7 @@ export class MemoryDatabase {
   /** Texts by name, of each run, step and revision. */
   readonly memos = new Map<string, Map<string, string>>();
   readonly #clock: { now(): number };
+  readonly #told = new Set<() => void>();
   #writes = 0;
 
   /** @param clock the store's own time, epoch ms: heartbeats and `readAt` are stamped with it */
@@ -73,7 +74,18 @@ export class MemoryDatabase {
   /** A version no write had before. */
   nextVersion(): Version {
     this.#writes += 1;
+    this.noteChange();
     return `w${this.#writes}`;
+  }
+
+  /** Calls back during each write under a version, and each deletion of a run. Returns its end. */
+  onChange(told: () => void): () => void {
+    this.#told.add(told);
+    return () => this.#told.delete(told);
+  }
+
+  noteChange(): void {
+    for (const told of this.#told) told();
   }
 }
 

@@ -11,13 +11,14 @@ import { encodeKey } from '../core/encoding/keys.ts';
 import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
-import type { RunState, SoftState } from '../core/run/state.ts';
+import type { SoftState } from '../core/run/state.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
   DueRun,
   JournalCommit,
+  ListedRun,
   LoadedRun,
   Page,
   PageRequest,
@@ -169,20 +170,21 @@ export class MemoryRunStore implements RunStore {
     return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
   }
 
-  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
+  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
     const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
     const runs = [...this.#db.runs.values()]
-      .map((run) => run.snapshot)
-      .filter((run) =>
-        wanted.every(([name, value]) => [value].flat().includes(run[name as keyof RunFilter])),
+      .map(({ snapshot: state, soft }) => ({ state, soft }))
+      .filter(({ state }) =>
+        wanted.every(([name, value]) => [value].flat().includes(state[name as keyof RunFilter])),
       );
     const listed = pageOf(runs, page, {
       list: 'runs',
-      positionOf: (run) => [run.createdAt, run.id],
+      positionOf: ({ state }) => [state.createdAt, state.id],
       compare: descending,
     });
-    const there = listed.items.filter(({ id }) => this.#db.runs.get(id)?.soft.deletionMarkedAt === undefined);
-    return { ...listed, items: there.map((run) => readable(run, `run ${run.id}`)) };
+    const there = listed.items.filter(({ soft }) => soft.deletionMarkedAt === undefined);
+    for (const { state } of there) readable(state, `run ${state.id}`);
+    return { ...listed, items: there };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {

@@ -6,9 +6,10 @@
  */
 import type { RunEvent, StopKind } from '../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../core/run/status.ts';
-import { type Clock, pause } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
+import { Bell } from './bell.ts';
 
 export interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;
@@ -87,35 +88,29 @@ export async function* followRun(deps: FollowDeps, following: Following): AsyncG
 
 /** What the watch has told and nobody has taken yet. */
 class Arrivals {
-  readonly #clock: Clock;
+  readonly #bell: Bell;
   #events: RunEvent[] = [];
   #failure: { readonly error: unknown } | undefined;
-  #wake: () => void = () => {};
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.#bell = new Bell(clock);
   }
 
   onEvents(events: readonly RunEvent[]): void {
     this.#events.push(...events);
     // Whoever is behind finds the journal by the last event alone.
     if (this.#events.length > PAGE) this.#events = this.#events.slice(-1);
-    this.#wake();
+    this.#bell.ring();
   }
 
   onError(error: unknown): void {
     this.#failure = { error };
-    this.#wake();
+    this.#bell.ring();
   }
 
   /** Empty when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
   async next(forMs: number, signal: AbortSignal): Promise<readonly RunEvent[]> {
-    if (this.#events.length === 0 && !this.#failure) {
-      const woken = new AbortController();
-      this.#wake = () => woken.abort();
-      await pause(this.#clock, forMs, AbortSignal.any([signal, woken.signal]));
-      this.#wake = () => {};
-    }
+    if (this.#events.length === 0 && !this.#failure) await this.#bell.wait(forMs, signal);
     if (this.#events.length === 0 && this.#failure) throw this.#failure.error;
     const arrived = this.#events;
     this.#events = [];

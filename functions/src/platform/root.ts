@@ -11,6 +11,7 @@ import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
@@ -24,6 +25,7 @@ import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
 import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
+import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
 import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
@@ -43,6 +45,8 @@ import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';
 import { lazyQueue } from './clients/tasks.ts';
 import { systemClock } from './clock.ts';
+import { diagnosisOf } from './diagnosis/compose.ts';
+import { InstanceOperations } from './diagnosis/instance-operations.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { installedBindings, installedWorkflows } from './installed.ts';
 import { platformLog } from './log.ts';
@@ -65,6 +69,8 @@ export interface Root {
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly census: RunCensus;
+  /** For the scheduled functions. */
+  readonly beating: BeatingDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
 }
@@ -79,8 +85,13 @@ export function compose(): Root {
 
 function build(settings: Settings): Root {
   const { collectionPrefix, environment, scheduleTenant } = settings;
-  const db = firestoreClient(settings.project);
-  const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
+  const operations = new InstanceOperations(systemClock);
+  const db = firestoreClient(settings.project, operations);
+  const commits = lazyCommitChannel({
+    project: settings.project,
+    emulator: settings.firestoreHost,
+    tally: operations,
+  });
   const counts = new InstanceMetrics();
   const telemetry = telemetryOf(settings);
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
@@ -127,11 +138,13 @@ function build(settings: Settings): Root {
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
   const watch = new FirestoreRunWatch(db, collectionPrefix);
+  const listWatch = new FirestoreRunListWatch(db, collectionPrefix);
   const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
   const sample = new FirestoreRunSample(db, collectionPrefix);
   const retention = new FirestoreRetentionStore(db, collectionPrefix);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
+  const { diagnosis, beating } = diagnosisOf({ settings, db, operations, log: platformLog });
   return {
     engine,
     github,
@@ -153,8 +166,10 @@ function build(settings: Settings): Root {
       config,
       census,
       counts,
+      diagnosis,
       schedules,
       watch,
+      listWatch,
       shutdown,
       version,
     },
@@ -169,6 +184,7 @@ function build(settings: Settings): Root {
     },
     sample: { ...start, reader: integrity, payloads: start.store, census, sample, problems: telemetry },
     census,
+    beating,
     telemetry,
   };
 }

@@ -15,10 +15,14 @@ import type { MemoStore, PayloadStore } from './value-store.ts';
 /** Which version of a document somebody last saw; opaque, compared by the store. */
 export type Version = string;
 
-/** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
-export interface LoadedRun {
+/** A run as its snapshot shows it: what was folded, and what is kept beside it. */
+export interface ListedRun {
   readonly state: RunState;
   readonly soft: SoftState;
+}
+
+/** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
+export interface LoadedRun extends ListedRun {
   /** Head of the snapshot document itself; less than `state.head` while a drive is ahead of it (J4). */
   readonly snapshotHead: number;
   readonly snapshotVersion: Version;
@@ -164,7 +168,7 @@ export interface RunStore extends PayloadStore, MemoStore {
    * Lists read snapshots and may lag behind a driven run (J7). Newest run first. A page has fewer runs than it could where
    * some are about to be deleted.
    */
-  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>>;
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>>;
   listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>>;
   listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>>;
   listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>>;

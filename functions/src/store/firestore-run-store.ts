@@ -17,6 +17,7 @@ import type {
   CommitResult,
   DueRun,
   JournalCommit,
+  ListedRun,
   LoadedRun,
   Page,
   PageRequest,
@@ -203,7 +204,7 @@ export class FirestoreRunStore implements RunStore {
     return this.#lists.dueRuns(now, limit);
   }
 
-  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
     return this.#lists.listRuns(filter, page);
   }
 

@@ -103,6 +103,8 @@ test('reads of runs are as described, whatever became of the run', async () => {
   }
   expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
+  await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });
+  await checked.ask('GET /v1/runs/stream', { query: '?cursor=1' });
   for (const under of ['', '/stream', '/events', '/steps', '/checkpoints', '/effects']) {
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN });
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN, query: '?what=1' });

@@ -144,7 +144,9 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       const seen = async () => ({
         byPeople: (await stores.runs.load('run_1', 'acme')) !== undefined,
         byRuns: (await stores.runs.load('run_1')) !== undefined,
-        listed: (await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 10 })).items.map(({ id }) => id),
+        listed: (await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 10 })).items.map(
+          ({ state }) => state.id,
+        ),
       });
       expect(await seen()).toEqual({ byPeople: false, byRuns: true, listed: ['run_2'] });
       const marked = await only('run_1');
@@ -161,7 +163,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       const first = await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 1 });
       const cursor = first.next ?? '';
       const second = await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 1, cursor });
-      expect([first.items.length, second.items.map(({ id }) => id)]).toEqual([0, ['run_2']]);
+      expect([first.items.length, second.items.map(({ state }) => state.id)]).toEqual([0, ['run_2']]);
     });
 
     test('a hold is kept beside the mark, and outlives what the run writes itself', async () => {

@@ -38,7 +38,7 @@ export function listClaims(current: () => Stores): void {
   describe('the list of runs', () => {
     const list = (filter: Omit<RunFilter, 'tenantId'>, tenantId = 'acme') =>
       all((page) => runs.listRuns({ tenantId, ...filter }, page), 2).then((found) =>
-        found.map(({ id }) => id),
+        found.map(({ state }) => state.id),
       );
 
     test('is that of one tenant, the newest first, and complete over its pages', async () => {
@@ -53,7 +53,7 @@ export function listClaims(current: () => Stores): void {
       expect(await list({})).toEqual(['run_new', 'run_c', 'run_b', 'run_a', 'run_old']);
       expect(await list({}, 'other')).toEqual(['run_foreign']);
       const { items } = await runs.listRuns({ tenantId: 'acme' }, { limit: 10 });
-      expect(items.find(({ id }) => id === 'run_b')).toEqual(states[0]);
+      expect(items.find(({ state }) => state.id === 'run_b')?.state).toEqual(states[0]);
     });
 
     test('keeps its place when runs are added between two pages', async () => {
@@ -61,7 +61,7 @@ export function listClaims(current: () => Stores): void {
       const first = await runs.listRuns({ tenantId: 'acme' }, { limit: 2 });
       await start('run_9', T0 + 9);
       const second = await runs.listRuns({ tenantId: 'acme' }, { limit: 2, ...cursorOf(first) });
-      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual([
+      expect([...first.items, ...second.items].map(({ state }) => state.id)).toEqual([
         'run_3',
         'run_2',
         'run_1',
@@ -110,7 +110,7 @@ export function listClaims(current: () => Stores): void {
 
     const list = (filter: Omit<RunFilter, 'tenantId'>) =>
       all((page) => runs.listRuns({ tenantId: 'acme', ...filter }, page), 1).then((found) =>
-        found.map(({ id }) => id),
+        found.map(({ state }) => state.id),
       );
     expect(await list({ status: ['running', 'pending'] })).toEqual(['run_pending', 'run_running']);
     expect(await list({ status: ['pending', 'cancelled'], repoId: 'acme/app' })).toEqual([

@@ -152,7 +152,8 @@ export function clearsUp(more: Partial<Operation> = {}): Operation {
 async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
   const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
   let heard: EffectRecord | undefined;
-  for (const { id, waits } of runs) {
+  for (const { state } of runs) {
+    const { id, waits } = state;
     const { items } = await deps.effects.listOfRun(id, { limit: 100 });
     const asked = items.find(({ effectId }) => waits.some((wait) => wait.effectId === effectId));
     if (asked) return asked;

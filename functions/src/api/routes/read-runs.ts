@@ -8,18 +8,17 @@ import { runNotFound } from '../../operations/outside-append.ts';
 import type { LoadedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pageRequest, readQuery, vocabularyOf } from '../query.ts';
+import { pageRequest, type Query, readQuery, vocabularyOf } from '../query.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { runSummary, runView, type View } from '../views/run.ts';
 
-const FILTERS = ['status', 'type', 'repoId', 'threadId', 'vocabulary', 'limit', 'cursor'] as const;
+/** Parameters that say which runs a list is of, and in whose words. */
+export const RUN_FILTERS = ['status', 'type', 'repoId', 'threadId', 'vocabulary'] as const;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
 export async function listRuns({ start }: ApiDeps, caller: Caller, url: string): Promise<Response> {
-  const query = readQuery(url, FILTERS);
-  const { status, vocabulary: _, limit, cursor, ...rest } = query;
-  const vocabulary = vocabularyOf(query);
-  const filter = { tenantId: caller.tenantId, ...rest, ...statusFilter(status, vocabulary) };
+  const query = readQuery(url, [...RUN_FILTERS, 'limit', 'cursor']);
+  const { filter, vocabulary } = runFilter(caller, query);
   const page = await start.store.listRuns(filter, pageRequest(query));
   return pageAnswer(page, (run) => runSummary(run, vocabulary));
 }
@@ -30,12 +29,13 @@ export async function listRuns({ start }: ApiDeps, caller: Caller, url: string):
  */
 export async function readRun({ start }: ApiDeps, caller: Caller, at: RunAddress): Promise<Response> {
   const vocabulary = vocabularyOf(readQuery(at.url, ['vocabulary']));
-  const { state } = await ownRun(start.store, caller, at.runId);
+  const run = await ownRun(start.store, caller, at.runId);
+  const { state } = run;
   const [input, result] = await Promise.all([
     located(start.store, state.id, state.input),
     state.result && located(start.store, state.id, state.result),
   ]);
-  return Response.json(runView(state, { input, result }, vocabulary));
+  return Response.json(runView(run, { input, result }, vocabulary));
 }
 
 export interface RunAddress {
@@ -85,6 +85,21 @@ export async function ownRun(store: RunStore, { tenantId }: Caller, runId: strin
   const loaded = isRunId(runId) ? await store.load(runId, tenantId) : undefined;
   if (loaded?.state.tenantId === tenantId) return loaded;
   throw runNotFound();
+}
+
+/** Which runs of the caller's tenant are asked for. @throws CairnError INVALID_INPUT */
+export function runFilter(
+  { tenantId }: Caller,
+  query: Query<(typeof RUN_FILTERS)[number]>,
+): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
+  const { status, type, repoId, threadId } = query;
+  const vocabulary = vocabularyOf(query);
+  const named = {
+    ...(type === undefined ? {} : { type }),
+    ...(repoId === undefined ? {} : { repoId }),
+    ...(threadId === undefined ? {} : { threadId }),
+  };
+  return { filter: { tenantId, ...named, ...statusFilter(status, vocabulary) }, vocabulary };
 }
 
 function statusFilter(

@@ -4,6 +4,7 @@ import { type RunState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import type { Located } from '../../engine/stored-text.ts';
+import type { ListedRun } from '../../ports/run-store.ts';
 import { fromText, isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
@@ -13,13 +14,13 @@ export type View = { readonly [name: string]: Json | undefined };
  *
  * @param vocabulary of the status; nothing else of a run is translated
  */
-export function runSummary(run: RunState, vocabulary: Vocabulary): View {
-  const { input, result, steps, shard, ...shown } = run;
-  const status = projectStatus(run, vocabulary);
+export function runSummary({ state }: ListedRun, vocabulary: Vocabulary): View {
+  const { input, result, steps, shard, ...shown } = state;
+  const status = projectStatus(state, vocabulary);
   return {
     ...(readable(shown) as View),
     status,
-    wakeAt: isoIf(wakeAt(run)),
+    wakeAt: isoIf(wakeAt(state)),
     steps: stepCounts(steps.values()),
   };
 }
@@ -29,7 +30,7 @@ export interface RunValues {
   readonly result: Located | undefined;
 }
 
-export function runView(run: RunState, { input, result }: RunValues, vocabulary: Vocabulary): View {
+export function runView(run: ListedRun, { input, result }: RunValues, vocabulary: Vocabulary): View {
   return {
     ...runSummary(run, vocabulary),
     ...valueView('input', input),

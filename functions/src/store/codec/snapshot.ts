@@ -14,7 +14,7 @@ import type {
 import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import type { SnapshotTouch } from '../../ports/run-store.ts';
+import type { ListedRun, SnapshotTouch } from '../../ports/run-store.ts';
 import {
   documentCodec,
   flag,
@@ -256,6 +256,11 @@ export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMark
 export function isMarkedToGo(document: Members): boolean {
   const { soft: stored } = document;
   return typeof stored === 'object' && stored !== null && 'deletionMarkedAt' in stored;
+}
+
+/** Both parts of a run document. @throws NewerSchemaError, UndecodableDocument */
+export function decodeListed(document: Members, what: string): ListedRun {
+  return { state: decodeSnapshot(document, what), soft: decodeSoft(document, what) };
 }
 
 export function decodeSoft(document: Members, what: string): SoftState {

@@ -12,11 +12,10 @@ import {
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
-import type { RunState } from '../../core/run/state.ts';
-import type { DueRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
-import { decodeSnapshot, isMarkedToGo } from '../codec/snapshot.ts';
+import { decodeListed, isMarkedToGo } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import { readPage } from './pages.ts';
@@ -43,18 +42,13 @@ export class RunLists {
     return docs.map(dueRunOf);
   }
 
-  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<RunState>> {
-    let runs: Query = this.#paths.runs();
-    for (const [name, value] of Object.entries(filter)) {
-      if (Array.isArray(value)) runs = runs.where(name, 'in', value);
-      else if (value !== undefined) runs = runs.where(name, '==', value);
-    }
+  async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
     return readPage(page, {
       list: 'runs',
-      ordered: runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
+      ordered: matchingRuns(this.#paths, filter),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
-      decode: (document, id) => decodeSnapshot(document, `run ${id}`),
-      positionOf: (run, id) => [run.createdAt, id],
+      decode: (document, id) => decodeListed(document, `run ${id}`),
+      positionOf: ({ state }, id) => [state.createdAt, id],
       isHidden: isMarkedToGo,
     });
   }
@@ -92,6 +86,16 @@ export class RunLists {
   #run(runId: string): DocumentReference {
     return this.#paths.run(runId);
   }
+}
+
+/** The runs that match, the newest first. */
+export function matchingRuns(paths: Paths, filter: RunFilter): Query {
+  let runs: Query = paths.runs();
+  for (const [name, value] of Object.entries(filter)) {
+    if (Array.isArray(value)) runs = runs.where(name, 'in', value);
+    else if (value !== undefined) runs = runs.where(name, '==', value);
+  }
+  return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
 }
 
 function dueRunOf(found: QueryDocumentSnapshot): DueRun {

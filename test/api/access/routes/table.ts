@@ -76,6 +76,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/idempotency/{key}': viewer('named'),
   'GET /v1/runs': viewer('own'),
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
+  'GET /v1/runs/stream': viewer('own'),
   'GET /v1/runs/{id}': viewer('named'),
   'GET /v1/runs/{id}/consistency': { least: 'operator', status: 200, reach: 'named' },
   'POST /v1/runs/{id}/repair': { ...operator('named', {}), idle: true },

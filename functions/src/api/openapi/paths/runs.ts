@@ -1,6 +1,13 @@
 /** The routes of runs and of events that reach them. */
 import { PAGE, type Paths, WORDS } from './describe.ts';
 
+const WHICH_RUNS = {
+  status: 'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so.',
+  type: 'Only runs of this workflow.',
+  repoId: 'Only runs about this repository.',
+  threadId: 'Only runs of this thread.',
+} as const;
+
 export const RUN_PATHS = {
   '/v1/runs': {
     GET: {
@@ -8,10 +15,7 @@ export const RUN_PATHS = {
       summary: 'Lists runs, newest first',
       role: 'viewer',
       query: {
-        status: 'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so.',
-        type: 'Only runs of this workflow.',
-        repoId: 'Only runs about this repository.',
-        threadId: 'Only runs of this thread.',
+        ...WHICH_RUNS,
         ...WORDS,
         ...PAGE,
       },
@@ -25,6 +29,20 @@ export const RUN_PATHS = {
       answers: {
         201: { what: 'The run was made; `Location` says where it is', schema: 'RunStarted' },
         200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+      },
+    },
+  },
+  '/v1/runs/stream': {
+    GET: {
+      id: 'streamRuns',
+      summary: 'Tells of the newest runs as they change, as server-sent events',
+      role: 'viewer',
+      query: { ...WHICH_RUNS, ...WORDS, limit: 'How many of the newest: 1 to 100, default 50.' },
+      answers: {
+        200: {
+          what: '`event: run` has a run as lists show it, `event: gone` the `id` of one that is no longer among them; `event: ready` says that all have been told that were there at first',
+          media: 'text/event-stream',
+        },
       },
     },
   },

@@ -12,22 +12,9 @@ import { readQuery, vocabularyOf } from '../../query.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun, type RunAddress } from '../read-runs.ts';
 import type { StreamPlaces } from './places.ts';
-
-/** How long a stream may be silent: proxies cut what is silent for half a minute or more. */
-export const HEARTBEAT_MS = 15_000;
-/** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
-export const STREAM_MS = 50_000;
-/** How long a client waits before it comes back, ms. */
-const RETRY_MS = 1_000;
+import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  // No proxy may keep, compress or gather what is to be seen at once.
-  'cache-control': 'no-store, no-transform',
-  'x-accel-buffering': 'no',
-};
-
 export interface StreamAddress extends RunAddress {
   readonly request: Request;
   /** Of this instance. */
@@ -42,7 +29,7 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
   assertRole(caller, 'viewer');
   const { state } = await ownRun(deps.start.store, caller, runId);
   if (after > state.head) throw invalidSeq(`the run has ${state.head} events only`);
-  if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+  if (request.method === 'HEAD') return headOfStream();
   const leave = places.take(caller.tenantId);
   const { store, clock, log } = deps.start;
   const gone = new AbortController();
@@ -58,13 +45,13 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
       signal: AbortSignal.any([gone.signal, deps.shutdown]),
     },
   );
-  const body = streamOf(followed, {
-    vocabulary,
+  return streamAnswer({
+    told: followed,
+    frame: (one) => frame(one, vocabulary),
     onEnd: leave,
     onCancel: () => gone.abort(),
     onError: (error) => log.warn('stream_broken', { runId, error }),
   });
-  return new Response(body, { headers: HEADERS });
 }
 
 /** The header of a client that comes back counts more than the address it began with. */
@@ -78,57 +65,16 @@ function invalidSeq(why: string): CairnError {
   return new CairnError('INVALID_INPUT', `the stream cannot begin there: ${why}`, { field: 'Last-Event-ID' });
 }
 
-interface StreamOptions {
-  /** Of the status at its end; events are told as they are in the journal. */
-  readonly vocabulary: Vocabulary;
-  /** Called once, however the stream ends. */
-  readonly onEnd: () => void;
-  readonly onCancel: () => void;
-  readonly onError: (error: unknown) => void;
-}
-
-/** Takes the next only when the reader wants it: who reads slowly makes nothing pile up here. */
-function streamOf(
-  followed: AsyncGenerator<Followed>,
-  { vocabulary, onEnd, onCancel, onError }: StreamOptions,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
-    },
-    async pull(controller) {
-      try {
-        const { done, value } = await followed.next();
-        if (!done) {
-          controller.enqueue(encoder.encode(frame(value, vocabulary)));
-          return;
-        }
-        controller.close();
-      } catch (error) {
-        // Cut, not ended: the client comes back.
-        onError(error);
-        controller.error(error);
-      }
-      onEnd();
-    },
-    async cancel() {
-      onCancel();
-      onEnd();
-      await followed.return(undefined);
-    },
-  });
-}
-
+/** `vocabulary` is of the status at the end; events are told as they are in the journal. */
 function frame(followed: Followed, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':
-      return ': quiet\n\n';
+      return QUIET;
     case 'ended':
-      return `event: end\ndata: ${JSON.stringify({ status: projectStatus(followed, vocabulary) })}\n\n`;
+      return frameText({ event: 'end', data: { status: projectStatus(followed, vocabulary) } });
     case 'event': {
       const { event } = followed;
-      return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`;
+      return frameText({ id: event.seq, event: event.type, data: eventView(event) });
     }
   }
 }

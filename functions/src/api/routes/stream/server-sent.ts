@@ -1,0 +1,78 @@
+/**
+ * An answer of server-sent events, told as its reader takes them. A stream is shorter than the time a request may take:
+ * whoever reads it comes back.
+ */
+
+/** How long a stream may be silent: proxies cut what is silent for half a minute or more. */
+export const HEARTBEAT_MS = 15_000;
+/** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
+export const STREAM_MS = 50_000;
+/** Said while nothing happens. */
+export const QUIET = ': quiet\n\n';
+/** How long a client waits before it comes back, ms. */
+const RETRY_MS = 1_000;
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // No proxy may keep, compress or gather what is to be seen at once.
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+export interface Frame {
+  /** Whoever comes back names the last one that was seen. */
+  readonly id?: number;
+  readonly event: string;
+  /** To be JSON. */
+  readonly data: unknown;
+}
+
+export function frameText({ id, event, data }: Frame): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+export interface Told<T> {
+  readonly told: AsyncGenerator<T>;
+  readonly frame: (one: T) => string;
+  /** Called once, however the stream ends. */
+  readonly onEnd: () => void;
+  /** The reader has gone away. */
+  readonly onCancel: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** To HEAD: what the answer to GET would begin with. */
+export function headOfStream(): Response {
+  return new Response(null, { headers: HEADERS });
+}
+
+/** Takes the next only when the reader wants it: who reads slowly makes nothing pile up here. */
+export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<T>): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+    },
+    async pull(controller) {
+      try {
+        const { done, value } = await told.next();
+        if (!done) {
+          controller.enqueue(encoder.encode(frame(value)));
+          return;
+        }
+        controller.close();
+      } catch (error) {
+        // Cut, not ended: the client comes back.
+        onError(error);
+        controller.error(error);
+      }
+      onEnd();
+    },
+    async cancel() {
+      onCancel();
+      onEnd();
+      await told.return(undefined);
+    },
+  });
+  return new Response(body, { headers: HEADERS });
+}

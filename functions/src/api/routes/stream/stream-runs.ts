@@ -1,0 +1,62 @@
+/**
+ * `GET /v1/runs/stream`: the newest runs that match, as they change, as server-sent events. `event: run` has a run as lists
+ * show it, `event: gone` the id of one that is no longer among them, `event: ready` says that all have been told that were
+ * there at first. Whoever comes back is told the list anew, and drops at `ready` what was not told.
+ */
+import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
+import { assertRole, type Caller } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { limitOf, readQuery } from '../../query.ts';
+import { runSummary } from '../../views/run.ts';
+import { RUN_FILTERS, runFilter } from '../read-runs.ts';
+import type { StreamPlaces } from './places.ts';
+import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
+
+/** What a stream shows if the caller does not say. */
+const DEFAULT_LIMIT = 50;
+
+export interface StreamRequest {
+  readonly request: Request;
+  /** Of this instance. */
+  readonly places: StreamPlaces;
+}
+
+export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: StreamRequest): Response {
+  const query = readQuery(request.url, [...RUN_FILTERS, 'limit']);
+  const { filter, vocabulary } = runFilter(caller, query);
+  const limit = limitOf(query.limit, DEFAULT_LIMIT);
+  assertRole(caller, 'viewer');
+  if (request.method === 'HEAD') return headOfStream();
+  const leave = places.take(caller.tenantId);
+  const { clock, log } = deps.start;
+  const gone = new AbortController();
+  const told = followRunList(
+    { watch: deps.listWatch, clock },
+    {
+      filter,
+      limit,
+      quietMs: HEARTBEAT_MS,
+      until: clock.now() + STREAM_MS,
+      signal: AbortSignal.any([gone.signal, deps.shutdown]),
+    },
+  );
+  const frame = (one: FollowedList): string => {
+    switch (one.kind) {
+      case 'quiet':
+        return QUIET;
+      case 'ready':
+        return frameText({ event: 'ready', data: {} });
+      case 'gone':
+        return frameText({ event: 'gone', data: { id: one.runId } });
+      case 'run':
+        return frameText({ event: 'run', data: runSummary(one.run, vocabulary) });
+    }
+  };
+  return streamAnswer({
+    told,
+    frame,
+    onEnd: leave,
+    onCancel: () => gone.abort(),
+    onError: (error) => log.warn('stream_broken', { tenantId: caller.tenantId, error }),
+  });
+}

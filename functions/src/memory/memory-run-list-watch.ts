@@ -1,0 +1,43 @@
+/** Watches lists of a memory store: tells what is written in a later step, as a store across a network would. */
+import type { RunFilter, RunStore } from '../ports/run-store.ts';
+import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+
+export class MemoryRunListWatch implements RunListWatch {
+  readonly #db: MemoryDatabase;
+  readonly #store: Pick<RunStore, 'listRuns'>;
+
+  constructor(db: MemoryDatabase, store: Pick<RunStore, 'listRuns'>) {
+    this.#db = db;
+    this.#store = store;
+  }
+
+  watchRuns(filter: RunFilter, limit: number, observer: RunListObserver): () => void {
+    let hasStopped = false;
+    let isDue = false;
+    const stop = () => {
+      hasStopped = true;
+      leave();
+    };
+    const look = async () => {
+      isDue = false;
+      const { items } = await this.#store.listRuns(filter, { limit });
+      if (!hasStopped) observer.onRuns(items);
+    };
+    const fail = (error: unknown) => {
+      if (hasStopped) return;
+      stop();
+      observer.onError(error);
+    };
+    let looking = Promise.resolve();
+    // What is written together is looked at together, once the write is done.
+    const lookSoon = () => {
+      if (isDue) return;
+      isDue = true;
+      looking = looking.then(look).catch(fail);
+    };
+    const leave = this.#db.onChange(lookSoon);
+    lookSoon();
+    return stop;
+  }
+}

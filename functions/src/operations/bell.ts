@@ -1,0 +1,24 @@
+/** How somebody waits for what a watch will tell: until it rings, for a time, or until there is no more reason to. */
+import { type Clock, pause } from '../ports/clock.ts';
+
+export class Bell {
+  readonly #clock: Clock;
+  #wake: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Ends the waiting that is under way; without one, nothing happens. */
+  ring(): void {
+    this.#wake();
+  }
+
+  /** Resolves when it rings, after `forMs`, or when the signal aborts. One waits at a time. */
+  async wait(forMs: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await pause(this.#clock, forMs, AbortSignal.any([signal, woken.signal]));
+    this.#wake = () => {};
+  }
+}

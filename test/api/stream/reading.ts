@@ -1,0 +1,82 @@
+/** Reads streams of server-sent events as clients do. */
+
+export interface Frame {
+  readonly id?: number;
+  readonly event?: string;
+  readonly data?: Record<string, unknown>;
+  readonly comment?: string;
+}
+
+/** A watchdog, never waited for: a read that brings nothing is a defect. */
+const PATIENCE_MS = 2_000;
+
+let readers: Reading[] = [];
+
+/** Ends all that were begun. */
+export async function cancelReadings(): Promise<void> {
+  for (const reader of readers) await reader.cancel();
+  readers = [];
+}
+
+/** Reads a stream frame by frame, as a client would. */
+export class Reading {
+  readonly answer: Response;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #text = '';
+
+  constructor(answer: Response) {
+    this.answer = answer;
+    if (!answer.body) throw new Error('no body');
+    this.#reader = answer.body.getReader();
+    readers.push(this);
+  }
+
+  /** Undefined at the end of the stream. */
+  async next(): Promise<Frame | undefined> {
+    for (;;) {
+      const end = this.#text.indexOf('\n\n');
+      if (end >= 0) {
+        const frame = parse(this.#text.slice(0, end));
+        this.#text = this.#text.slice(end + 2);
+        if (frame) return frame;
+        continue;
+      }
+      const { done, value } = await withPatience(this.#reader.read());
+      if (done) return undefined;
+      this.#text += Buffer.from(value).toString();
+    }
+  }
+
+  async rest(): Promise<Frame[]> {
+    const frames: Frame[] = [];
+    for (let frame = await this.next(); frame; frame = await this.next()) frames.push(frame);
+    return frames;
+  }
+
+  async cancel(): Promise<void> {
+    await this.#reader.cancel();
+  }
+}
+
+async function withPatience<T>(promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('nothing came')), PATIENCE_MS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Undefined for what tells a client when to come back. */
+function parse(text: string): Frame | undefined {
+  const fields = new Map(
+    text.split('\n').map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 2)] as const;
+    }),
+  );
+  const comment = fields.get('');
+  if (comment !== undefined) return { comment };
+  const [id, event, data] = [fields.get('id'), fields.get('event'), fields.get('data')];
+  if (event === undefined || data === undefined) return undefined;
+  return { ...(id === undefined ? {} : { id: Number(id) }), event, data: JSON.parse(data) as never };
+}

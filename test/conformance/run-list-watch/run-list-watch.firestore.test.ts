@@ -1,0 +1,42 @@
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Firestore } from '@google-cloud/firestore';
+import { FirestoreRunListWatch } from '../../../functions/src/store/firestore-run-list-watch.ts';
+import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { connect } from '../../local/firestore/support/client.ts';
+import { runListWatchConformance } from './run-list-watch.suite.ts';
+
+const LOOK_MS = 5;
+/** What is deployed: a listener needs the index of its query, like any read. */
+const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
+
+let server: FirestoreServer | undefined;
+const clients: Firestore[] = [];
+
+runListWatchConformance('Firestore run list watch', {
+  async make() {
+    server ??= await startFirestoreServer({ storage: { kind: 'memory' }, indexesFile });
+    server.faults.clear();
+    const db = connect(server.host, `lists-${clients.length}`);
+    clients.push(db);
+    return {
+      runs: new FirestoreRunStore(db),
+      retention: new FirestoreRetentionStore(db),
+      watch: new FirestoreRunListWatch(db),
+      cut: () => cutNextStreams(server),
+    };
+  },
+  async close() {
+    // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+    while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
+    await Promise.all(clients.map((client) => client.terminate()));
+    await server?.stop();
+  },
+});
+
+function cutNextStreams(firestore: FirestoreServer | undefined): void {
+  const fault = { kind: 'cut-stream', afterMessages: 4 } as const;
+  firestore?.faults.set([{ call: 'Listen', probability: 1, times: 2, fault }], 1);
+}

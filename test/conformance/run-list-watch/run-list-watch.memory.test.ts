@@ -1,0 +1,15 @@
+import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { MemoryRunListWatch } from '../../../functions/src/memory/memory-run-list-watch.ts';
+import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
+import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
+import { T0 } from '../support/run-fixture.ts';
+import { runListWatchConformance } from './run-list-watch.suite.ts';
+
+runListWatchConformance('memory run list watch', {
+  async make() {
+    const db = new MemoryDatabase({ now: () => T0 });
+    const runs = new MemoryRunStore(db);
+    return { runs, retention: new MemoryRetentionStore(db), watch: new MemoryRunListWatch(db, runs) };
+  },
+  async close() {},
+});

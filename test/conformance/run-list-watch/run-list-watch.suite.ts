@@ -1,0 +1,202 @@
+/** What every watch of a list of runs promises. */
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { EventDraft, RunIdentity } from '../../../functions/src/core/run/events.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import type { ListedRun, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
+import type { RunListWatch } from '../../../functions/src/ports/runs/run-list-watch.ts';
+import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
+
+export interface WatchedLists {
+  readonly runs: RunStore;
+  readonly retention: RetentionStore;
+  readonly watch: RunListWatch;
+  /** Makes the next streams break off, where the watch has any. */
+  readonly cut?: () => void;
+}
+
+export interface ListWatchHarness {
+  /** An empty store and a watch over it. */
+  make(): Promise<WatchedLists>;
+  /** Called when every watch was stopped. */
+  close(): Promise<void>;
+}
+
+const PATIENCE_MS = 5_000;
+
+/** What an observer was told. */
+class Told {
+  readonly lists: (readonly ListedRun[])[] = [];
+  errors: unknown[] = [];
+  #look = () => {};
+
+  onRuns(runs: readonly ListedRun[]): void {
+    this.lists.push(runs);
+    this.#look();
+  }
+
+  onError(error: unknown): void {
+    this.errors.push(error);
+    this.#look();
+  }
+
+  get ids(): string[] | undefined {
+    return this.lists.at(-1)?.map(({ state }) => state.id);
+  }
+
+  until(what: string, holds: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`not ${what}: told ${this.ids}, ${this.errors}`)),
+        PATIENCE_MS,
+      );
+      this.#look = () => {
+        if (!holds()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#look();
+    });
+  }
+
+  untilIds(...ids: readonly string[]): Promise<void> {
+    return this.until(ids.join(), () => this.ids?.join() === ids.join());
+  }
+}
+
+const CANCELLED: EventDraft = { type: 'run_cancelled', data: { stopKind: 'user' }, initiator: 'user' };
+
+export function runListWatchConformance(name: string, harness: ListWatchHarness): void {
+  describe(name, () => {
+    let stores: WatchedLists;
+    let stops: (() => void)[] = [];
+    beforeEach(async () => {
+      stores = await harness.make();
+    });
+    afterEach(() => {
+      for (const stop of stops) stop();
+      stops = [];
+    });
+    afterAll(() => harness.close());
+
+    function follow(filter: Partial<RunFilter> = {}, limit = 10): Told {
+      const told = new Told();
+      stops.push(stores.watch.watchRuns({ tenantId: 'acme', ...filter }, limit, told));
+      return told;
+    }
+
+    async function start(runId: string, at: number, changes: Partial<RunIdentity> = {}): Promise<RunState> {
+      const commit = beginning(runId, { at, identity: { rootRunId: runId, ...changes } });
+      expect(await stores.runs.start(commit)).toMatchObject({ kind: 'committed' });
+      return commit.state;
+    }
+
+    async function append(state: RunState, drafts: readonly EventDraft[]): Promise<RunState> {
+      const { commit, after } = move(state, drafts, { snapshot: true });
+      expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
+      return after;
+    }
+
+    test('tells what is there, the newest first, and of an empty list that it is empty', async () => {
+      const empty = follow();
+      await empty.untilIds();
+      await start('run_a', T0);
+      const b = await start('run_b', T0 + 1);
+      const told = follow();
+      await told.untilIds('run_b', 'run_a');
+      expect(told.lists).toHaveLength(1);
+      expect(told.lists[0]?.[0]).toEqual({ state: b, soft: {} });
+      await empty.untilIds('run_b', 'run_a');
+    });
+
+    test('tells of a run that begins and of each change that its snapshot shows', async () => {
+      const told = follow();
+      await told.untilIds();
+      const begun = await start('run_a', T0);
+      await told.untilIds('run_a');
+      const claimed = await append(begun, claim(begun, T0 + 1_000));
+      await told.until('claimed', () => told.lists.at(-1)?.[0]?.state.status === 'running');
+      expect(told.lists.at(-1)?.[0]?.state).toEqual(claimed);
+    });
+
+    test('tells of what is kept beside the journal', async () => {
+      await start('run_a', T0);
+      const told = follow();
+      await told.untilIds('run_a');
+      const seen = (await stores.runs.load('run_a'))?.snapshotVersion ?? '';
+      const leaseExtendedTo = T0 + 5_000;
+      await stores.runs.touch({ runId: 'run_a', seen, soft: { heartbeat: true, leaseExtendedTo } });
+      await told.until('touched', () => told.lists.at(-1)?.[0]?.soft.leaseExtendedTo === leaseExtendedTo);
+    });
+
+    test('shows as many as are wanted, and what moves up when one goes', async () => {
+      const states = new Map<string, RunState>();
+      for (const [i, id] of ['run_a', 'run_b', 'run_c'].entries()) states.set(id, await start(id, T0 + i));
+      const told = follow({ status: 'pending' }, 2);
+      await told.untilIds('run_c', 'run_b');
+      await start('run_d', T0 + 9);
+      await told.untilIds('run_d', 'run_c');
+      await append(states.get('run_c') as RunState, [CANCELLED]);
+      await told.untilIds('run_d', 'run_b');
+    });
+
+    test.each<Partial<RunFilter>>([
+      { type: 'deploy' },
+      { repoId: 'acme/app' },
+      { threadId: 'th' },
+      { status: ['pending', 'running'], type: 'deploy', repoId: 'acme/app', threadId: 'th' },
+    ])('obeys %j', async (filter) => {
+      await start('run_other', T0 + 5);
+      const told = follow(filter);
+      await told.untilIds();
+      const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
+      await start('run_none', T0 + 6);
+      await start('run_foreign', T0 + 7, { ...wanted, tenantId: 'other' });
+      const run = await start('run_wanted', T0 + 2, wanted);
+      await told.untilIds('run_wanted');
+      await append(run, claim(run, T0 + 1_000));
+      await told.until('moved', () => told.lists.at(-1)?.[0]?.state.status === 'running');
+      expect(told.lists.flat().every(({ state }) => state.id === 'run_wanted')).toBe(true);
+    });
+
+    test('tells how runs were stopped, where that is asked for', async () => {
+      const told = follow({ status: 'cancelled', stopKind: ['halt'] });
+      const [a, b] = [await start('run_a', T0), await start('run_b', T0 + 1)];
+      await append(a, [CANCELLED]);
+      await append(b, [{ ...CANCELLED, data: { stopKind: 'halt' } } as EventDraft]);
+      await told.untilIds('run_b');
+    });
+
+    test('tells nothing of a run that is about to be deleted, and again if it is not', async () => {
+      await start('run_a', T0);
+      await start('run_b', T0 + 1);
+      const told = follow();
+      await told.untilIds('run_b', 'run_a');
+      const version = async () => (await stores.runs.load('run_b'))?.snapshotVersion ?? '';
+      await stores.retention.mark('run_b', await version(), T0 + 9);
+      await told.untilIds('run_a');
+      await stores.retention.mark('run_b', await version(), undefined);
+      await told.untilIds('run_b', 'run_a');
+      await stores.retention.deleteRun('run_b', await version());
+      await told.untilIds('run_a');
+    });
+
+    test('misses nothing though what carries it breaks off', async () => {
+      stores.cut?.();
+      const told = follow({}, 3);
+      for (let i = 0; i < 8; i += 1) await start(`run_${i}`, T0 + i);
+      await told.untilIds('run_7', 'run_6', 'run_5');
+      expect(told.errors).toEqual([]);
+    });
+
+    test('tells nothing after it was stopped, though another goes on', async () => {
+      const stopped = follow();
+      const other = follow();
+      await Promise.all([stopped.untilIds(), other.untilIds()]);
+      for (const stop of stops.splice(0, 1)) stop();
+      await start('run_a', T0);
+      await other.untilIds('run_a');
+      expect([stopped.lists, stopped.errors]).toEqual([[[]], []]);
+    });
+  });
+}
