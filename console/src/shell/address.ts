@@ -1,0 +1,39 @@
+/**
+ * The view is in the address: filters, tabs and what is selected are values of its query, so that a link, a reload and the
+ * browser's Back show the same. Must not: change the path (that is `navigate`'s) or keep a copy of a value.
+ */
+import { useCallback, useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { changedQuery, type QueryChanges } from './query-text.ts';
+
+/** `push`: Back returns from it. `replace`: too slight to return from, as a letter typed or a row moved to. */
+export type Remembered = 'push' | 'replace';
+
+/** Changes several values at once; the others stay. What changes nothing leaves no trace in the history. */
+export function useQueryChange(): (changes: QueryChanges, remembered?: Remembered) => void {
+  const [, navigate] = useLocation();
+  return useCallback(
+    (changes, remembered = 'push') => {
+      // Read when it is called: two changes in one turn must not undo each other.
+      const { pathname, search } = window.location;
+      const query = changedQuery(search, changes);
+      if (query === changedQuery(search, {})) return;
+      navigate(query === '' ? pathname : `${pathname}?${query}`, { replace: remembered === 'replace' });
+    },
+    [navigate],
+  );
+}
+
+/** One value of the query and its setter; undefined and empty are the same: it is not there. */
+export function useQueryState(
+  name: string,
+): readonly [string | undefined, (value: string | undefined, remembered?: Remembered) => void] {
+  const search = useSearch();
+  const change = useQueryChange();
+  const value = useMemo(() => new URLSearchParams(search).get(name) || undefined, [search, name]);
+  const set = useCallback(
+    (wanted: string | undefined, remembered?: Remembered) => change({ [name]: wanted }, remembered),
+    [change, name],
+  );
+  return [value, set];
+}
