@@ -1,7 +1,7 @@
 // What `.ci/run` does once there is a Node: the checks, then all tests, then one closing line with what they came to.
 // Plain JS without dependencies, for it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const scratch = mkdtempSync(join(tmpdir(), 'cairn-ci-'));
 const results = join(scratch, 'jest.json');
 
+installBrowser();
 const checked = project('check');
 const tested = project('test', ['--ci', '--json', `--outputFile=${results}`]);
 const { passed, failed } = counts();
@@ -20,6 +21,22 @@ if (broken.length > 0) console.log(`failed: ${broken.join(', ')}`);
 if (passed + failed === 0) console.log('no test ran');
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(checked && tested && failed === 0 && passed > 0 ? 0 : 1);
+
+/** The console is tested in Debian's Chromium. Where it cannot be installed, its tests fail and say what they need. */
+function installBrowser() {
+  if (process.env.CHROMIUM || ['chromium', 'google-chrome'].some((name) => existsSync(`/usr/bin/${name}`)))
+    return;
+  if (!existsSync('/usr/bin/apt-get')) return;
+  console.log('installing Chromium for the tests of the console…');
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const install = ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-dejavu-core'];
+  for (const words of [['update'], install]) {
+    const [command, ...args] = [...sudo, 'apt-get', '-qq', ...words];
+    const { status } = spawnSync(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) console.log(`apt-get ${words[0]} failed (${status})`);
+  }
+}
 
 /** One of the project's commands; it installs what is missing. True if it succeeded. */
 function project(command, args = []) {

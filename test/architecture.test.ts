@@ -17,7 +17,7 @@ import {
 } from './support/architecture/rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDERS = ['functions/src', 'local', 'cli', 'test', 'scripts', 'bench'];
+const FOLDERS = ['functions/src', 'local', 'cli', 'console/src', 'test', 'scripts', 'bench'];
 const MAX_FILES_A_FOLDER = 15;
 
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -27,14 +27,14 @@ const FILES: readonly SourceFile[] = FOLDERS.filter((folder) => existsSync(`${RO
   (folder) =>
     readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-      .filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path))
+      .filter((path) => /\.(?:tsx?|mjs|cjs|js)$/.test(path))
       .map((path) => ({ path, text: read(path) })),
 );
 
 describe('the project', () => {
   test('is read as a whole', () => {
     expect(FILES.length).toBeGreaterThan(150);
-    for (const folder of ['functions', 'local', 'cli', 'test', 'scripts']) {
+    for (const folder of ['functions', 'local', 'cli', 'console', 'test', 'scripts']) {
       expect(FILES.some(({ path }) => path.startsWith(`${folder}/`))).toBe(true);
     }
     for (const layer of ['core', 'ports', 'engine', 'store', 'api', 'platform', 'index.ts']) {
@@ -173,6 +173,16 @@ describe('each rule finds what breaks it', () => {
         file('cli/api/a.ts', `${allowed}\nimport { parseArgs } from 'node:util';\nimport '../exit.ts';`),
       ),
     ).toEqual([]);
+  });
+
+  test('direction: the console is a client of the API, and its parts know no page', () => {
+    const page = (text: string) => layering(file('console/src/pages/a/b.tsx', text));
+    const part = (text: string) => layering(file('console/src/parts/b.tsx', text));
+    expect(page("import type { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toEqual([]);
+    expect(page("import { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toHaveLength(1);
+    expect(page("import { useState } from 'react';\nimport '../../parts/b.tsx';")).toEqual([]);
+    expect(page("import lodash from 'lodash';")).toHaveLength(1);
+    expect(part("import { x } from '../pages/a/b.tsx';")).toHaveLength(1);
   });
 
   test('direction: every layer in the table names layers that exist', () => {

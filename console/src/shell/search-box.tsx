@@ -1,7 +1,7 @@
 /** Finds a run by what a person has in hand; `/` leads here from anywhere. */
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { isTyping } from './shell.tsx';
+import { isTyping } from './keys.ts';
 
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);

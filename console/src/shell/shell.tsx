@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.ts';
+import { isTyping } from './keys.ts';
 import { SearchBox } from './search-box.tsx';
 import { ThemeSwitch } from './theme.tsx';
 
@@ -69,9 +70,4 @@ function useGoKeys(navigate: (path: string) => void): void {
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [navigate]);
-}
-
-/** Keys that go into a field are no commands. */
-export function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 }

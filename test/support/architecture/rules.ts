@@ -74,6 +74,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 export function layering({ path, text }: SourceFile): string[] {
   if (path.startsWith('local/') && !path.startsWith('local/demo/')) return localLayering({ path, text });
   if (path.startsWith('cli/')) return cliLayering({ path, text });
+  if (path.startsWith('console/src/')) return consoleLayering({ path, text });
   if (!path.startsWith('functions/src/')) return [];
   const own = layerOf(path);
   const layer = LAYERS[own];
@@ -111,6 +112,35 @@ function cliLayering({ path, text }: SourceFile): string[] {
   });
 }
 
+/** What the console is made of; whatever else it took would be in the page of everybody who looks. */
+const CONSOLE_PACKAGES = [
+  'react',
+  'react-dom',
+  'wouter',
+  '@tanstack/react-query',
+  '@tanstack/react-virtual',
+  '@xyflow/react',
+  '@dagrejs/dagre',
+  'eventsource-parser',
+  '@firebase/app',
+  '@firebase/auth',
+];
+
+/** The console is a client of the API as the command line is, in a browser. Pages know parts, never the other way round. */
+function consoleLayering({ path, text }: SourceFile): string[] {
+  return importsOf(text).flatMap(({ from, typeOnly }) => {
+    const target = posix.join(posix.dirname(path), from);
+    const isOwn = from.startsWith('.') && target.startsWith('console/src/');
+    const isPackage = CONSOLE_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`));
+    const isTold = typeOnly && TOLD.some((told) => target.startsWith(told));
+    if (!isOwn && !isPackage && !isTold) return [`${path}: the console may not import ${from}`];
+    const isBelow = !path.startsWith('console/src/pages/') && path !== 'console/src/app.tsx';
+    return isBelow && target.startsWith('console/src/pages/')
+      ? [`${path}: what pages are made of may not import ${from}`]
+      : [];
+  });
+}
+
 function layerOf(path: string): string {
   return path.split('/')[2] ?? '';
 }
@@ -144,6 +174,8 @@ export function isRoot(path: string): boolean {
       path,
     ) ||
     path === 'cli/main.ts' ||
+    path === 'console/src/parts/when.tsx' ||
+    path === 'console/vite.config.ts' ||
     /^(?:local\/demo|scripts|bench|test)\//.test(path)
   );
 }
