@@ -1,0 +1,51 @@
+/**
+ * A text from data. Owns that it is inert: set apart from the direction of the page, unseen characters shown, and never so
+ * long that the page stalls.
+ */
+import { useMemo, useState } from 'react';
+import { bytesOf, headOf, piecesOf, sizeWords, visibleText } from './visible-text.ts';
+import './value-text.css';
+
+/** A few screens of text. */
+const MOST_SHOWN = 2_000;
+/** Of the whole of a long one: each piece is laid out only when it is scrolled to. */
+const PIECE = 8_000;
+
+interface TextProps {
+  readonly value: string;
+  /** Characters shown before one asks for all. */
+  readonly max?: number;
+}
+
+export function Text({ value, max = MOST_SHOWN }: TextProps) {
+  const [all, setAll] = useState(false);
+  const size = useMemo(() => (value.length > max ? sizeWords(bytesOf(value)) : undefined), [value, max]);
+  if (size === undefined) return <bdi className="value">{visibleText(value)}</bdi>;
+  return (
+    <>
+      {all ? <Whole value={value} /> : <bdi className="value">{visibleText(headOf(value, max))}…</bdi>}{' '}
+      <button type="button" className="more" onClick={() => setAll(!all)}>
+        {all ? 'show less' : `show all (${size})`}
+      </button>
+    </>
+  );
+}
+
+function Whole({ value }: { readonly value: string }) {
+  const pieces = useMemo(() => {
+    let at = 0;
+    return piecesOf(value, PIECE).map((piece) => {
+      const start = at;
+      at += piece.length;
+      return { start, text: visibleText(piece) };
+    });
+  }, [value]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <section className="whole-text" tabIndex={0} aria-label="The whole text">
+      {pieces.map(({ start, text }) => (
+        <bdi key={start}>{text}</bdi>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * Text of others as it may stand on the page: what would reorder it, hide in it or steer a terminal becomes something one
+ * sees. Pure. Must not be used for what is copied or sent: that stays as it is.
+ */
+
+/**
+ * Controls but for tab and line feed; marks, embeddings, overrides and isolates of direction; what has no width but for the
+ * joiners, which scripts and emoji need; separators that break lines; the tag characters; halves of pairs.
+ */
+const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Surrogate}]/gu;
+
+/** Control pictures lie in the order of the controls. */
+const PICTURES = 0x2400;
+const LAST_CONTROL = 0x1f;
+const DELETE = 0x7f;
+const DELETE_PICTURE = '␡';
+
+/** The text with each unseen character named: `␛` for escape, `⟨U+202E⟩` for an override of direction. */
+export function visibleText(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code <= LAST_CONTROL) return String.fromCodePoint(PICTURES + code);
+    if (code === DELETE) return DELETE_PICTURE;
+    return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  });
+}
+
+/** The first characters, at most `max`, never half of a pair. */
+export function headOf(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  const isFirstHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isFirstHalf ? max - 1 : max);
+}
+
+/** Pieces of at most `max` characters that together are the text; cut after line feeds where there are some. */
+export function piecesOf(text: string, max: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const piece = headOf(text.slice(at, at + max + 1), max);
+    const feed = at + piece.length < text.length ? piece.lastIndexOf('\n') : -1;
+    const taken = feed === -1 ? piece : piece.slice(0, feed + 1);
+    pieces.push(taken);
+    at += taken.length;
+  }
+  return pieces;
+}
+
+const KB = 1_000;
+
+/** `812 B`, `1.2 kB`, `1.0 MB`. */
+export function sizeWords(bytes: number): string {
+  if (bytes < KB) return `${bytes} B`;
+  return bytes < KB * KB ? `${(bytes / KB).toFixed(1)} kB` : `${(bytes / KB / KB).toFixed(1)} MB`;
+}
+
+/** Bytes of the text as it is sent. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

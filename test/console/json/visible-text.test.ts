@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  bytesOf,
+  headOf,
+  piecesOf,
+  sizeWords,
+  visibleText,
+} from '../../../console/src/parts/visible-text.ts';
+
+describe('what would hide in a text or reorder it is seen', () => {
+  test.each([
+    ['an override of direction', 'a\u202Ecod.exe', 'a⟨U+202E⟩cod.exe'],
+    ['an isolate', '\u2067x\u2069', '⟨U+2067⟩x⟨U+2069⟩'],
+    ['an escape', '\u001b[31mred', '␛[31mred'],
+    ['a null', '\u0000', '␀'],
+    ['a delete', '\u007f', '␡'],
+    ['no width', 'pay\u200bpal\ufeff', 'pay⟨U+200B⟩pal⟨U+FEFF⟩'],
+    ['a tag', '\u{e0041}', '⟨U+E0041⟩'],
+    ['half of a pair', '\ud83d!', '⟨U+D83D⟩!'],
+    ['a carriage return', 'a\rb', 'a␍b'],
+    ['lines and tabs stay', 'a\n\tb', 'a\n\tb'],
+    ['writing from right to left stays', 'שלום', 'שלום'],
+    ['emoji of several stay', '👩‍🔧', '👩‍🔧'],
+    ['markup stays', '<b>&amp;</b>', '<b>&amp;</b>'],
+  ])('%s', (_, text, shown) => expect(visibleText(text)).toBe(shown));
+
+  test('nothing unseen is left of any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const shown = visibleText(text);
+        expect(shown).not.toMatch(/[\p{Bidi_Control}\p{Surrogate}]|(?![\n\t])\p{Control}/u);
+        expect(visibleText(shown)).toBe(shown);
+      }),
+    );
+  });
+});
+
+test('pieces are the text, none too long, none begins with half of a pair', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '👩', '\n', 'bc') });
+  fc.assert(
+    fc.property(text, fc.integer({ min: 2, max: 9 }), (whole, max) => {
+      const pieces = piecesOf(whole, max);
+      expect(pieces.join('')).toBe(whole);
+      for (const piece of pieces) {
+        expect(piece.length).toBeGreaterThan(0);
+        expect(piece.length).toBeLessThanOrEqual(max);
+        expect(piece.isWellFormed()).toBe(true);
+      }
+      expect(whole.startsWith(headOf(whole, max))).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_200, '1.2 kB'],
+  [1_000_000, '1.0 MB'],
+])('%d bytes are %s', (bytes, words) => expect(sizeWords(bytes)).toBe(words));
+
+test('bytes are those that are sent', () => expect(bytesOf('é👩')).toBe(6));
