@@ -17,7 +17,6 @@ import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
-import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
@@ -59,7 +58,6 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   const health = new Health(deps);
   const metrics = new MetricsRoute(deps);
-  const diagnosis = new DiagnosisRoute(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
   const places = new StreamPlaces(STREAMS);
@@ -155,7 +153,6 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/idempotency/{key}', {
     GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
-  resource('/v1/diagnosis', { GET: (c) => diagnosis.answer(c.get('caller'), c.req.url) });
   resource('/v1/metrics', { GET: (c) => metrics.answer(c.get('caller'), c.req.url) });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });

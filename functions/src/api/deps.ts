@@ -2,7 +2,6 @@
 import type { RetentionOf } from '../core/retention/policy.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
-import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
@@ -17,12 +16,6 @@ import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
-
-/** What only a diagnosis asks. */
-export type DiagnosisParts = Pick<
-  DiagnosisDeps,
-  'look' | 'queueLook' | 'heartbeats' | 'setup' | 'operations'
->;
 
 export interface ApiDeps {
   readonly start: StartDeps;
@@ -44,7 +37,6 @@ export interface ApiDeps {
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
-  readonly diagnosis: DiagnosisParts;
   /** What this instance has counted. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;

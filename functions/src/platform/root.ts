@@ -11,7 +11,6 @@ import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
-import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
@@ -45,8 +44,6 @@ import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';
 import { lazyQueue } from './clients/tasks.ts';
 import { systemClock } from './clock.ts';
-import { diagnosisOf } from './diagnosis/compose.ts';
-import { InstanceOperations } from './diagnosis/instance-operations.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { installedBindings, installedWorkflows } from './installed.ts';
 import { platformLog } from './log.ts';
@@ -69,8 +66,6 @@ export interface Root {
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly census: RunCensus;
-  /** For the scheduled functions. */
-  readonly beating: BeatingDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
 }
@@ -85,13 +80,8 @@ export function compose(): Root {
 
 function build(settings: Settings): Root {
   const { collectionPrefix, environment, scheduleTenant } = settings;
-  const operations = new InstanceOperations(systemClock);
-  const db = firestoreClient(settings.project, operations);
-  const commits = lazyCommitChannel({
-    project: settings.project,
-    emulator: settings.firestoreHost,
-    tally: operations,
-  });
+  const db = firestoreClient(settings.project);
+  const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
   const counts = new InstanceMetrics();
   const telemetry = telemetryOf(settings);
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
@@ -144,7 +134,6 @@ function build(settings: Settings): Root {
   const retention = new FirestoreRetentionStore(db, collectionPrefix);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
-  const { diagnosis, beating } = diagnosisOf({ settings, db, operations, log: platformLog });
   return {
     engine,
     github,
@@ -166,7 +155,6 @@ function build(settings: Settings): Root {
       config,
       census,
       counts,
-      diagnosis,
       schedules,
       watch,
       listWatch,
@@ -184,7 +172,6 @@ function build(settings: Settings): Root {
     },
     sample: { ...start, reader: integrity, payloads: start.store, census, sample, problems: telemetry },
     census,
-    beating,
     telemetry,
   };
 }
