@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
-import type { ApiDeps } from '../../functions/src/api/deps.ts';
+import type { ApiDeps, DiagnosisParts } from '../../functions/src/api/deps.ts';
 import { sha256Hex } from '../../functions/src/core/encoding/hash.ts';
 import type { Binding } from '../../functions/src/engine/define/capability.ts';
 import { retentionIn } from '../../functions/src/engine/define/retention.ts';
@@ -13,10 +13,12 @@ import { MemoryClientStore } from '../../functions/src/memory/memory-client-stor
 import { MemoryRunListWatch } from '../../functions/src/memory/memory-run-list-watch.ts';
 import { MemoryRunWatch } from '../../functions/src/memory/memory-run-watch.ts';
 import { MemoryRetentionStore } from '../../functions/src/memory/retention/memory-retention-store.ts';
+import { MemoryRunFinder } from '../../functions/src/memory/runs/memory-run-finder.ts';
 import { InstanceMetrics } from '../../functions/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../functions/src/ports/access/client-store.ts';
 import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
 import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { pretendedDiagnosis } from '../support/pretended-diagnosis.ts';
 import { World } from '../support/world.ts';
 
 /** Gives back what it got. */
@@ -43,6 +45,8 @@ export class Installation {
   readonly api: ReturnType<typeof createApi>;
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
+  /** What a diagnosis asks: all of it well, until a test says otherwise. */
+  readonly diagnosis: DiagnosisParts;
 
   constructor(workflows: readonly Workflow[] = [echo], bindings: readonly Binding[] = []) {
     this.world = new World({ workflows, bindings, metrics: this.metrics });
@@ -50,6 +54,7 @@ export class Installation {
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
     const { config, census, rendezvous, schedules } = this.world;
+    this.diagnosis = pretendedDiagnosis(this.world.db, this.world.clock);
     this.apiDeps = {
       start,
       rendezvous,
@@ -66,7 +71,9 @@ export class Installation {
       tokens: { verify: async () => undefined },
       config,
       census,
+      finder: new MemoryRunFinder(this.world.db),
       counts: this.metrics,
+      diagnosis: this.diagnosis,
       schedules,
       watch: new MemoryRunWatch(this.world.store),
       listWatch: new MemoryRunListWatch(this.world.db, this.world.store),

@@ -54,6 +54,7 @@ test('a sound installation is looked at in silence, at most fifty runs of it', a
     passedOver: 0,
     failed: 0,
     dangling: 0,
+    problems: {},
   });
   expect((await sampleRuns(deps)).checked).toBeLessThanOrEqual(50);
   expect(log.lines).toEqual([]);
@@ -67,6 +68,7 @@ test('what is wrong with a new run is logged and counted by its codes, and not r
   run.snapshot = { ...run.snapshot, currentStep: 'nothing' };
   const report = await sampleRuns(deps);
   expect(report).toMatchObject({ checked: 3, inconsistent: 1 });
+  expect(report.problems).toEqual({ SNAPSHOT_DIFFERENT: 1, STEP_MISSING: 1 });
   expect(log.lines).toMatchObject([
     {
       level: 'error',

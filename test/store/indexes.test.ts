@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
 import { effectCodec } from '../../functions/src/store/codec/effect.ts';
+import { heartbeatsCodec } from '../../functions/src/store/codec/heartbeats.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
 import { rendezvousCodec } from '../../functions/src/store/codec/rendezvous.ts';
 import { progressCodec } from '../../functions/src/store/codec/retention.ts';
@@ -38,7 +39,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
   gwi_waits: rendezvousCodec.names,
-  gwi_config: [...runtimeConfigCodec.names, ...progressCodec.names],
+  gwi_config: [...runtimeConfigCodec.names, ...progressCodec.names, ...heartbeatsCodec.names],
   gwi_schedules: scheduleCodec.names,
   gwi_effects: effectCodec.names,
 };

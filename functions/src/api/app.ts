@@ -17,12 +17,16 @@ import { cancelFromApi } from './routes/cancel-run.ts';
 import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
+import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { Health } from './routes/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
 import { readConsistency } from './routes/integrity/check.ts';
 import { repairFromApi } from './routes/integrity/repair.ts';
+import { readMe } from './routes/me.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
+import { listInbox } from './routes/overview/inbox.ts';
+import { readGraph } from './routes/read-graph.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { holdFromApi, releaseFromApi } from './routes/retention/hold.ts';
@@ -58,6 +62,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   const health = new Health(deps);
   const metrics = new MetricsRoute(deps);
+  const diagnosis = new DiagnosisRoute(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
   const places = new StreamPlaces(STREAMS);
@@ -120,6 +125,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     POST: (c) => releaseFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
   resource('/v1/retention', { GET: (c) => listExpired(deps, c.get('caller'), c.req.url) });
+  resource('/v1/inbox', { GET: (c) => listInbox(deps, c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
@@ -145,6 +151,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     GET: (c) => streamRun(deps, c.get('caller'), { ...at(c), request: c.req.raw, places }),
   });
   resource('/v1/runs/{id}/events', { GET: (c) => listEvents(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/graph', { GET: (c) => readGraph(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/steps', { GET: (c) => listSteps(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/checkpoints', { GET: (c) => listCheckpoints(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/checkpoints/{seq}/output', {
@@ -153,6 +160,8 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/idempotency/{key}', {
     GET: (c) => readIdempotency(deps, c.get('caller'), { key: c.req.param('key') ?? '', url: c.req.url }),
   });
+  resource('/v1/me', { GET: (c) => readMe(c.get('caller'), c.req.url) });
+  resource('/v1/diagnosis', { GET: (c) => diagnosis.answer(c.get('caller'), c.req.url) });
   resource('/v1/metrics', { GET: (c) => metrics.answer(c.get('caller'), c.req.url) });
   resource('/v1/workflows', { GET: (c) => listWorkflows(deps, c.get('caller'), c.req.url) });
   const ofType = (c: Context<Env>) => ({ type: c.req.param('type') ?? '', request: c.req.raw });

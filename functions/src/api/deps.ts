@@ -2,6 +2,7 @@
 import type { RetentionOf } from '../core/retention/policy.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
@@ -11,11 +12,18 @@ import type { RunCensus } from '../ports/run-census.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../ports/runs/retention-store.ts';
+import type { RunFinder } from '../ports/runs/run-finder.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
+
+/** What only a diagnosis asks. */
+export type DiagnosisParts = Pick<
+  DiagnosisDeps,
+  'look' | 'queueLook' | 'heartbeats' | 'setup' | 'operations'
+>;
 
 export interface ApiDeps {
   readonly start: StartDeps;
@@ -37,6 +45,8 @@ export interface ApiDeps {
   readonly rendezvous: RendezvousStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly finder: RunFinder;
+  readonly diagnosis: DiagnosisParts;
   /** What this instance has counted. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;

@@ -13,6 +13,7 @@ import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
+import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
@@ -25,6 +26,8 @@ export interface RunDocuments {
   snapshot: RunState;
   soft: SoftState;
   wakeAt: number | undefined;
+  /** As the snapshot implied when it was written. */
+  askingSince: number | undefined;
   version: Version;
   readonly events: RunEvent[];
   readonly checkpoints: Map<number, Checkpoint>;
@@ -56,6 +59,7 @@ export class MemoryDatabase {
   readonly payloadTimes = new Map<string, number>();
   /** How far deletion had come at its last tick. */
   retention: RetentionProgress = {};
+  heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };
   /** Texts by name, of each run, step and revision. */
   readonly memos = new Map<string, Map<string, string>>();
   readonly #clock: { now(): number };

@@ -3,6 +3,7 @@ import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { drive } from '../engine/drive/drive.ts';
+import { beating } from '../operations/diagnosis/beating.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
 import { sweepRetention } from '../operations/retention/sweep.ts';
 import type { Log } from '../ports/log.ts';
@@ -69,9 +70,12 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
 }
 
 export async function recover(): Promise<void> {
-  const { engine, telemetry, census } = compose();
-  const report = await scan(engine);
-  if (report.found > 0) engine.log.info('recovery_scan', { ...report });
+  const { engine, telemetry, census, beating: sign } = compose();
+  await beating(sign, 'recoverRuns', async () => {
+    const report = await scan(engine);
+    if (report.found > 0) engine.log.info('recovery_scan', { ...report });
+    return { off: report.off };
+  });
   if (telemetry) await tellActive(telemetry, { census, log: engine.log });
 }
 
@@ -90,25 +94,34 @@ async function tellActive(
 }
 
 export async function fireDueSchedules(): Promise<void> {
-  const { schedules, telemetry } = compose();
-  const report = await tick(schedules);
-  if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
+  const { schedules, telemetry, beating: sign } = compose();
+  await beating(sign, 'fireSchedules', async () => {
+    const report = await tick(schedules);
+    if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
+    return {};
+  });
   await telemetry?.workEnded();
 }
 
 /** Nobody waits for it: what could not be looked at is looked at in another hour. */
 export async function checkSample(): Promise<void> {
-  const { sample, telemetry } = compose();
-  const report = await sampleRuns(sample);
-  sample.log.info('runs_sampled', { ...report });
+  const { sample, telemetry, beating: sign } = compose();
+  await beating(sign, 'checkRuns', async () => {
+    const { problems, ...report } = await sampleRuns(sample);
+    sample.log.info('runs_sampled', report);
+    return { found: { checked: report.checked, problems } };
+  });
   await telemetry?.workEnded();
 }
 
 export async function deleteOldRuns(): Promise<void> {
-  const { retention, telemetry } = compose();
-  const report = await sweepRetention(retention);
-  const { kept: _, off: __, ...done } = report;
-  if (Object.values(done).some((count) => count > 0)) retention.log.info('retention_tick', { ...report });
+  const { retention, telemetry, beating: sign } = compose();
+  await beating(sign, 'deleteExpired', async () => {
+    const report = await sweepRetention(retention);
+    const { kept: _, off, ...done } = report;
+    if (Object.values(done).some((count) => count > 0)) retention.log.info('retention_tick', { ...report });
+    return { off };
+  });
   await telemetry?.workEnded();
 }
 

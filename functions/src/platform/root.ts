@@ -11,6 +11,7 @@ import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
@@ -31,6 +32,7 @@ import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-s
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
+import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
 import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
@@ -44,6 +46,8 @@ import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';
 import { lazyQueue } from './clients/tasks.ts';
 import { systemClock } from './clock.ts';
+import { diagnosisOf } from './diagnosis/compose.ts';
+import { InstanceOperations } from './diagnosis/instance-operations.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { installedBindings, installedWorkflows } from './installed.ts';
 import { platformLog } from './log.ts';
@@ -66,6 +70,8 @@ export interface Root {
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly census: RunCensus;
+  /** For the scheduled functions. */
+  readonly beating: BeatingDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
 }
@@ -80,8 +86,13 @@ export function compose(): Root {
 
 function build(settings: Settings): Root {
   const { collectionPrefix, environment, scheduleTenant } = settings;
-  const db = firestoreClient(settings.project);
-  const commits = lazyCommitChannel({ project: settings.project, emulator: settings.firestoreHost });
+  const operations = new InstanceOperations(systemClock);
+  const db = firestoreClient(settings.project, operations);
+  const commits = lazyCommitChannel({
+    project: settings.project,
+    emulator: settings.firestoreHost,
+    tally: operations,
+  });
   const counts = new InstanceMetrics();
   const telemetry = telemetryOf(settings);
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
@@ -127,6 +138,7 @@ function build(settings: Settings): Root {
   };
   const clients = new FirestoreClientStore(db, collectionPrefix);
   const census = new FirestoreRunCensus(db, collectionPrefix);
+  const finder = new FirestoreRunFinder(db, collectionPrefix);
   const watch = new FirestoreRunWatch(db, collectionPrefix);
   const listWatch = new FirestoreRunListWatch(db, collectionPrefix);
   const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
@@ -134,6 +146,7 @@ function build(settings: Settings): Root {
   const retention = new FirestoreRetentionStore(db, collectionPrefix);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const schedules = new FirestoreScheduleStore(db, collectionPrefix);
+  const { diagnosis, beating } = diagnosisOf({ settings, db, operations, log: platformLog });
   return {
     engine,
     github,
@@ -154,7 +167,9 @@ function build(settings: Settings): Root {
       rendezvous,
       config,
       census,
+      finder,
       counts,
+      diagnosis,
       schedules,
       watch,
       listWatch,
@@ -172,6 +187,7 @@ function build(settings: Settings): Root {
     },
     sample: { ...start, reader: integrity, payloads: start.store, census, sample, problems: telemetry },
     census,
+    beating,
     telemetry,
   };
 }

@@ -129,7 +129,7 @@ export class Paths {
    * empty, and by the TTL policy where only memories of events are left.
    */
   rendezvous(address: RendezvousAddress): DocumentReference {
-    return this.#db.collection(`${this.#prefix}waits`).doc(rendezvousId(address));
+    return this.allRendezvous().doc(rendezvousId(address));
   }
 
   /**
@@ -156,6 +156,16 @@ export class Paths {
   /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */
   retention(): DocumentReference {
     return this.#db.collection(`${this.#prefix}config`).doc('retention');
+  }
+
+  /** When the scheduled functions last ran. Written by each of them after its run; read by who asks how all fares; never deleted. */
+  heartbeats(): DocumentReference {
+    return this.#db.collection(`${this.#prefix}config`).doc('heartbeats');
+  }
+
+  /** Of all rendezvous: who looks whether those are deleted that have expired. */
+  allRendezvous(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}waits`);
   }
 
   /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
 import { RawBatch } from '../../../functions/src/store/commits/raw-batch.ts';
+import { FirestoreHeartbeatStore } from '../../../functions/src/store/diagnosis/firestore-heartbeat-store.ts';
+import { FirestoreStoreLook } from '../../../functions/src/store/diagnosis/firestore-store-look.ts';
 import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
@@ -58,6 +60,8 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         census: new FirestoreRunCensus(db),
         retention: new FirestoreRetentionStore(db),
         schedules: new FirestoreScheduleStore(db),
+        heartbeats: new FirestoreHeartbeatStore(db),
+        look: new FirestoreStoreLook({ db, somewhere: () => '8' }),
         passTime: (ms) => {
           time += ms;
         },

@@ -1,5 +1,7 @@
 /** The memory adapters under a clock that only moves when told to. */
 
+import { MemoryHeartbeatStore } from '../../../functions/src/memory/diagnosis/memory-heartbeat-store.ts';
+import { MemoryStoreLook } from '../../../functions/src/memory/diagnosis/memory-store-look.ts';
 import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
 import { MemoryRunSample } from '../../../functions/src/memory/integrity/memory-run-sample.ts';
 import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
@@ -33,6 +35,8 @@ export function memoryHarness(): Harness {
         census: new MemoryRunCensus(db),
         retention: new MemoryRetentionStore(db),
         schedules: new MemoryScheduleStore(db),
+        heartbeats: new MemoryHeartbeatStore(db),
+        look: new MemoryStoreLook(db),
         passTime: (ms) => {
           time += ms;
         },

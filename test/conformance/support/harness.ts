@@ -1,5 +1,7 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
 import type { ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
+import type { HeartbeatStore } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
+import type { StoreLook } from '../../../functions/src/ports/diagnosis/store-look.ts';
 import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
 import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
 import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
@@ -26,6 +28,8 @@ export interface Stores {
   readonly census: RunCensus;
   readonly retention: RetentionStore;
   readonly schedules: ScheduleStore;
+  readonly heartbeats: HeartbeatStore;
+  readonly look: StoreLook;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;
   /** The store's own time, epoch ms. */

@@ -46,21 +46,31 @@ export interface SampleReport {
   readonly failed: number;
   /** Starts of the last hour whose run is not there. */
   readonly dangling: number;
+  /** Runs with each problem, by its code. */
+  readonly problems: Readonly<Record<string, number>>;
 }
 
 /** @throws what the store could not tell: which runs there are */
 export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
   const deadline = deps.clock.now() + TIME_MS;
+  const problems: Record<string, number> = {};
+  const found: Found = (tenantId, codes) => {
+    for (const code of codes) {
+      problems[code] = (problems[code] ?? 0) + 1;
+      deps.problems?.inconsistent({ tenantId, code });
+    }
+  };
   const report = {
     checked: 0,
     inconsistent: 0,
     passedOver: 0,
     failed: 0,
-    dangling: await danglingStarts(deps),
+    dangling: await danglingStarts(deps, found),
+    problems,
   };
   for (const runId of await drawn(deps)) {
     if (deps.clock.now() >= deadline) report.failed += 1;
-    else report[await lookAt(deps, runId)] += 1;
+    else report[await lookAt(deps, runId, found)] += 1;
   }
   report.checked += report.inconsistent;
   return report;
@@ -78,9 +88,13 @@ async function drawn({ census, sample, random }: SampleDeps): Promise<ReadonlySe
   return runIds;
 }
 
+/** Told of each run that is not as it should be. */
+type Found = (tenantId: string, codes: readonly ProblemCode[]) => void;
+
 async function lookAt(
   deps: SampleDeps,
   runId: string,
+  tell: Found,
 ): Promise<'checked' | 'inconsistent' | 'passedOver' | 'failed'> {
   let isTooLong = false;
   const isWanted = ({ head = 0 }: Owned) => {
@@ -106,7 +120,7 @@ async function lookAt(
       subjects,
     };
     deps.log.error('run_inconsistent', { ...found, ...(head === undefined ? {} : { head }) });
-    tell(deps, tenantId, codes);
+    tell(tenantId, codes);
     return 'inconsistent';
   } catch (error) {
     deps.log.warn('run_not_checked', { runId, error });
@@ -118,18 +132,14 @@ async function lookAt(
 const MAX_SUBJECTS = 10;
 
 /** A record that points nowhere answers a repeated request with a run that nobody finds. */
-async function danglingStarts(deps: SampleDeps): Promise<number> {
+async function danglingStarts(deps: SampleDeps, tell: Found): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
   const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
   const dangling = started.filter(({ runId }) => !there.has(runId));
   const codes: readonly ProblemCode[] = ['IDEMPOTENCY_RECORD_ELSEWHERE'];
   for (const { runId, tenantId } of dangling) {
     deps.log.error('run_inconsistent', { runId, tenantId, verdict: 'needs_person', codes });
-    tell(deps, tenantId, codes);
+    tell(tenantId, codes);
   }
   return dangling.length;
-}
-
-function tell({ problems }: SampleDeps, tenantId: string, codes: readonly ProblemCode[]): void {
-  for (const code of codes) problems?.inconsistent({ tenantId, code });
 }

@@ -1,7 +1,9 @@
 /** The `Commit` call of the low-level Firestore client, loaded with the first commit. */
 import { Timestamp } from '@google-cloud/firestore';
 import type { protos, v1 } from '@google-cloud/firestore-api';
+import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 import type { CommitChannel } from '../../store/commits/raw-batch.ts';
+import { billWrites } from '../diagnosis/tallied.ts';
 
 const DATABASE = '(default)';
 
@@ -9,6 +11,8 @@ export interface CommitChannelOptions {
   readonly project: string;
   /** `host:port` of a server that speaks plain text; undefined: Google's. */
   readonly emulator: string | undefined;
+  /** Told what each commit is billed. */
+  readonly tally?: OperationTally;
 }
 
 export function lazyCommitChannel(options: CommitChannelOptions): CommitChannel {
@@ -19,6 +23,7 @@ export function lazyCommitChannel(options: CommitChannelOptions): CommitChannel 
     async send(writes) {
       client ??= connect(options);
       const [{ writeResults, commitTime }] = await (await client).commit({ database, writes: [...writes] });
+      if (options.tally) billWrites(options.tally, writes);
       return writes.map((_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
     },
   };

@@ -3,8 +3,10 @@
  * the first task.
  */
 import type { Clock } from '../../ports/clock.ts';
+import type { QueueLook } from '../../ports/diagnosis/queue-look.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
+import { CloudTasksLook, type QueueClient } from '../../queue/cloud-tasks-look.ts';
 import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
 import type { Settings } from '../params.ts';
 
@@ -37,6 +39,20 @@ export function lazyQueue(options: LazyQueueOptions): TaskQueue {
   };
 }
 
+/** What the queue tells of itself, by a client of its own: who asks seldom enqueues. */
+export function lazyQueueLook(settings: Pick<Settings, 'project' | 'region' | 'tasksHost'>): QueueLook {
+  const { project, region: location, tasksHost } = settings;
+  let connected: Promise<QueueLook> | undefined;
+  return {
+    async look(now) {
+      connected ??= tasksClient(tasksHost).then(
+        (client) => new CloudTasksLook({ client, project, location, queue: QUEUE }),
+      );
+      return (await connected).look(now);
+    },
+  };
+}
+
 async function connect({ settings, clock, random }: LazyQueueOptions): Promise<TaskQueue> {
   const [client, serviceAccountEmail] = await Promise.all([
     tasksClient(settings.tasksHost),
@@ -55,13 +71,13 @@ async function connect({ settings, clock, random }: LazyQueueOptions): Promise<T
   });
 }
 
-async function tasksClient(host: string | undefined): Promise<TasksClient> {
+async function tasksClient(host: string | undefined): Promise<TasksClient & QueueClient> {
   const { CloudTasksClient } = await import('@google-cloud/tasks');
-  if (host === undefined) return new CloudTasksClient() as TasksClient;
+  if (host === undefined) return new CloudTasksClient() as TasksClient & QueueClient;
   const [apiEndpoint = '', port] = host.split(':');
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
-  return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as TasksClient;
+  return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as TasksClient & QueueClient;
 }
 
 async function accountOf({ serviceAccount, tasksHost }: Settings): Promise<string> {

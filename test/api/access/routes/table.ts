@@ -15,9 +15,9 @@ export type Route = {
  * How a route keeps tenants apart. `named`: its address names something, which for another tenant is not there. `own`:
  * it shows or changes what the caller's tenant has, and comes out the same whatever others have. `all`: it acts on the
  * whole installation, takes as long as that takes, and still answers for the caller's tenant only. `nobody's`: no tenant
- * has a part in it.
+ * has a part in it. `sums`: it tells how the whole installation fares, in numbers, and names no tenant and no run.
  */
-export type Reach = 'named' | 'own' | 'all' | "nobody's";
+export type Reach = 'named' | 'own' | 'all' | 'sums' | "nobody's";
 
 export interface Row {
   /** The least role that may; `open`: whoever comes, with a key or without. */
@@ -63,7 +63,9 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/healthz': open,
   'GET /v1/openapi.json': open,
   'GET /v1/docs': open,
+  'GET /v1/me': viewer('own'),
   'GET /v1/metrics': admin('own'),
+  'GET /v1/diagnosis': admin('sums'),
   'GET /v1/workflows': viewer('own'),
   'POST /v1/workflows/{type}/pause': admin('all', { reason: 'a look' }),
   'POST /v1/workflows/{type}/unpause': { ...admin('all', {}), idle: true },
@@ -77,6 +79,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/runs': viewer('own'),
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
   'GET /v1/runs/stream': viewer('own'),
+  'GET /v1/inbox': viewer('own'),
   'GET /v1/runs/{id}': viewer('named'),
   'GET /v1/runs/{id}/consistency': { least: 'operator', status: 200, reach: 'named' },
   'POST /v1/runs/{id}/repair': { ...operator('named', {}), idle: true },
@@ -98,6 +101,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   },
   'GET /v1/runs/{id}/stream': viewer('named'),
   'GET /v1/runs/{id}/events': viewer('named'),
+  'GET /v1/runs/{id}/graph': viewer('named'),
   'GET /v1/runs/{id}/steps': viewer('named'),
   'GET /v1/runs/{id}/checkpoints': viewer('named'),
   'GET /v1/runs/{id}/checkpoints/{seq}/output': viewer('named'),

@@ -27,6 +27,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'clients',
   'clock',
   'counts',
+  'diagnosis',
   'log',
   'metrics',
   'otherRuns',

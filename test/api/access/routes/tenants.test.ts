@@ -69,3 +69,18 @@ describe('a route about the whole installation', () => {
     expect(answers[0]?.status).toBe(200);
   });
 });
+
+describe('a route that tells how the installation fares', () => {
+  test.each(reaching('sums'))('%s names no tenant and no run', async (route) => {
+    const tenancy = await Tenancy.make();
+    const before = tenancy.stored();
+    // Long after the owner's runs and schedules fell due, so that there is something to tell.
+    tenancy.installation.world.clock.jump(24 * 3_600_000);
+    const { status, text } = await tenancy.ask(route, { key: await tenancy.key('admin', RIVAL), named: {} });
+    expect(status).toBe(TABLE[route].status);
+    expect(text).toContain('RUNS_OVERDUE');
+    expect(text).not.toContain(OWNER);
+    expect(text).not.toMatch(/run_[a-z0-9]/);
+    assertKept(before, tenancy.stored());
+  });
+});

@@ -14,10 +14,12 @@ import { StartBody } from '../../routes/start-run.ts';
 import { ForkBody, PreviewBody, ReplayBody, ResumeBody } from '../../routes/successors.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/workflows.ts';
 import { InFlight, Problem } from './common.ts';
+import { Diagnosis } from './diagnosis.ts';
 import * as documents from './documents.ts';
 import * as effects from './effects.ts';
 import * as installation from './installation.ts';
 import * as integrity from './integrity.ts';
+import * as overview from './overview.ts';
 import * as retention from './retention.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
@@ -29,6 +31,7 @@ const { Cancellation, Signalled, ApprovalDecided, EventDelivered } = runs;
 export const NAMED = {
   Problem,
   InFlight,
+  Diagnosis,
   RunSummary,
   RunPage,
   Run,
@@ -46,6 +49,7 @@ export const NAMED = {
   ...installation,
   ...integrity,
   ...retention,
+  ...overview,
   StartBody,
   CancelBody,
   RepairBody,

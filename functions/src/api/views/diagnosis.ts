@@ -1,0 +1,72 @@
+/** How an installation fares, as admins see it. What could not be seen is absent, and a finding says so. */
+import type { Json } from '../../core/encoding/json.ts';
+import { optional } from '../../core/optional.ts';
+import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';
+import { BEATING, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
+import type { BilledOperations } from '../../ports/diagnosis/operations.ts';
+import type { SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import { iso } from './values.ts';
+
+type View = { readonly [name: string]: Json };
+
+export interface Told {
+  readonly version: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly publishes: boolean;
+}
+
+export function diagnosisView(diagnosis: Diagnosis, told: Told): View {
+  const { at, skewMs, findings, heard, waking, queue, lateSchedules, operations } = diagnosis;
+  const { version, project, environment, publishes } = told;
+  return {
+    at: iso(at),
+    version,
+    project,
+    environment,
+    ...optional('clockSkewMs', skewMs),
+    findings: findings.map((finding) => ({ ...finding })),
+    functions: heard ? functionsView(heard) : [],
+    scan: {
+      ...optional('lastAt', heard?.beats.recoverRuns && iso(heard.beats.recoverRuns.at)),
+      ...(waking ? { lagMs: waking.lagMs, due: waking.due, isCut: waking.isCut } : {}),
+    },
+    queue: queue ? queueView(queue, at) : {},
+    leases: waking ? { held: waking.held, stale: waking.stale } : {},
+    problems: Object.entries(heard?.beats.found?.problems ?? {}).map(([code, count]) => ({ code, count })),
+    ...optional(
+      'sample',
+      heard?.beats.found && { at: iso(heard.beats.found.at), checked: heard.beats.found.checked },
+    ),
+    schedules: lateSchedules ? { ...lateSchedules } : {},
+    published: { isOn: publishes, ...optional('behind', waking?.behind) },
+    operations: {
+      of: 'this instance',
+      since: iso(operations.since),
+      total: billed(operations.total()),
+      lastMinute: billed(operations.lastMinute()),
+    },
+  };
+}
+
+function functionsView({ beats }: HeardBeats): View[] {
+  return BEATING.flatMap((name) => {
+    const beat = beats[name];
+    if (!beat) return [];
+    const { at, tookMs, outcome, error } = beat;
+    return [{ name, lastAt: iso(at), tookMs, outcome, ...optional('error', error) }];
+  });
+}
+
+function queueView(queue: SeenQueue, at: number): View {
+  if (queue.kind !== 'seen') return { state: queue.kind };
+  const { state, tasks } = queue;
+  if (tasks.kind === 'denied') return { state };
+  const { depth, isCut, oldestDueAt } = tasks;
+  const oldestMs = oldestDueAt === undefined ? undefined : Math.max(0, at - oldestDueAt);
+  return { state, depth, isCut, ...optional('oldestMs', oldestMs) };
+}
+
+function billed({ reads, writes, deletes }: BilledOperations): View {
+  return { reads, writes, deletes };
+}

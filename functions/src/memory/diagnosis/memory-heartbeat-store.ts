@@ -1,0 +1,27 @@
+/** Signs of life in memory. */
+import type {
+  BeatingFunction,
+  HeardBeats,
+  Heartbeat,
+  HeartbeatStore,
+  SampleFound,
+} from '../../ports/diagnosis/heartbeats.ts';
+import { adopt, type MemoryDatabase } from '../memory-database.ts';
+
+export class MemoryHeartbeatStore implements HeartbeatStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void> {
+    const { beats, since = this.#db.now() } = this.#db.heartbeats;
+    const changed = { [name]: adopt(beat), ...(found ? { found: adopt(found) } : {}) };
+    this.#db.heartbeats = { beats: { ...beats, ...changed }, since };
+  }
+
+  async read(): Promise<HeardBeats> {
+    return { ...this.#db.heartbeats, readAt: this.#db.now() };
+  }
+}

@@ -1,0 +1,41 @@
+/** What a store in memory shows of itself. It has no indexes, and deletes nothing by itself. */
+import { owesEvents } from '../../core/run/state.ts';
+import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
+import type { MemoryDatabase } from '../memory-database.ts';
+
+export class MemoryStoreLook implements StoreLook {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async indexes(): Promise<readonly SeenIndex[]> {
+    return [];
+  }
+
+  async leftOvers(before: number): Promise<readonly LeftOver[]> {
+    const records = [...this.#db.records.values()].map(({ record }) => record.expiresAt);
+    const rendezvous = [...this.#db.rendezvous.values()].map(({ rendezvous: one }) => one.expiresAt);
+    return [['gwi_idempotency', records] as const, ['gwi_waits', rendezvous] as const].flatMap(
+      ([collection, times]) => {
+        const expired = times.filter((at) => at !== undefined && at <= before) as number[];
+        return expired.length === 0 ? [] : [{ collection, expiredAt: Math.min(...expired) }];
+      },
+    );
+  }
+
+  async waking(limit: number): Promise<readonly WakingRun[]> {
+    const waking: WakingRun[] = [];
+    for (const { snapshot, soft, wakeAt } of this.#db.runs.values()) {
+      if (wakeAt === undefined) continue;
+      const until = snapshot.lease && Math.max(snapshot.lease.expiresAt, soft.leaseExtendedTo ?? 0);
+      waking.push({
+        wakeAt,
+        ...(until === undefined ? {} : { leasedUntil: until }),
+        owesEvents: owesEvents(snapshot, soft),
+      });
+    }
+    return waking.sort((a, b) => a.wakeAt - b.wakeAt).slice(0, limit);
+  }
+}

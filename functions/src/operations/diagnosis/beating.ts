@@ -1,0 +1,62 @@
+/**
+ * Has a scheduled function leave a sign of life when it ends, whatever came of it.
+ *
+ * Must not: fail the function over a sign that could not be written, or keep its error from whoever runs it.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import {
+  type BeatingFunction,
+  type Heartbeat,
+  type HeartbeatStore,
+  MAX_BEAT_ERROR_CHARS,
+  type SampleFound,
+} from '../../ports/diagnosis/heartbeats.ts';
+import type { Log } from '../../ports/log.ts';
+
+export interface BeatingDeps {
+  readonly heartbeats: HeartbeatStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What a function says of its run. */
+export interface Worked {
+  /** The kill switch is on, and it did nothing. */
+  readonly off?: boolean;
+  readonly found?: Omit<SampleFound, 'at'>;
+}
+
+/** @throws what the work threw */
+export async function beating(
+  deps: BeatingDeps,
+  name: BeatingFunction,
+  work: () => Promise<Worked>,
+): Promise<void> {
+  const begunAt = deps.clock.now();
+  const ended = (outcome: Heartbeat['outcome'], error?: string): Heartbeat => {
+    const at = deps.clock.now();
+    return { at, tookMs: Math.max(0, at - begunAt), outcome, ...(error === undefined ? {} : { error }) };
+  };
+  try {
+    const { off = false, found } = await work();
+    const beat = ended(off ? 'off' : 'done');
+    await note(deps, name, beat, found && { at: beat.at, ...found });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    await note(deps, name, ended('failed', message.slice(0, MAX_BEAT_ERROR_CHARS)));
+    throw error;
+  }
+}
+
+async function note(
+  { heartbeats, log }: BeatingDeps,
+  name: BeatingFunction,
+  beat: Heartbeat,
+  found?: SampleFound,
+): Promise<void> {
+  try {
+    await heartbeats.beat(name, beat, found);
+  } catch (error) {
+    log.warn('heartbeat_not_noted', { function: name, error });
+  }
+}

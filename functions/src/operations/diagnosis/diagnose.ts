@@ -1,0 +1,81 @@
+/**
+ * How an installation fares, as one look of this instance tells. Looks are shared: whoever asks within some seconds is
+ * told of the same one, so that a page that asks all the time costs what one question costs.
+ *
+ * Must not: change anything.
+ */
+import type { OperationReader } from '../../ports/diagnosis/operations.ts';
+import type { Finding } from './finding.ts';
+import { type Now, type ObserveDeps, observeNow, observeSlowly } from './observe.ts';
+
+/** A person who has just put something right wants to see it: at most some 200 reads each time. */
+export const LOOK_TTL_MS = 10_000;
+/** Indexes, versions and what has expired: some 20 reads, and two for each version in use by a tenant. */
+export const SLOW_LOOK_TTL_MS = 60_000;
+
+export interface DiagnosisDeps extends ObserveDeps {
+  /** What this instance was billed. */
+  readonly operations: OperationReader;
+}
+
+export interface Diagnosis extends Omit<Now, 'findings'> {
+  /** When it was looked, by the clock of the instance, epoch ms. */
+  readonly at: number;
+  readonly findings: readonly Finding[];
+  readonly operations: OperationReader;
+}
+
+const ORDER: readonly Finding['state'][] = ['wrong', 'note', 'well'];
+
+export class Diagnostician {
+  readonly #deps: DiagnosisDeps;
+  readonly #now: Shared<Now>;
+  readonly #slow: Shared<readonly Finding[]>;
+
+  constructor(deps: DiagnosisDeps) {
+    this.#deps = deps;
+    this.#now = new Shared(deps, LOOK_TTL_MS, () => observeNow(deps));
+    this.#slow = new Shared(deps, SLOW_LOOK_TTL_MS, () => observeSlowly(deps));
+  }
+
+  /** @throws CairnError UNAVAILABLE if nothing could be seen */
+  async look(): Promise<Diagnosis> {
+    const [{ value: now, at }, { value: slow }] = await Promise.all([this.#now.get(), this.#slow.get()]);
+    const findings = [...now.findings, ...slow].sort(
+      (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state),
+    );
+    return { ...now, at, findings, operations: this.#deps.operations };
+  }
+}
+
+interface Look<T> {
+  readonly value: T;
+  readonly at: number;
+}
+
+/** One answer for all who ask within a time. */
+class Shared<T> {
+  readonly #clock: { now(): number };
+  readonly #ttlMs: number;
+  readonly #ask: () => Promise<T>;
+  #known: { readonly look: Promise<Look<T>>; readonly until: number } | undefined;
+
+  constructor({ clock }: { readonly clock: { now(): number } }, ttlMs: number, ask: () => Promise<T>) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#ask = ask;
+  }
+
+  get(): Promise<Look<T>> {
+    const at = this.#clock.now();
+    if (this.#known && at < this.#known.until) return this.#known.look;
+    const look = this.#ask().then((value) => ({ value, at }));
+    const known = { look, until: at + this.#ttlMs };
+    this.#known = known;
+    // One that failed is made again by whoever asks next.
+    look.catch(() => {
+      if (this.#known === known) this.#known = undefined;
+    });
+    return look;
+  }
+}

@@ -1,0 +1,52 @@
+/** One thing that a look at an installation found, well or not, and how it is said. */
+import type { Json } from '../../core/encoding/json.ts';
+import { optional } from '../../core/optional.ts';
+
+export interface Finding {
+  /** Stable, for programs; `docs/operations.md` has a row for each that is wrong. */
+  readonly code: string;
+  /** `note`: worth knowing, and perhaps meant to be so. */
+  readonly state: 'well' | 'note' | 'wrong';
+  readonly what: string;
+  /** What can be done. */
+  readonly help?: string;
+  /** Numbers and names; never the value of a secret, a tenant or a run: it is told to admins of any tenant. */
+  readonly evidence?: Evidence;
+}
+
+export type Evidence = Readonly<Record<string, Json>>;
+
+interface More {
+  readonly help?: string;
+  readonly evidence?: Evidence;
+}
+
+export function well(code: string, what: string, evidence?: Evidence): Finding {
+  return { code, state: 'well', what, ...optional('evidence', evidence) };
+}
+
+export function note(code: string, what: string, { help, evidence }: More = {}): Finding {
+  return { code, state: 'note', what, ...optional('help', help), ...optional('evidence', evidence) };
+}
+
+export function wrong(
+  code: string,
+  what: string,
+  { help, evidence }: More & { readonly help: string },
+): Finding {
+  return { code, state: 'wrong', what, help, ...optional('evidence', evidence) };
+}
+
+/** A time as people say it: "40 s", "3 min", "2 h", "5 days". */
+export function span(ms: number): string {
+  const seconds = Math.round(Math.max(0, ms) / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 2 * 3_600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** "1 run", "3 runs", "at least 200 runs". */
+export function counted(count: number, noun: string, isCut = false): string {
+  return `${isCut ? 'at least ' : ''}${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,169 @@
+/**
+ * Asks everything that a diagnosis is made of. Each question is bounded, and asked by itself: one that cannot be answered
+ * is a finding, and ends no other.
+ *
+ * Must not: change anything, or tell which tenants and runs there are.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { HeardBeats, HeartbeatStore } from '../../ports/diagnosis/heartbeats.ts';
+import type { QueueLook, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import type { SetupLook } from '../../ports/diagnosis/setup.ts';
+import type { StoreLook } from '../../ports/diagnosis/store-look.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RunCensus } from '../../ports/run-census.ts';
+import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
+import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
+import { type Finding, wrong } from './finding.ts';
+import * as deployment from './of-deployment.ts';
+import * as store from './of-store.ts';
+import * as work from './of-work.ts';
+
+export interface ObserveDeps {
+  readonly look: StoreLook;
+  readonly queueLook: QueueLook;
+  readonly heartbeats: HeartbeatStore;
+  readonly setup: SetupLook;
+  readonly census: RunCensus;
+  readonly schedules: ScheduleStore;
+  readonly config: RuntimeConfigStore;
+  readonly registry: WorkflowRegistry;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Runs looked at, the first to be touched: as many as the scan takes in a minute, and a read each. */
+export const RUNS_LOOKED_AT = 200;
+/** More late schedules than this say no more. */
+export const SCHEDULES_LOOKED_AT = 100;
+/** Tenants and, of each, versions whose live runs are counted: two reads for each version. */
+export const TENANTS_COUNTED = 50;
+export const VERSIONS_COUNTED = 50;
+
+/** What changes from minute to minute. */
+export interface Now {
+  readonly findings: readonly Finding[];
+  /** Undefined: it could not be seen. */
+  readonly heard: HeardBeats | undefined;
+  /** Of the clock of this instance before the store's. */
+  readonly skewMs: number | undefined;
+  readonly waking: work.Waking | undefined;
+  readonly queue: SeenQueue | undefined;
+  readonly lateSchedules: { readonly late: number; readonly isCut: boolean } | undefined;
+}
+
+/** @throws CairnError UNAVAILABLE if not even the store's time is known */
+export async function observeNow(deps: ObserveDeps): Promise<Now> {
+  const { heartbeats, look, queueLook, schedules, config, setup, clock } = deps;
+  const asking = new Asking(deps.log);
+  const begunAt = clock.now();
+  const heard = await asking.ask('the signs of life', () => heartbeats.read());
+  const askedAt = (begunAt + clock.now()) / 2;
+  const skewMs = heard && Math.round(askedAt - heard.readAt);
+  const now = heard?.readAt ?? clock.now();
+  const [waking, queue, late, switches] = await Promise.all([
+    asking.ask('the runs that are due', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
+    asking.ask('the queue', () => queueLook.look(now)),
+    asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
+    asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
+  ]);
+  if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not answer');
+  const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_LOOKED_AT };
+  const isOff = switches?.killSwitch ?? false;
+  const findings = [
+    ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
+    ...(switches ? deployment.ofSwitches(switches, now) : []),
+    ...(heard ? work.ofFunctions(heard) : []),
+    ...(waking ? work.ofRuns(waking, isOff) : []),
+    ...(queue ? work.ofQueue(queue, now) : []),
+    ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),
+    ...(heard ? work.ofSample(heard) : []),
+    ...deployment.ofSecrets(setup.secrets()),
+    ...deployment.ofParameters(setup.wrongParameters()),
+    ...asking.unanswered,
+  ];
+  return { findings, heard, skewMs, waking, queue, lateSchedules };
+}
+
+/** What changes with deployments only, or slowly, and costs more to find out. */
+export async function observeSlowly(deps: ObserveDeps): Promise<readonly Finding[]> {
+  const { look, heartbeats } = deps;
+  const asking = new Asking(deps.log);
+  const [indexes, expiry, versions] = await Promise.all([
+    asking.ask('the indexes', async () => store.ofIndexes(await look.indexes())),
+    asking.ask('what has expired', async () => {
+      const heard = await heartbeats.read();
+      return store.ofExpiry(await look.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
+    }),
+    asking.ask('the versions in use', () => versionsInUse(deps)),
+  ]);
+  return [...(indexes ?? []), ...(expiry ?? []), ...(versions ?? []), ...asking.unanswered];
+}
+
+function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): work.Waking {
+  const due = runs.filter(({ wakeAt }) => wakeAt <= now);
+  const leases = runs.map(({ leasedUntil }) => leasedUntil).filter((until) => until !== undefined);
+  return {
+    lagMs: Math.max(0, ...due.map(({ wakeAt }) => now - wakeAt)),
+    due: due.length,
+    held: leases.filter((until) => until > now).length,
+    stale: leases.filter((until) => until <= now - work.STALE_AFTER_MS).length,
+    behind: runs.filter(({ owesEvents, leasedUntil }) => owesEvents && leasedUntil === undefined).length,
+    isCut: runs.length === RUNS_LOOKED_AT,
+  };
+}
+
+async function versionsInUse({ census, registry }: ObserveDeps): Promise<Finding[]> {
+  const tenants = await census.tenants(TENANTS_COUNTED);
+  const inUse = new Map<string, deployment.VersionInUse>();
+  let isCut = tenants.length === TENANTS_COUNTED;
+  for (const tenantId of tenants) {
+    const live = await census.liveVersions(tenantId, VERSIONS_COUNTED);
+    isCut ||= live.length === VERSIONS_COUNTED;
+    for (const { type, planVersion, runs } of live) {
+      const name = `${type} ${planVersion}`;
+      inUse.set(name, {
+        type,
+        planVersion,
+        runs: runs + (inUse.get(name)?.runs ?? 0),
+        isDeployed: registry.pinned(type, planVersion) !== undefined,
+        isNewest: registry.newest(type)?.planVersion === planVersion,
+      });
+    }
+  }
+  return deployment.ofVersions([...inUse.values()], isCut);
+}
+
+/** Asks, and keeps what could not be answered. */
+class Asking {
+  readonly unanswered: Finding[] = [];
+  readonly #log: Log;
+  #answered = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Whether nothing was answered at all. */
+  get isDeaf(): boolean {
+    return this.#answered === 0;
+  }
+
+  async ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const answer = await question();
+      this.#answered += 1;
+      return answer;
+    } catch (error) {
+      this.#log.warn('diagnosis_unanswered', { what, error });
+      this.unanswered.push(
+        wrong('UNSEEN', `${what} cannot be seen`, {
+          help: 'Why: diagnosis_unanswered in the log of api. A missing index is found by itself.',
+          evidence: { question: what },
+        }),
+      );
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** What is said of what is deployed and set: secrets, parameters, switches, versions of workflows. Pure. */
+import type { SeenSecret, WrongParameter } from '../../ports/diagnosis/setup.ts';
+import type { RuntimeConfig } from '../../ports/runtime-config.ts';
+import { counted, type Finding, note, span, well, wrong } from './finding.ts';
+
+export function ofSecrets(secrets: readonly SeenSecret[]): Finding[] {
+  const of = (state: SeenSecret['state']) => secrets.filter((secret) => secret.state === state);
+  const named = (some: readonly SeenSecret[]) =>
+    some.map(({ name, functions }) => `${name} (${functions.join(', ')})`).join(', ');
+  const empty = of('empty').map(({ name, functions }) =>
+    wrong('SECRET_EMPTY', `the secret ${name} is empty: ${functions.join(', ')} cannot work`, {
+      help: `firebase functions:secrets:set ${name}, then deploy again.`,
+      evidence: { name },
+    }),
+  );
+  const none = of('none').map(({ name }) =>
+    note('SECRET_NONE', `the secret ${name} says that there is none`, { evidence: { name } }),
+  );
+  const set = of('set');
+  const elsewhere = of('elsewhere');
+  return [
+    ...empty,
+    ...none,
+    ...(set.length === 0 ? [] : [well('SECRETS', `these secrets have a value here: ${named(set)}`)]),
+    ...(elsewhere.length === 0
+      ? []
+      : [
+          note('SECRETS_ELSEWHERE', `not given to the function that answers: ${named(elsewhere)}`, {
+            help: 'A deployment fails if one of them has no value. Which it is: gcloud secrets versions list NAME',
+            evidence: { names: elsewhere.map(({ name }) => name) },
+          }),
+        ]),
+  ];
+}
+
+export function ofParameters(parameters: readonly WrongParameter[]): Finding[] {
+  return parameters.map(({ name, why }) =>
+    wrong('PARAMETER_INVALID', `${name} makes no sense: ${why}`, {
+      help: 'Correct functions/.env (or .env.PROJECT) and deploy again. Until then its door answers 500.',
+      evidence: { name },
+    }),
+  );
+}
+
+export function ofSwitches({ killSwitch, paused }: RuntimeConfig, now: number): Finding[] {
+  return [
+    killSwitch
+      ? wrong('KILL_SWITCH', 'everything is stopped', { help: 'cairn unpause --everything' })
+      : well('RUNNING', 'nothing is stopped as a whole'),
+    ...[...paused].map(([type, { since, reason }]) =>
+      note('PAUSED', `${type} is paused for ${span(now - since)}${reason ? `: ${reason}` : ''}`, {
+        help: `cairn unpause ${type}`,
+        evidence: { type },
+      }),
+    ),
+  ];
+}
+
+/** Runs that have not ended, of all tenants, on one version of a workflow. */
+export interface VersionInUse {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly runs: number;
+  readonly isDeployed: boolean;
+  readonly isNewest: boolean;
+}
+
+/** @param isCut not all tenants, or not all versions, were looked at */
+export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): Finding[] {
+  const told = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
+    const what = `${counted(runs, 'live run', isCut)} on ${type} v${planVersion}`;
+    const evidence = { type, planVersion, runs };
+    if (!isDeployed)
+      return [
+        wrong('PLAN_VERSION_UNAVAILABLE', `${what}, which is not deployed`, {
+          help: 'Deploy that version again beside the newest: see docs/operations.md.',
+          evidence,
+        }),
+      ];
+    return isNewest ? [] : [note('OLD_VERSION_IN_USE', `${what}: keep it deployed`, { evidence })];
+  });
+  const live = versions.reduce((sum, { runs }) => sum + runs, 0);
+  return [
+    ...(versions.every(({ isDeployed }) => isDeployed)
+      ? [well('VERSIONS', `${counted(live, 'live run', isCut)}, each on a version that is deployed`)]
+      : []),
+    ...told,
+    ...(isCut
+      ? [note('COUNT_CUT', 'only some of the tenants and versions with live runs were counted')]
+      : []),
+  ];
+}

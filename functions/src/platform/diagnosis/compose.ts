@@ -1,0 +1,38 @@
+/** Puts together what a diagnosis is made of, and what lets the scheduled functions leave signs of life. */
+import type { Firestore } from '@google-cloud/firestore';
+import type { DiagnosisParts } from '../../api/deps.ts';
+import type { BeatingDeps } from '../../operations/diagnosis/beating.ts';
+import type { OperationReader } from '../../ports/diagnosis/operations.ts';
+import type { Log } from '../../ports/log.ts';
+import { FirestoreHeartbeatStore } from '../../store/diagnosis/firestore-heartbeat-store.ts';
+import { FirestoreStoreLook } from '../../store/diagnosis/firestore-store-look.ts';
+import { lazyQueueLook } from '../clients/tasks.ts';
+import { systemClock } from '../clock.ts';
+import type { Settings } from '../params.ts';
+import { systemRandomness } from '../randomness.ts';
+import { setupLook } from './setup.ts';
+
+export interface DiagnosisOptions {
+  readonly settings: Settings;
+  readonly db: Firestore;
+  readonly operations: OperationReader;
+  readonly log: Log;
+}
+
+export function diagnosisOf({ settings, db, operations, log }: DiagnosisOptions): {
+  readonly diagnosis: DiagnosisParts;
+  readonly beating: BeatingDeps;
+} {
+  const prefix = settings.collectionPrefix;
+  const heartbeats = new FirestoreHeartbeatStore(db, prefix);
+  return {
+    diagnosis: {
+      look: new FirestoreStoreLook({ db, prefix, somewhere: systemRandomness.token }),
+      queueLook: lazyQueueLook(settings),
+      heartbeats,
+      setup: setupLook(settings, process.env),
+      operations,
+    },
+    beating: { heartbeats, clock: systemClock, log },
+  };
+}

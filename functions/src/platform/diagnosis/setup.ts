@@ -1,0 +1,53 @@
+/**
+ * How this installation is set up, as its environment and parameters tell.
+ *
+ * Must not: give out a secret, a part of one, or its length.
+ */
+import type { SeenSecret, SetupLook, WrongParameter } from '../../ports/diagnosis/setup.ts';
+import { githubTenantsIn } from '../../triggers/github/tenants.ts';
+import { tenantsIn } from '../../triggers/slack/tenants.ts';
+import type { Settings } from '../params.ts';
+
+/** Which functions are given which secret: as `index.ts` deploys them, which a test holds it against. */
+export const SECRETS = {
+  GITHUB_WEBHOOK_SECRET: ['githubWebhook'],
+  SLACK_SIGNING_SECRET: ['slackWebhook'],
+  GITHUB_TOKEN: ['drive'],
+} as const;
+
+/** The one that may say that there is none. */
+const NONE = 'none';
+
+export function setupLook(
+  settings: Pick<Settings, 'project' | 'runEventsTopic' | 'githubTenants' | 'slackTenants'>,
+  env: Readonly<Record<string, string | undefined>>,
+): SetupLook {
+  const { project, runEventsTopic, githubTenants, slackTenants } = settings;
+  return {
+    project,
+    publishes: runEventsTopic !== undefined,
+    secrets: () =>
+      Object.entries(SECRETS).map(([name, functions]) => ({ name, functions, state: stateOf(env[name]) })),
+    wrongParameters: () => [
+      ...wrong('GITHUB_TENANTS', () => githubTenantsIn(githubTenants)),
+      ...wrong('SLACK_TENANTS', () => tenantsIn(slackTenants)),
+    ],
+  };
+}
+
+/** A function that is not given a secret has no such variable; one that is has it, be it empty. */
+function stateOf(value: string | undefined): SeenSecret['state'] {
+  if (value === undefined) return 'elsewhere';
+  const text = value.trim();
+  if (text === '') return 'empty';
+  return text === NONE ? 'none' : 'set';
+}
+
+function wrong(name: string, read: () => unknown): WrongParameter[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [{ name, why: error instanceof Error ? error.message : String(error) }];
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Counts what the Firestore client of this process is billed for, call by call as it meets the service: reads in
+ * transactions and of listeners too, which no caller in the stores would see.
+ *
+ * The library has no hook for that. Two methods through which it sends everything are wrapped; they are not among its
+ * types. A version that no longer has them fails loudly here, at its first start in any test.
+ */
+import type { Firestore } from '@google-cloud/firestore';
+import type { OperationTally } from '../../ports/diagnosis/operations.ts';
+
+/** Counts of an aggregation are billed one read for so many. */
+const COUNTED_A_READ = 1_000;
+
+interface Sending {
+  request(method: string, message: unknown, ...rest: unknown[]): Promise<unknown>;
+  requestStream(method: string, ...rest: unknown[]): Promise<Emitting>;
+}
+
+interface Emitting {
+  emit(event: string, ...args: unknown[]): boolean;
+}
+
+/** What is looked at of the messages of the protocol. */
+interface Message {
+  readonly writes?: readonly object[];
+  readonly document?: unknown;
+  readonly found?: unknown;
+  readonly missing?: unknown;
+  readonly documentChange?: unknown;
+  readonly result?: {
+    readonly aggregateFields?: Readonly<Record<string, { readonly integerValue?: unknown }>>;
+  } | null;
+}
+
+/** The same client. */
+export function tallied(db: Firestore, tally: OperationTally): Firestore {
+  const client = db as unknown as Sending;
+  const { request, requestStream } = client;
+  if (typeof request !== 'function' || typeof requestStream !== 'function')
+    throw new Error('the Firestore client sends its requests in another way than it did');
+  client.request = async (method, message, ...rest) => {
+    const answer = await request.call(client, method, message, ...rest);
+    if (method === 'commit') billWrites(tally, (message as Message).writes ?? []);
+    return answer;
+  };
+  client.requestStream = async (method, ...rest) =>
+    counting(await requestStream.call(client, method, ...rest), method, tally);
+  return db;
+}
+
+/** Of a commit that was applied; one that is refused is not billed. */
+export function billWrites(tally: OperationTally, writes: readonly object[]): void {
+  const deletes = writes.filter((write) => 'delete' in write && write.delete).length;
+  tally.billed({ reads: 0, writes: writes.length - deletes, deletes });
+}
+
+function counting(stream: Emitting, method: string, tally: OperationTally): Emitting {
+  const { emit } = stream;
+  let reads = 0;
+  const read = (count: number) => {
+    reads += count;
+    if (count > 0) tally.billed({ reads: count, writes: 0, deletes: 0 });
+  };
+  stream.emit = (event, ...args) => {
+    if (event === 'data') read(readsOf(args[0] as Message));
+    // A query that finds nothing is billed one.
+    if (event === 'end' && reads === 0 && method === 'runQuery') read(1);
+    return emit.call(stream, event, ...args);
+  };
+  return stream;
+}
+
+function readsOf({ document, found, missing, documentChange, result }: Message): number {
+  if (document || found || missing || documentChange) return 1;
+  if (!result?.aggregateFields) return 0;
+  const counts = Object.values(result.aggregateFields).map(({ integerValue }) => Number(integerValue ?? 0));
+  return Math.max(1, Math.ceil(Math.max(...counts, 0) / COUNTED_A_READ));
+}

@@ -1,0 +1,48 @@
+/**
+ * Signs of life of the scheduled functions: one small document in which each notes when it last ran and what came of it,
+ * so that somebody who asks the API can see that Cloud Scheduler calls them. Nothing is decided by it.
+ */
+
+/** The functions that note their runs, by the names they are deployed under. */
+export const BEATING = ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const;
+export type BeatingFunction = (typeof BEATING)[number];
+
+export interface Heartbeat {
+  /** When it ended, epoch ms. */
+  readonly at: number;
+  readonly tookMs: number;
+  /** `off`: the kill switch is on, and it did nothing. */
+  readonly outcome: 'done' | 'off' | 'failed';
+  /** Why it failed, cut to {@link MAX_BEAT_ERROR_CHARS}. */
+  readonly error?: string;
+}
+
+/** The document is read as a whole by whoever looks, so an error is told in a sentence; the log has all of it. */
+export const MAX_BEAT_ERROR_CHARS = 300;
+
+/** What the hourly look at some runs found. */
+export interface SampleFound {
+  readonly at: number;
+  readonly checked: number;
+  /** Runs with each problem, by its code. */
+  readonly problems: Readonly<Record<string, number>>;
+}
+
+export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
+  readonly found?: SampleFound;
+};
+
+export interface HeardBeats {
+  readonly beats: Heartbeats;
+  /** When the first of them was noted, by the store's clock, epoch ms; absent: none ever was. */
+  readonly since?: number;
+  /** The store's own time of this answer, epoch ms. */
+  readonly readAt: number;
+}
+
+/** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
+export interface HeartbeatStore {
+  /** Takes the place of the function's beat before, and of what was found before if that is given. */
+  beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void>;
+  read(): Promise<HeardBeats>;
+}

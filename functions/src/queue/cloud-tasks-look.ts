@@ -1,0 +1,94 @@
+/**
+ * What Cloud Tasks tells of the queue that drives runs: whether it runs, and how much waits in it. Takes a role that
+ * putting tasks into it does not; without that role it says so.
+ *
+ * Must not: change anything, or look into a task.
+ */
+import type { QueueLook, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
+import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
+
+/** What this adapter needs of `CloudTasksClient`. */
+export interface QueueClient {
+  getQueue(
+    request: { name: string },
+    options: CallOptions,
+  ): Promise<readonly [{ state?: unknown }, ...unknown[]]>;
+  listTasks(
+    request: { parent: string; pageSize: number; responseView: 'BASIC' },
+    options: CallOptions & { readonly autoPaginate: false },
+  ): Promise<readonly [readonly ListedTask[], unknown, ...unknown[]]>;
+}
+
+interface CallOptions {
+  readonly timeout: number;
+}
+
+/** Times are as protobufjs makes them of an int64. */
+interface ListedTask {
+  readonly scheduleTime?: {
+    readonly seconds?: number | string | { toString(): string } | null;
+    readonly nanos?: number | null;
+  } | null;
+}
+
+export interface CloudTasksLookOptions {
+  readonly client: QueueClient;
+  readonly project: string;
+  readonly location: string;
+  readonly queue: string;
+}
+
+/** The most the service gives out at once. */
+const PAGE = 1_000;
+/** Somebody waits for the answer. */
+const CALL_TIMEOUT_MS = 5_000;
+
+const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
+
+export class CloudTasksLook implements QueueLook {
+  readonly #client: QueueClient;
+  readonly #name: string;
+
+  constructor({ client, project, location, queue }: CloudTasksLookOptions) {
+    this.#client = client;
+    this.#name = `projects/${project}/locations/${location}/queues/${queue}`;
+  }
+
+  async look(now: number): Promise<SeenQueue> {
+    try {
+      const [{ state }] = await this.#client.getQueue({ name: this.#name }, { timeout: CALL_TIMEOUT_MS });
+      const word =
+        typeof state === 'string' && state in STATES ? STATES[state as keyof typeof STATES] : 'unknown';
+      return { kind: 'seen', state: word, tasks: await this.#tasks(now) };
+    } catch (error) {
+      const status = grpcStatusOf(error);
+      if (status === GRPC_STATUS.NOT_FOUND) return { kind: 'missing' };
+      if (status === GRPC_STATUS.PERMISSION_DENIED) return { kind: 'denied' };
+      throw error;
+    }
+  }
+
+  async #tasks(now: number): Promise<SeenTasks> {
+    try {
+      const [tasks, next] = await this.#client.listTasks(
+        { parent: this.#name, pageSize: PAGE, responseView: 'BASIC' },
+        { timeout: CALL_TIMEOUT_MS, autoPaginate: false },
+      );
+      const due = tasks.map(({ scheduleTime }) => msOf(scheduleTime)).filter((at) => at <= now);
+      return {
+        kind: 'counted',
+        depth: tasks.length,
+        isCut: Boolean(next),
+        ...(due.length === 0 ? {} : { oldestDueAt: Math.min(...due) }),
+      };
+    } catch (error) {
+      if (grpcStatusOf(error) === GRPC_STATUS.PERMISSION_DENIED) return { kind: 'denied' };
+      throw error;
+    }
+  }
+}
+
+/** A task without a time would be due at once, and the service gives each one. */
+function msOf(time: ListedTask['scheduleTime']): number {
+  return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6);
+}

@@ -1,0 +1,21 @@
+/** The document of the signs of life. Native members, so that it can be read in the console. */
+import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
+import { documentCodec, integer, kind, map, optional, text, time, word } from './kinds.ts';
+
+const beat = map<Heartbeat>({ at: time, tookMs: integer, outcome: word(), error: optional(text) });
+
+const counts = kind<SampleFound['problems']>(
+  (problems) => ({ ...problems }),
+  (raw) => {
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new Error('expected a map');
+    return Object.fromEntries(Object.entries(raw).map(([code, count]) => [code, integer.decode(count)]));
+  },
+);
+
+export const heartbeatsCodec = documentCodec<Heartbeats>({
+  recoverRuns: optional(beat),
+  fireSchedules: optional(beat),
+  checkRuns: optional(beat),
+  deleteExpired: optional(beat),
+  found: optional(map<SampleFound>({ at: time, checked: integer, problems: counts })),
+});

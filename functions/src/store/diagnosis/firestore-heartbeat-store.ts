@@ -1,0 +1,36 @@
+/** Signs of life in Firestore: one document, of which each function writes its own member. */
+import type { Firestore } from '@google-cloud/firestore';
+import type {
+  BeatingFunction,
+  HeardBeats,
+  Heartbeat,
+  HeartbeatStore,
+  SampleFound,
+} from '../../ports/diagnosis/heartbeats.ts';
+import { call } from '../call.ts';
+import { heartbeatsCodec } from '../codec/heartbeats.ts';
+import { Paths } from '../paths.ts';
+
+export class FirestoreHeartbeatStore implements HeartbeatStore {
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#paths = new Paths(db, prefix);
+  }
+
+  async beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void> {
+    const members = heartbeatsCodec.encode({ [name]: beat, ...(found ? { found } : {}) });
+    // Members as a whole: a merge would leave the error of a run before in that of one that went well.
+    const mergeFields = Object.keys(members);
+    await call('note of a sign of life', () => this.#paths.heartbeats().set(members, { mergeFields }));
+  }
+
+  async read(): Promise<HeardBeats> {
+    const what = 'read of the signs of life';
+    const found = await call(what, () => this.#paths.heartbeats().get());
+    const readAt = found.readTime.toMillis();
+    const data = found.data();
+    if (!data || !found.createTime) return { beats: {}, readAt };
+    return { beats: heartbeatsCodec.decode(data, what), since: found.createTime.toMillis(), readAt };
+  }
+}

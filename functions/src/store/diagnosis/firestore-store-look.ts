@@ -1,0 +1,131 @@
+/**
+ * What Firestore shows of itself to somebody who may only read documents: a query without its index is refused, what has
+ * expired is there or is not. No administrative call, so no role beside the one that the functions have.
+ */
+import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
+import { SHARD_COUNT } from '../../core/encoding/ids.ts';
+import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
+import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { call } from '../call.ts';
+import { Paths } from '../paths.ts';
+import { type IndexProbe, indexProbes } from './index-probes.ts';
+
+/** As every scan by time: one range of growing index values bears only about 500 writes a second. */
+const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
+/** Of an idempotency record; with all of them one index over status and time serves. */
+const RECORD_STATUSES = ['processing', 'completed', 'failed'];
+/** Rendezvous looked at, wherever they lie: there is no index over the time at which they expire. */
+const RENDEZVOUS_LOOKED_AT = 20;
+/** Probes under way at once. */
+const CONCURRENT_PROBES = 8;
+
+export interface StoreLookOptions {
+  readonly db: Firestore;
+  readonly prefix?: string;
+  /** A place in the order of document ids to begin a sample at, another one each time: a sha256 in hex. */
+  readonly somewhere: () => string;
+}
+
+export class FirestoreStoreLook implements StoreLook {
+  readonly #paths: Paths;
+  readonly #probes: readonly IndexProbe[];
+  readonly #somewhere: () => string;
+
+  constructor({ db, prefix, somewhere }: StoreLookOptions) {
+    this.#paths = new Paths(db, prefix);
+    this.#probes = indexProbes(db, prefix);
+    this.#somewhere = somewhere;
+  }
+
+  async indexes(): Promise<readonly SeenIndex[]> {
+    const seen: SeenIndex[] = [];
+    for (let from = 0; from < this.#probes.length; from += CONCURRENT_PROBES) {
+      const some = this.#probes.slice(from, from + CONCURRENT_PROBES);
+      seen.push(...(await Promise.all(some.map(tried))));
+    }
+    return seen;
+  }
+
+  async leftOvers(before: number): Promise<readonly LeftOver[]> {
+    const [record, rendezvous] = await Promise.all([
+      this.#oldestRecord(before),
+      this.#oldestRendezvous(before),
+    ]);
+    return [
+      ...(record === undefined
+        ? []
+        : [{ collection: this.#paths.idempotencyRecords().id, expiredAt: record }]),
+      ...(rendezvous === undefined
+        ? []
+        : [{ collection: this.#paths.allRendezvous().id, expiredAt: rendezvous }]),
+    ];
+  }
+
+  async waking(limit: number): Promise<readonly WakingRun[]> {
+    const ordered = this.#paths
+      .runs()
+      .where('shard', 'in', SHARDS)
+      .orderBy('wakeAt')
+      .limit(limit)
+      .select('wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq');
+    const { docs } = await call('look for runs to be touched next', () => ordered.get());
+    return docs.map((found) => {
+      const timeOf = (path: string) => (found.get(path) as Timestamp | undefined)?.toMillis();
+      const leasedUntil = timeOf('lease.expiresAt');
+      const extendedTo = timeOf('soft.leaseExtendedTo') ?? 0;
+      const publishedSeq = found.get('soft.publishedSeq') as number | undefined;
+      return {
+        wakeAt: timeOf('wakeAt') ?? 0,
+        ...(leasedUntil === undefined ? {} : { leasedUntil: Math.max(leasedUntil, extendedTo) }),
+        owesEvents: publishedSeq !== undefined && publishedSeq < (found.get('head') as number),
+      };
+    });
+  }
+
+  async #oldestRecord(before: number): Promise<number | undefined> {
+    const expired = this.#paths
+      .idempotencyRecords()
+      .where('status', 'in', RECORD_STATUSES)
+      .where('expiresAt', '<=', Timestamp.fromMillis(before))
+      .orderBy('expiresAt')
+      .limit(1)
+      .select('expiresAt');
+    return oldestIn(await call('look for expired idempotency records', () => expired.get()), before);
+  }
+
+  /** A sample: their ids are hashes, so that any stretch of them is one. */
+  async #oldestRendezvous(before: number): Promise<number | undefined> {
+    const what = 'sample of rendezvous';
+    const ordered = this.#paths.allRendezvous().orderBy(FieldPath.documentId()).select('expiresAt');
+    const after = ordered.startAt(this.#somewhere()).limit(RENDEZVOUS_LOOKED_AT);
+    const found = await call(what, () => after.get());
+    const rest = RENDEZVOUS_LOOKED_AT - found.size;
+    if (rest === 0) return oldestIn(found, before);
+    const first = await call(what, () => ordered.limit(rest).get());
+    const times = [oldestIn(found, before), oldestIn(first, before)].filter((at) => at !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+}
+
+/** Whatever else a query meets, an undecodable document even, its index was there. */
+async function tried({ ask, ...need }: IndexProbe): Promise<SeenIndex> {
+  try {
+    await ask();
+    return { ...need, state: 'ready' };
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) throw error;
+    if (grpcStatusOf(error) !== GRPC_STATUS.FAILED_PRECONDITION) return { ...need, state: 'unknown' };
+    // One status for both; the service's words tell them apart: "That index is currently building".
+    const isBuilding = error instanceof Error && /building/i.test(error.message);
+    return { ...need, state: isBuilding ? 'building' : 'missing' };
+  }
+}
+
+function oldestIn({ docs }: QuerySnapshot, before: number): number | undefined {
+  const times = docs.flatMap((found) => {
+    const at: unknown = found.get('expiresAt');
+    return at instanceof Timestamp && at.toMillis() <= before ? [at.toMillis()] : [];
+  });
+  return times.length === 0 ? undefined : Math.min(...times);
+}

@@ -1,0 +1,128 @@
+/**
+ * The queries of the stores that need an index, each with that index and a way to make the store ask it so that next to
+ * nothing is read. They are asked through the stores' own methods, so that no query here can differ from the one that
+ * counts; a test holds the table against `firestore.indexes.json`.
+ */
+import type { Firestore } from '@google-cloud/firestore';
+import type { IndexNeed } from '../../ports/diagnosis/store-look.ts';
+import { FirestoreClientStore } from '../firestore-client-store.ts';
+import { FirestoreEffectStore } from '../firestore-effect-store.ts';
+import { FirestoreRunCensus } from '../firestore-run-census.ts';
+import { FirestoreScheduleStore } from '../firestore-schedule-store.ts';
+import { FirestoreRunSample } from '../integrity/firestore-run-sample.ts';
+import { RunLists } from '../lists/run-lists.ts';
+import { Paths } from '../paths.ts';
+import { FirestoreRetentionStore } from '../retention/firestore-retention-store.ts';
+
+export interface IndexProbe extends IndexNeed {
+  ask(): Promise<unknown>;
+}
+
+/** Nobody has this name, and nothing happened at these times: every question finds nothing, which is billed one read. */
+const NOBODY = '~nobody';
+const NEVER = 0;
+const AGES_AHEAD = Date.UTC(9000, 0);
+const ONE = { limit: 1 };
+
+export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
+  const paths = new Paths(db, prefix);
+  const lists = new RunLists(paths);
+  const census = new FirestoreRunCensus(db, prefix);
+  const sample = new FirestoreRunSample(db, prefix);
+  const schedules = new FirestoreScheduleStore(db, prefix);
+  const effects = new FirestoreEffectStore(db, prefix);
+  const retention = new FirestoreRetentionStore(db, prefix);
+  const clients = new FirestoreClientStore(db, prefix);
+  const runs = paths.runs().id;
+  const tenantId = NOBODY;
+  const bucket = { status: 'completed', type: NOBODY } as const;
+  const listBy = (field: 'repoId' | 'type' | 'threadId', what: string): IndexProbe => ({
+    collection: runs,
+    fields: ['tenantId', field, '-createdAt'],
+    serves: `lists of the runs of a ${what}`,
+    ask: () => lists.listRuns({ tenantId, [field]: NOBODY }, ONE),
+  });
+  return [
+    {
+      collection: runs,
+      fields: ['tenantId', '-createdAt'],
+      serves: 'lists of runs',
+      ask: () => lists.listRuns({ tenantId }, ONE),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'status', '-createdAt'],
+      serves: 'lists and counts of runs by status',
+      ask: () => lists.listRuns({ tenantId, status: 'pending' }, ONE),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'stopKind', '-createdAt'],
+      serves: 'lists of runs that were halted',
+      ask: () => lists.listRuns({ tenantId, stopKind: ['halt'] }, ONE),
+    },
+    listBy('repoId', 'repository'),
+    listBy('type', 'workflow'),
+    listBy('threadId', 'thread'),
+    {
+      collection: runs,
+      fields: ['shard', 'wakeAt'],
+      serves: 'the scan, which finds runs that nobody touched in time',
+      ask: () => lists.dueRuns(NEVER, 1),
+    },
+    {
+      collection: runs,
+      fields: ['type', 'shard', 'wakeAt'],
+      serves: 'unpausing a workflow',
+      ask: () => census.due({ until: NEVER, type: NOBODY, limit: 1 }),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'status', 'type', 'planVersion'],
+      serves: 'counts of the runs of each version of a workflow',
+      ask: () => census.liveVersions(tenantId, 1),
+    },
+    {
+      collection: runs,
+      fields: ['status', 'type', 'shard', 'completedAt'],
+      serves: 'deletion of runs that have been kept long enough',
+      ask: () => retention.ended({ bucket, until: NEVER, after: undefined, limit: 1 }),
+    },
+    {
+      collection: runs,
+      fields: ['rootRunId'],
+      serves: 'deletion of runs that have been kept long enough',
+      ask: () => retention.lineage(NOBODY, 1),
+    },
+    {
+      collection: paths.idempotencyRecords().id,
+      fields: ['status', 'expiresAt'],
+      serves: 'the hourly look at some runs, and the look for expired records',
+      ask: () => sample.startedSince(AGES_AHEAD, 1),
+    },
+    {
+      collection: paths.schedules().id,
+      fields: ['state', 'nextAt'],
+      serves: 'schedules: none fires without it',
+      ask: () => schedules.due(NEVER, 1),
+    },
+    {
+      collection: paths.schedules().id,
+      fields: ['tenantId', '-createdAt'],
+      serves: 'lists of schedules',
+      ask: () => schedules.list(tenantId, ONE),
+    },
+    {
+      collection: paths.effects().id,
+      fields: ['runId', 'createdAt'],
+      serves: 'lists of what a run did outside, checks, and deletion',
+      ask: () => effects.listOfRun(NOBODY, ONE),
+    },
+    {
+      collection: paths.clients().id,
+      fields: ['tenantId'],
+      serves: 'the list of API clients',
+      ask: () => clients.list(tenantId, 1),
+    },
+  ];
+}

@@ -1,0 +1,53 @@
+/** What every store of signs of life promises. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Heartbeat, HeartbeatStore } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { T0 } from '../support/run-fixture.ts';
+
+const DONE: Heartbeat = { at: T0 + 5, tookMs: 5, outcome: 'done' };
+const FAILED: Heartbeat = { at: T0, tookMs: 0, outcome: 'failed', error: 'the store: "no"' };
+
+export function heartbeatsConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    let store: HeartbeatStore;
+    beforeEach(async () => {
+      stores = await harness.make();
+      store = stores.heartbeats;
+    });
+    afterAll(() => harness.close());
+
+    test('nothing is heard before anything beat, but what time it is', async () => {
+      expect(await store.read()).toEqual({ beats: {}, readAt: stores.now() });
+    });
+
+    test('each function has its own sign, whatever the others do, and its last one only', async () => {
+      await store.beat('recoverRuns', FAILED);
+      await store.beat('fireSchedules', { ...DONE, outcome: 'off' });
+      await store.beat('recoverRuns', DONE);
+      const { beats } = await store.read();
+      expect(beats).toEqual({ recoverRuns: DONE, fireSchedules: { ...DONE, outcome: 'off' } });
+    });
+
+    test('what was found stays until something else is found, and is then replaced as a whole', async () => {
+      const first = { at: T0, checked: 50, problems: { JOURNAL_GAP: 2, STEP_DIFFERENT: 1 } };
+      await store.beat('checkRuns', DONE, first);
+      await store.beat('checkRuns', FAILED);
+      expect((await store.read()).beats).toEqual({ checkRuns: FAILED, found: first });
+      const second = { at: T0 + 1, checked: 3, problems: {} };
+      await store.beat('checkRuns', DONE, second);
+      expect((await store.read()).beats).toEqual({ checkRuns: DONE, found: second });
+    });
+
+    test('it is known since when functions beat, by the time of the store', async () => {
+      stores.passTime(1_000);
+      const began = stores.now();
+      await store.beat('deleteExpired', DONE);
+      stores.passTime(90_000);
+      await store.beat('deleteExpired', DONE);
+      const { since = 0, readAt } = await store.read();
+      expect(since - began).toBeLessThan(1_000);
+      expect(readAt - since).toBeGreaterThan(88_000);
+    });
+  });
+}
