@@ -112,6 +112,7 @@ test('every composite index serves a query of ours, or is one of the source text
     'gwi_runs: shard wakeAt',
     'gwi_runs: type shard wakeAt',
     'gwi_runs: tenantId status type planVersion',
+    'gwi_runs: tenantId askingSince',
     'gwi_runs: status type shard completedAt',
     'gwi_effects: runId createdAt',
     'gwi_schedules: state nextAt',

@@ -1,4 +1,5 @@
 /** What must hold of every stored run, whatever happened to it; shared by all tests that make things go wrong. */
+import { askingSince } from '../../functions/src/core/run/asking.ts';
 import { verifyChain } from '../../functions/src/core/run/chain.ts';
 import type { EventType, RunEvent, StepRef } from '../../functions/src/core/run/events.ts';
 import { fold, initialState, reduce } from '../../functions/src/core/run/reduce/index.ts';
@@ -70,7 +71,7 @@ function assertWriter({ seq, type, writer }: RunEvent, { lease }: RunState): voi
 
 /**
  * Throws unless the snapshot is the fold of the journal up to its head (J5), not behind where it may not be (J4), and
- * woken in time (J10). `movedTo` is how far the scan last moved `wakeAt`, which it does before it acts.
+ * woken in time (J10), and in the inbox if it asks. `movedTo` is how far the scan last moved `wakeAt`, which it does before it acts.
  */
 export function assertSnapshot(run: RunDocuments, movedTo = 0): void {
   const { snapshot, events, soft } = run;
@@ -85,6 +86,8 @@ export function assertSnapshot(run: RunDocuments, movedTo = 0): void {
   if (implied !== undefined && (run.wakeAt ?? Number.POSITIVE_INFINITY) > Math.max(implied, movedTo)) {
     throw new Error(`wakeAt is ${run.wakeAt}, later than ${implied} (J10)`);
   }
+  const since = askingSince(snapshot);
+  if (run.askingSince !== since) throw new Error(`askingSince is ${run.askingSince}, not ${since}`);
 }
 
 /** Both, with J5 to the letter: equal as values. */

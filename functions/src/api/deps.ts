@@ -47,6 +47,7 @@ export interface ApiDeps {
   readonly census: RunCensus;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
+  readonly finder: RunFinder;
   /** What this instance has counted. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;

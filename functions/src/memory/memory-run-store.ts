@@ -8,6 +8,7 @@
 
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
+import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
@@ -62,6 +63,7 @@ export class MemoryRunStore implements RunStore {
       snapshot: freeze(state),
       soft: Object.freeze({ ...soft }),
       wakeAt: wakeAt(state),
+      askingSince: askingSince(state),
       version,
       events: events.map(freeze),
       checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
@@ -82,6 +84,7 @@ export class MemoryRunStore implements RunStore {
     run.events.push(freeze(event));
     run.snapshot = freeze(snapshot);
     run.wakeAt = wakeAt(snapshot, run.soft);
+    run.askingSince = askingSince(snapshot);
     run.version = this.#db.nextVersion();
     return true;
   }
@@ -245,6 +248,7 @@ export class MemoryRunStore implements RunStore {
   #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {
     const { snapshot, soft } = change;
     if (snapshot) run.snapshot = freeze(snapshot);
+    if (snapshot) run.askingSince = askingSince(snapshot);
     if (soft) run.soft = this.#softAfter(run.soft, soft);
     // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);

@@ -30,7 +30,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       return answer;
     });
   return (deps) => {
-    const { start, clients, clientRegistry, rendezvous, config, census, schedules } = deps;
+    const { start, clients, clientRegistry, rendezvous, config, census, finder, schedules } = deps;
     return {
       ...deps,
       start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
@@ -39,6 +39,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       rendezvous: port(rendezvous),
       config: port(config),
       census: port(census),
+      finder: port(finder),
       schedules: port(schedules),
     };
   };

@@ -102,6 +102,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('GET /v1/runs/{id}/checkpoints/{seq}/output', { path });
   }
   expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
+  await checked.ask('GET /v1/inbox', { query: '?limit=1' });
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
   await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });
   await checked.ask('GET /v1/runs/stream', { query: '?cursor=1' });

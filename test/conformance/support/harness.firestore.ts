@@ -18,6 +18,7 @@ import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firest
 import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../../../functions/src/store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../../../functions/src/store/integrity/firestore-run-sample.ts';
+import { FirestoreRunFinder } from '../../../functions/src/store/lists/firestore-run-finder.ts';
 import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import type { Harness } from './harness.ts';
@@ -58,6 +59,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         sample: new FirestoreRunSample(db),
         config: new FirestoreRuntimeConfigStore(db),
         census: new FirestoreRunCensus(db),
+        finder: new FirestoreRunFinder(db),
         retention: new FirestoreRetentionStore(db),
         schedules: new FirestoreScheduleStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),

@@ -14,6 +14,7 @@ import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.t
 import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../../functions/src/memory/memory-schedule-store.ts';
 import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
+import { MemoryRunFinder } from '../../../functions/src/memory/runs/memory-run-finder.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -33,6 +34,7 @@ export function memoryHarness(): Harness {
         sample: new MemoryRunSample(db),
         config: new MemoryRuntimeConfigStore(db),
         census: new MemoryRunCensus(db),
+        finder: new MemoryRunFinder(db),
         retention: new MemoryRetentionStore(db),
         schedules: new MemoryScheduleStore(db),
         heartbeats: new MemoryHeartbeatStore(db),

@@ -13,6 +13,7 @@ import type {
   RunSample,
 } from '../../../functions/src/ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
+import type { RunFinder } from '../../../functions/src/ports/runs/run-finder.ts';
 import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
 import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
 
@@ -27,6 +28,7 @@ export interface Stores {
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   readonly retention: RetentionStore;
+  readonly finder: RunFinder;
   readonly schedules: ScheduleStore;
   readonly heartbeats: HeartbeatStore;
   readonly look: StoreLook;

@@ -28,6 +28,8 @@ export type FoundSnapshot = Found<RunState> & {
   readonly softDamage: readonly string[];
   /** Epoch ms; undefined: never, or not to be read as a time. */
   readonly wakeAt: number | undefined;
+  /** Epoch ms; undefined: there is none, null: what is there is no time. */
+  readonly askingSince: number | null | undefined;
   readonly tenantId: string | undefined;
   /** Undefined if it is no text. */
   readonly headHash: string | undefined;

@@ -223,6 +223,11 @@ export const PROBLEMS = {
     title: 'The run would be looked at later than it must be',
     help: 'Repair sets the time that the journal implies.',
   },
+  INBOX_WRONG: {
+    severity: 'error',
+    title: 'The inbox misses the run, shows it without reason, or at another place',
+    help: 'Repair has it listed as the journal says.',
+  },
   TERMINAL_FIELDS_MISSING: {
     severity: 'error',
     title: 'The run has ended, and its document does not say when, how or why',

@@ -1,4 +1,7 @@
 /** What is wrong with the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
+
+import { optional } from '../optional.ts';
+import { askingSince } from '../run/asking.ts';
 import type { Wait } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
@@ -43,6 +46,7 @@ function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunStat
     ...differencesSafely(snapshot.value, atSnapshot),
     ...lag(facts, atSnapshot, state),
     ...lateWake(facts, snapshot, state),
+    ...wrongInbox(snapshot, atSnapshot),
   ];
 }
 
@@ -106,6 +110,14 @@ function waitsAmiss(found: RunState, expected: RunState): [ProblemCode, string[]
 function idsOf(waits: readonly Wait[]): string[] {
   if (!Array.isArray(waits)) return [];
   return waits.flatMap((wait: Partial<Wait> | null) => (typeof wait?.id === 'string' ? [wait.id] : []));
+}
+
+/** Written with every snapshot and never alone, so that it is exactly what the journal implied at that event. */
+function wrongInbox({ askingSince: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+  const implied = askingSince(atSnapshot);
+  if (stored === implied) return [];
+  const evidence = { ...optional('implied', implied), ...optional('stored', stored) };
+  return [healable('INBOX_WRONG', SUBJECT, evidence)];
 }
 
 /** Too early is harmless, and so is what has been put off for as long as it may be. */

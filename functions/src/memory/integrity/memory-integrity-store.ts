@@ -7,6 +7,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { CheckpointFact, Found, FoundSnapshot } from '../../core/integrity/facts.ts';
+import { askingSince } from '../../core/run/asking.ts';
 import { SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { Checkpoint } from '../../core/run/records.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -61,6 +62,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     run.snapshot = freeze(snapshot.state);
     run.soft = freeze(snapshot.soft);
     run.wakeAt = wakeAt(snapshot.state, snapshot.soft);
+    run.askingSince = askingSince(snapshot.state);
     run.version = this.#db.nextVersion();
     this.#db.orphans.delete(runId);
     this.#db.runs.set(runId, run);
@@ -120,7 +122,10 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return this.#db.runs.get(runId) ?? this.#db.orphans.get(runId);
   }
 
-  #foundSnapshot(runId: string, { snapshot, soft, wakeAt: at, version }: RunDocuments): FoundSnapshot {
+  #foundSnapshot(
+    runId: string,
+    { snapshot, soft, wakeAt: at, askingSince: since, version }: RunDocuments,
+  ): FoundSnapshot {
     const { tenantId, headHash } = (snapshot ?? {}) as unknown as Record<string, unknown>;
     const isSound = typeof soft === 'object' && soft !== null;
     return {
@@ -129,6 +134,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       soft: isSound ? soft : {},
       softDamage: isSound ? [] : ['soft'],
       wakeAt: at,
+      askingSince: since,
       tenantId: typeof tenantId === 'string' ? tenantId : undefined,
       headHash: typeof headHash === 'string' ? headHash : undefined,
     };

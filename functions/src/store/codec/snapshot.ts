@@ -1,9 +1,10 @@
 /**
- * The run document: the folded state, its `soft` part, and `wakeAt`, which is derived from both. What identifies a
+ * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`. What identifies a
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { LegalHold } from '../../core/retention/lineage.ts';
+import { askingSince } from '../../core/run/asking.ts';
 import type {
   CheckpointRef,
   RecordedError,
@@ -154,6 +155,7 @@ export const SNAPSHOT_NAMES: readonly string[] = [
   ...fixed.names,
   ...changing.names,
   'wakeAt',
+  'askingSince',
   'soft',
   'lastHeartbeatAt',
 ];
@@ -161,11 +163,13 @@ export const SNAPSHOT_NAMES: readonly string[] = [
 /** The run document of a run that begins. */
 export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
   const at = wakeAt(state);
+  const since = askingSince(state);
   return {
     ...(begun === undefined ? {} : { soft: soft.encode(begun) }),
     ...fixed.encode(state),
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
+    ...(since === undefined ? {} : { askingSince: Timestamp.fromMillis(since) }),
   };
 }
 
@@ -180,6 +184,7 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
     const members = changing.encode(change.snapshot);
     for (const name of changing.names) update[name] = members[name] ?? FieldValue.delete();
     update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.soft));
+    update.askingSince = timeOrDelete(askingSince(change.snapshot));
   }
   if (change.soft?.heartbeat) {
     // Where the run lifecycle text has it, and in the part that is ours.
@@ -217,6 +222,7 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   const update: Members = {};
   for (const name of [...fixed.names, ...changing.names]) update[name] = members[name] ?? FieldValue.delete();
   update.wakeAt = timeOrDelete(wakeAt(state, known));
+  update.askingSince = timeOrDelete(askingSince(state));
   if (isSoftDamaged) update.soft = soft.encode(known);
   return update;
 }

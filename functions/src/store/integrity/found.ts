@@ -27,9 +27,16 @@ export function foundSnapshot(document: RawDocument): FoundSnapshot {
     soft,
     softDamage: damaged,
     wakeAt: members.wakeAt instanceof Timestamp ? members.wakeAt.toMillis() : undefined,
+    askingSince: timeOrOther(members.askingSince),
     tenantId: typeof members.tenantId === 'string' ? members.tenantId : undefined,
     headHash: typeof members.headHash === 'string' ? members.headHash : undefined,
   };
+}
+
+/** Null: what is there is no time. */
+function timeOrOther(member: unknown): number | null | undefined {
+  if (member === undefined) return undefined;
+  return member instanceof Timestamp ? member.toMillis() : null;
 }
 
 export function foundEvent(document: RawDocument): FoundEvent {

@@ -159,6 +159,20 @@ export const SNAPSHOT: readonly Case[] = [
     repair: 'healed',
   },
   {
+    code: 'INBOX_WRONG',
+    how: 'the inbox would not show the question',
+    run: waiting,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { askingSince: undefined }),
+    repair: 'healed',
+  },
+  {
+    code: 'INBOX_WRONG',
+    how: 'the inbox would show a run that asks nothing, at no place in time',
+    run: completed,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { askingSince: 'soon' }),
+    repair: 'healed',
+  },
+  {
     code: 'INTERRUPTED_WITH_HANDOFF',
     how: 'its drive died while the question was open',
     run: waiting,

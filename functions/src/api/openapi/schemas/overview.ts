@@ -1,0 +1,42 @@
+/** What many runs together are shown as: the inbox. */
+import { z } from 'zod';
+import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
+import { Count, pageOf, Time, Value } from './common.ts';
+import { Status } from './runs.ts';
+
+export const InboxItem = z
+  .object({
+    runId: z.string(),
+    type: z.string(),
+    status: Status,
+    threadId: z.string(),
+    repoId: z.string().optional(),
+    prUrl: z.string().optional(),
+    kind: z
+      .enum(QUESTION_KINDS)
+      .describe(
+        '`approval`: a step asks. `step_in_doubt`: a crash cut off a step that must not run twice. `effect_in_doubt`: what became of an outside action, or may it be repeated? `left_in_doubt`: the same of a run that has ended.',
+      ),
+    step: z.string(),
+    waitId: z
+      .string()
+      .optional()
+      .describe('Name it with the decision, so that no later question is answered.'),
+    question: z.string(),
+    detail: Value.optional().describe('All that is asked, where there is more to it than the question.'),
+    isCut: z.literal(true).optional().describe('The run shows more of the question.'),
+    openedAt: Time,
+    dueAt: Time.optional(),
+    effectId: z.string().optional(),
+    capabilityId: z.string().optional(),
+    attemptedAt: Time.optional().describe('Of `left_in_doubt`: when it was called.'),
+    answers: z
+      .array(z.enum(ANSWERS))
+      .describe(
+        'What would be taken: decisions of …/approvals/{step}, resolutions of …/effects/{effectId}/resolve, or `resume`.',
+      ),
+    more: Count.optional().describe('How many more questions the run has; at its last item.'),
+  })
+  .describe('One open question to a person.');
+
+export const InboxPage = pageOf(InboxItem);

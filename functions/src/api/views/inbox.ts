@@ -1,0 +1,73 @@
+/** A question as the inbox shows it: enough to answer it there, and small whatever the workflow asks. */
+import { optional } from '../../core/optional.ts';
+import { cut } from '../../core/run/records.ts';
+import type { AskingRun, InboxQuestion } from '../../operations/inbox/read-inbox.ts';
+import type { View } from './run.ts';
+import { fromText, iso, isoIf } from './values.ts';
+
+/** Of the text of a question; the run shows all of it. */
+const QUESTION_CHARS = 2_000;
+/** Of what is told beside it, as JSON. */
+const MAX_DETAIL_BYTES = 4 * 1024;
+
+export function inboxItems({ run, questions, more }: AskingRun): View[] {
+  const { id: runId, type, status, threadId, repoId, prUrl } = run;
+  const last = questions.length - 1;
+  return questions.map((question, at) => ({
+    runId,
+    type,
+    status,
+    threadId,
+    ...optional('repoId', repoId),
+    ...optional('prUrl', prUrl),
+    ...questionView(run.status, question),
+    // The last of a run says that the run has more.
+    ...(at === last && more > 0 ? { more } : {}),
+  }));
+}
+
+function questionView(status: string, asked: InboxQuestion): View {
+  const { kind, step, wait, effectId, capabilityId, openedAt, answers, row } = asked;
+  const { question, detail, isCut } = wait
+    ? said(wait.detailText)
+    : { question: leftText(status, asked), detail: undefined, isCut: false };
+  return {
+    kind,
+    step,
+    ...optional('waitId', wait?.id),
+    question,
+    ...optional('detail', detail),
+    ...(isCut ? { isCut } : {}),
+    openedAt: iso(openedAt),
+    ...optional('dueAt', isoIf(wait?.dueAt)),
+    ...optional('effectId', effectId),
+    ...optional('capabilityId', capabilityId),
+    ...optional('attemptedAt', kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined),
+    answers: [...answers],
+  };
+}
+
+/** The text of the question, and the whole of what is asked where there is more to it than the text. */
+function said(detailText: string | undefined): {
+  readonly question: string;
+  readonly detail: View[string];
+  readonly isCut: boolean;
+} {
+  const detail = detailText === undefined ? undefined : fromText(detailText);
+  const { question, ...beside } = Object(detail) as { readonly question?: unknown };
+  const text = typeof question === 'string' ? question : JSON.stringify(question ?? detail ?? null);
+  const hasMore = typeof question === 'string' && Object.keys(beside).length > 0;
+  const fits = Buffer.byteLength(detailText ?? '') <= MAX_DETAIL_BYTES;
+  return {
+    question: cut(text, QUESTION_CHARS),
+    detail: hasMore && fits ? detail : undefined,
+    isCut: text.length > QUESTION_CHARS || (hasMore && !fits),
+  };
+}
+
+function leftText(status: string, { step, capabilityId }: InboxQuestion): string {
+  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and nobody knows whether it took place. Look at the receiver.`;
+  return status === 'completed'
+    ? what
+    : `${what} To settle it, resume the run: its successor finds out, or asks.`;
+}

@@ -1,0 +1,280 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { RESOLUTIONS } from '../../../functions/src/core/effects/effect.ts';
+import { DECISIONS } from '../../../functions/src/core/run/events.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { MAX_QUESTIONS_OF_RUN } from '../../../functions/src/operations/inbox/read-inbox.ts';
+import { HOUR_MS, release, Scene } from '../../operations/approvals/scene.ts';
+import { Outside, type OutsideOptions } from '../../support/outside.ts';
+import { Installation } from '../installation.ts';
+
+interface Item {
+  readonly runId: string;
+  readonly kind: string;
+  readonly step: string;
+  readonly waitId?: string;
+  readonly question: string;
+  readonly openedAt: string;
+  readonly effectId?: string;
+  readonly answers: readonly string[];
+  readonly more?: number;
+  readonly [name: string]: unknown;
+}
+
+/** An installation whose one run asks something, and somebody who may answer. */
+class Asked {
+  readonly outside: Outside;
+  readonly installation: Installation;
+  #key = '';
+
+  constructor(options?: OutsideOptions) {
+    this.outside = new Outside(options);
+    const { capability } = this.outside;
+    const post = defineWorkflow({
+      type: 'post',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({
+        sent: step('send', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'hello' })),
+      }),
+    });
+    this.installation = new Installation([release(), post], [this.outside.binding]);
+  }
+
+  get world() {
+    return this.installation.world;
+  }
+
+  async key(): Promise<string> {
+    this.#key ||= await this.installation.key('ops', { roles: ['operator'] });
+    return this.#key;
+  }
+
+  /** A run that asks what became of what it did. */
+  async inDoubt(): Promise<string> {
+    this.outside.faults.push('lose_answer');
+    const runId = await this.world.start('post', {}, { tenantId: 'acme' });
+    await this.world.run();
+    return runId;
+  }
+
+  async inbox(query = ''): Promise<{ items: Item[]; next?: string }> {
+    const answer = await this.installation.get(`/v1/inbox${query}`, await this.key());
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as { items: Item[]; next?: string };
+  }
+
+  /** Gives one answer in the way that its kind wants. */
+  async give(item: Item, answer: string): Promise<Response> {
+    const { runId, step, waitId, effectId } = item;
+    const isResolution = item.kind === 'effect_in_doubt';
+    const at = isResolution ? `effects/${effectId}/resolve` : `approvals/${step}`;
+    const decision = {
+      decision: answer,
+      waitId,
+      ...(answer === 'retry_with_feedback' ? { feedback: 'once more' } : { note: 'why' }),
+    };
+    const result = answer === 'recorded' ? { result: { id: 4 } } : {};
+    const path = answer === 'resume' ? 'resume' : at;
+    const body = answer === 'resume' ? {} : isResolution ? { outcome: answer, ...result } : decision;
+    return this.installation.api.request(`/v1/runs/${runId}/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${await this.key()}`, 'content-type': 'application/json' },
+    });
+  }
+}
+
+const MAKE: { readonly [what: string]: () => Promise<Asked> } = {
+  approval: async () => {
+    const asked = new Asked();
+    await Scene.asking({ world: asked.world, tenantId: 'acme' });
+    return asked;
+  },
+  'an approval with no step before it': async () => {
+    const asked = new Asked();
+    const scene = await Scene.begun({ world: asked.world, tenantId: 'acme' });
+    await scene.open('lone', { detailText: '{"question":"Begin?","amount":7}' });
+    await scene.suspend();
+    return asked;
+  },
+  step_in_doubt: async () => {
+    const asked = new Asked();
+    await Scene.inDoubt({ stepId: 'push' }, { world: asked.world, tenantId: 'acme' });
+    return asked;
+  },
+  effect_in_doubt: async () => {
+    const asked = new Asked();
+    await asked.inDoubt();
+    return asked;
+  },
+  left_in_doubt: async () => {
+    const asked = new Asked();
+    const runId = await asked.inDoubt();
+    await cancelRun(asked.world.deps, { runId, tenantId: 'acme', actor: 'c.ops', stopKind: 'user' });
+    return asked;
+  },
+};
+
+async function only(asked: Asked): Promise<Item> {
+  const { items } = await asked.inbox();
+  expect(items).toHaveLength(1);
+  return items[0] as Item;
+}
+
+async function made(what: string): Promise<Asked> {
+  const asked = await MAKE[what]?.();
+  if (!asked) throw new Error(`no ${what}`);
+  return asked;
+}
+
+describe('GET /v1/inbox', () => {
+  test('is empty where nobody is asked anything', async () => {
+    const asked = new Asked();
+    await asked.world.start('post', {}, { tenantId: 'acme' });
+    await asked.world.run();
+    expect(await asked.inbox()).toEqual({ items: [] });
+  });
+
+  test('shows an approval with what it takes to decide it', async () => {
+    const asked = await made('an approval with no step before it');
+    expect(await only(asked)).toEqual({
+      runId: [...asked.world.db.runs.keys()][0],
+      type: 'release',
+      status: 'awaiting_approval',
+      threadId: expect.any(String),
+      kind: 'approval',
+      step: 'lone',
+      waitId: 'lone.1',
+      question: 'Begin?',
+      detail: { question: 'Begin?', amount: 7 },
+      openedAt: new Date(asked.world.clock.now()).toISOString(),
+      answers: ['approve', 'approve_with_waiver', 'reject', 'halt'],
+    });
+  });
+
+  test('shows an effect in doubt with which one it is', async () => {
+    const asked = await made('effect_in_doubt');
+    const [effectId] = [...asked.world.db.effects.keys()];
+    expect(await only(asked)).toMatchObject({
+      kind: 'effect_in_doubt',
+      step: 'send',
+      effectId,
+      capabilityId: 'post.send',
+      question: expect.stringContaining('nobody knows whether it took place'),
+      answers: [...RESOLUTIONS],
+    });
+  });
+
+  test('asks what may not be repeated unasked, by the name of what it is', async () => {
+    const asked = new Asked({ replayPolicy: 'require_human' });
+    const runId = await asked.world.start('post', {}, { tenantId: 'acme' });
+    await asked.world.run();
+    const { api } = asked.installation;
+    const authorization = `Bearer ${await asked.key()}`;
+    await api.request(`/v1/runs/${runId}/replay`, { method: 'POST', headers: { authorization } });
+    await asked.world.run();
+    expect(await only(asked)).toMatchObject({
+      kind: 'effect_in_doubt',
+      capabilityId: 'post.send',
+      question: expect.stringContaining("would do 'post.send' again"),
+    });
+  });
+
+  test('shows what a run that has ended left in doubt, and no longer when that is known', async () => {
+    const asked = await made('left_in_doubt');
+    const item = await only(asked);
+    expect(item).toMatchObject({
+      kind: 'left_in_doubt',
+      status: 'cancelled',
+      step: 'send',
+      capabilityId: 'post.send',
+      attemptedAt: expect.any(String),
+      answers: ['resume'],
+    });
+    expect(item).not.toHaveProperty('waitId');
+    // An answer that came late says what became of it, and the run itself hears of it no more.
+    const { effectId = '' } = item;
+    const stored = await asked.world.effects.read(effectId);
+    const updatedAt = asked.world.clock.now();
+    await asked.world.effects.change(effectId, stored?.version ?? '', {
+      status: 'recorded',
+      blockedBy: undefined,
+      resultText: '{"id":1}',
+      updatedAt,
+    });
+    expect(await asked.inbox()).toEqual({ items: [] });
+  });
+
+  test.each(
+    Object.keys(MAKE).flatMap((what) =>
+      [...DECISIONS, ...RESOLUTIONS, 'resume'].map((answer) => [what, answer] as const),
+    ),
+  )('of %s says rightly whether "%s" would be taken', async (what, answer) => {
+    const asked = await made(what);
+    const item = await only(asked);
+    const { status } = await asked.give(item, answer);
+    expect([answer, status < 300]).toEqual([answer, item.answers.includes(answer)]);
+    // What was answered is asked no more.
+    if (status < 300)
+      expect((await asked.inbox()).items.filter((one) => one.waitId === item.waitId)).toEqual([]);
+  });
+
+  test('shows no question whose time is over, nor one of a run that is about to end', async () => {
+    const late = await made('approval');
+    late.world.clock.jump(HOUR_MS);
+    expect(await late.inbox()).toEqual({ items: [] });
+    const asked = new Asked();
+    const scene = await Scene.begun({ world: asked.world, tenantId: 'acme' });
+    await scene.open('lone');
+    expect(await only(asked)).toMatchObject({ step: 'lone', status: 'running' });
+    await cancelRun(asked.world.deps, {
+      runId: scene.runId,
+      tenantId: 'acme',
+      actor: 'c.ops',
+      stopKind: 'user',
+    });
+    await scene.suspend();
+    expect(await asked.inbox()).toEqual({ items: [] });
+  });
+
+  test('decides nothing for a version that is not deployed, and says so by having no answers', async () => {
+    const asked = await made('approval');
+    const pinned = asked.world.deps.registry.pinned.bind(asked.world.deps.registry);
+    asked.world.deps.registry.pinned = (type, version) =>
+      type === 'release' ? undefined : pinned(type, version);
+    const item = await only(asked);
+    expect(item.answers).toEqual([]);
+    expect((await asked.give(item, 'approve')).status).toBe(409);
+  });
+
+  test('keeps the questions of a run together, bounded, and small', async () => {
+    const asked = new Asked();
+    const { world } = asked;
+    const first = await Scene.begun({ world, tenantId: 'acme' });
+    const large = { question: 'q'.repeat(9_000), beside: 'd' };
+    await first.open('lone', { openedAt: 1, detailText: JSON.stringify(large) });
+    const many = await Scene.begun({ world, tenantId: 'acme', seed: 2 });
+    for (let i = 0; i < MAX_QUESTIONS_OF_RUN + 3; i += 1) {
+      await many.doubt({ stepId: 'files', itemKey: String(i), kind: 'map' });
+    }
+    const { items, next } = await asked.inbox('?limit=1');
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({ step: 'lone', isCut: true });
+    expect(items[0]?.question.length).toBe(2_000);
+    expect(items[0]).not.toHaveProperty('detail');
+    const rest = await asked.inbox(`?limit=1&cursor=${next}`);
+    expect(rest.next).toBeUndefined();
+    expect(rest.items).toHaveLength(MAX_QUESTIONS_OF_RUN);
+    expect(new Set(rest.items.map(({ runId }) => runId))).toEqual(new Set([many.runId]));
+    expect(rest.items.map(({ more }) => more).filter((more) => more !== undefined)).toEqual([3]);
+  });
+
+  test('is that of the caller’s tenant', async () => {
+    const asked = await made('approval');
+    const other = await asked.installation.key('others', { tenantId: 'others', roles: ['viewer'] });
+    const answer = await asked.installation.get('/v1/inbox', other);
+    expect([answer.status, await answer.json()]).toEqual([200, { items: [] }]);
+  });
+});

@@ -1,0 +1,168 @@
+/** What everybody who finds runs promises. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { seal } from '../../../functions/src/core/run/chain.ts';
+import type { EventDraft, RunEvent, RunIdentity } from '../../../functions/src/core/run/events.ts';
+import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import type { LoadedRun } from '../../../functions/src/ports/run-store.ts';
+import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
+
+const SUSPENDED: EventDraft = {
+  type: 'run_suspended',
+  initiator: 'system',
+  data: { status: 'awaiting_approval', announced: true },
+};
+const RESUMED: EventDraft = { type: 'run_resumed', initiator: 'system', data: { reason: 'answered' } };
+const FAILED: EventDraft = {
+  type: 'run_failed',
+  initiator: 'system',
+  data: { error: { code: 'X', message: 'x', retryable: false } },
+};
+const { execution } = waitOf('send');
+const ATTEMPTED: EventDraft = {
+  type: 'effect_attempted',
+  initiator: 'system',
+  data: { stepId: 'send', revision: 1, attempt: execution.attempt, effectId: 'f', capabilityId: 'c' },
+};
+
+export function runFinderConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    beforeEach(async () => {
+      stores = await harness.make();
+    });
+    afterAll(() => harness.close());
+
+    async function start(runId: string, identity: Partial<RunIdentity> = {}): Promise<void> {
+      expect(await stores.runs.start(beginning(runId, { identity }))).toMatchObject({ kind: 'committed' });
+    }
+
+    async function loaded(runId: string): Promise<LoadedRun> {
+      const run = await stores.runs.load(runId);
+      if (!run) throw new Error(`run ${runId} is not there`);
+      return run;
+    }
+
+    async function append(runId: string, drafts: readonly EventDraft[], at = T0): Promise<RunState> {
+      const { state } = await loaded(runId);
+      const { after, commit } = move(state, drafts, { at, snapshot: true });
+      expect(await stores.runs.commit(commit)).toMatchObject({ kind: 'committed' });
+      return after;
+    }
+
+    /** A run that asks since then. */
+    async function asking(runId: string, at: number, identity: Partial<RunIdentity> = {}): Promise<RunState> {
+      await start(runId, identity);
+      const { state } = await loaded(runId);
+      const question = opened(questionOf('gate', { id: 'gate.1', openedAt: at }));
+      return append(runId, [...claim(state, T0 + 1_000), question, SUSPENDED], at);
+    }
+
+    const listed = async (tenantId = 'acme', limit = 10): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const { items, next } = await stores.finder.asking(tenantId, {
+          limit,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        ids.push(...items.map(({ id }) => id));
+        if (next === undefined) return ids;
+        cursor = next;
+      }
+    };
+
+    describe('runs that ask a person', () => {
+      test('come as they are, who has asked for the longest first, and are those of one tenant', async () => {
+        const states = [
+          await asking('run_late', T0 + 9),
+          await asking('run_b', T0 + 5),
+          await asking('run_a', T0 + 5),
+        ];
+        await asking('run_foreign', T0 + 1, { tenantId: 'other' });
+        await start('run_silent');
+        expect(await listed()).toEqual(['run_a', 'run_b', 'run_late']);
+        expect(await listed('other')).toEqual(['run_foreign']);
+        const { items } = await stores.finder.asking('acme', { limit: 10 });
+        expect(items.find(({ id }) => id === 'run_late')).toEqual(states[0]);
+      });
+
+      test('come page by page, each once, though many ask since one moment', async () => {
+        const runIds = Array.from({ length: 7 }, (_, i) => `run_${(i * 3) % 7}`);
+        for (const [i, runId] of runIds.entries()) await asking(runId, T0 + (i % 2));
+        const all = await listed('acme', 2);
+        expect(all).toHaveLength(7);
+        expect([...all].sort()).toEqual([...runIds].sort());
+        expect(all).toEqual(await listed('acme', 100));
+      });
+
+      test('are there no more when they are answered, and are again when they ask again', async () => {
+        await asking('run_1', T0 + 5);
+        await asking('run_2', T0 + 7);
+        const answer: EventDraft = {
+          type: 'wait_resolved',
+          initiator: 'approval',
+          data: { waitId: 'gate.1', decision: 'approve', payloadText: '{}' },
+        };
+        await append('run_1', [answer, RESUMED], T0 + 8);
+        expect(await listed()).toEqual(['run_2']);
+        const { state } = await loaded('run_1');
+        const other = opened(questionOf('other', { id: 'other.1', openedAt: T0 + 9 }));
+        await append('run_1', [...claim(state, T0 + 9_000), other, SUSPENDED], T0 + 9);
+        expect(await listed()).toEqual(['run_2', 'run_1']);
+      });
+
+      test('are also those that ended in doubt, until another goes on for them', async () => {
+        await start('run_1');
+        const { state } = await loaded('run_1');
+        await append('run_1', [...claim(state, T0 + 1_000), ATTEMPTED, FAILED], T0 + 6);
+        await asking('run_2', T0 + 7);
+        expect(await listed()).toEqual(['run_1', 'run_2']);
+        const source = await loaded('run_1');
+        const event = seal(
+          { type: 'run_superseded', initiator: 'user', data: { by: 'run_3' } },
+          { chain: source.state, id: 'by run_3', now: T0 + 8 },
+        ) as RunEvent<'run_superseded'>;
+        const { soft, snapshotVersion: seen } = source;
+        const supersedes = { event, snapshot: reduce(source.state, event), soft, seen };
+        const successor = beginning('run_3', { identity: { resumedFrom: 'run_1' } });
+        expect(await stores.runs.start({ ...successor, supersedes })).toMatchObject({ kind: 'committed' });
+        expect(await listed()).toEqual(['run_2']);
+      });
+
+      test('are not those that are about to be deleted', async () => {
+        await asking('run_1', T0 + 5);
+        await asking('run_2', T0 + 6);
+        const { snapshotVersion } = await loaded('run_1');
+        expect(await stores.retention.mark('run_1', snapshotVersion, T0 + 7)).toEqual({ kind: 'written' });
+        expect(await listed()).toEqual(['run_2']);
+        expect(await listed('acme', 1)).toEqual(['run_2']);
+      });
+
+      test('a repair puts one where it belongs', async () => {
+        const state = await asking('run_1', T0 + 5);
+        const draft: EventDraft = {
+          type: 'snapshot_repaired',
+          initiator: 'user',
+          data: { beforeHash: 'x', afterHash: 'y' },
+        };
+        const event = seal(draft, { chain: state, id: 'repair', now: T0 + 9 });
+        const { snapshotVersion: seen } = await loaded('run_1');
+        const snapshot = { seen, state: reduce(state, event), soft: {}, isSoftDamaged: false };
+        const repair = { runId: 'run_1', event, snapshot, steps: [], checkpoints: [] };
+        expect(await stores.integrity.repair(repair)).toMatchObject({ kind: 'repaired' });
+        expect(await listed()).toEqual(['run_1']);
+      });
+
+      test('a cursor of another list is refused', async () => {
+        await start('run_1');
+        await start('run_2');
+        const { next = '' } = await stores.runs.listRuns({ tenantId: 'acme' }, { limit: 1 });
+        await expect(stores.finder.asking('acme', { limit: 1, cursor: next })).rejects.toMatchObject({
+          code: 'INVALID_INPUT',
+        });
+      });
+    });
+  });
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { askingSince, leavesDoubt, questionsOf } from '../../../functions/src/core/run/asking.ts';
+import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import { mustWriteSnapshot } from '../../../functions/src/core/run/lag.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import {
+  bySystem,
+  failedRun,
+  grownBy,
+  opened,
+  orphaned,
+  questionOf,
+  running,
+  settledStep,
+  T0,
+  waitOf,
+} from './journal-drafts.ts';
+import { journals } from './random-journal.ts';
+
+const leased = running();
+const asked = (...openedAt: readonly number[]) =>
+  grownBy(
+    leased,
+    openedAt.map((at, i) => opened(questionOf(`s${i}`, { id: `s${i}`, openedAt: at }))),
+  );
+const { outputHash: _, ...sent } = { ...settledStep('send'), effectId: 'f', capabilityId: 'c' };
+const attempted = bySystem('effect_attempted', sent);
+const acting = grownBy(leased, [attempted]);
+const cancelled = bySystem('run_cancelled', { stopKind: 'user' });
+const asksToCancel: EventDraft = {
+  type: 'cancel_requested',
+  initiator: 'user',
+  actor: 'u',
+  data: { stopKind: 'user' },
+};
+const superseded: EventDraft = { type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } };
+const END = T0 + 9_000;
+
+describe('since when a run asks a person', () => {
+  test.each<[string, RunState, number | undefined]>([
+    ['a run that waits for nothing', leased, undefined],
+    [
+      'one that waits for an event, which no person answers',
+      grownBy(leased, [opened(waitOf('a'))]),
+      undefined,
+    ],
+    ['the oldest of its questions, whichever was written down first', asked(T0 + 7, T0 + 3, T0 + 5), T0 + 3],
+    [
+      'what is left when the oldest was answered',
+      grownBy(asked(T0 + 3, T0 + 5), [
+        bySystem('wait_resolved', { waitId: 's0', decision: 'approve', payloadText: '{}' }),
+      ]),
+      T0 + 5,
+    ],
+    ['a question whose drive died: it is open', grownBy(asked(T0 + 3), [orphaned(leased)]), T0 + 3],
+    [
+      'a doubt about a step',
+      grownBy(leased, [opened(questionOf('s0', { openedAt: T0 + 2, purpose: 'doubt' }))]),
+      T0 + 2,
+    ],
+    [
+      'one that is being cancelled: no answer would be taken',
+      grownBy(asked(T0 + 3), [asksToCancel]),
+      undefined,
+    ],
+    [
+      'one that undoes what it did, likewise',
+      grownBy(asked(T0 + 3), [bySystem('compensation_started', { steps: [] })]),
+      undefined,
+    ],
+    ['one that failed with its question open', grownBy(asked(T0 + 3), [failedRun()]), undefined],
+    ['one that acts', acting, undefined],
+    ['one that failed while it acted: since its end', grownBy(acting, [failedRun()], END), END],
+    ['one that was cancelled while it acted', grownBy(acting, [cancelled], END), END],
+    [
+      'one that learned what became of it before it ended',
+      grownBy(acting, [bySystem('effect_settled', { ...sent, outcome: 'recorded' }), failedRun()], END),
+      undefined,
+    ],
+    [
+      'one that another run goes on for, which finds out',
+      grownBy(acting, [failedRun(), superseded], END),
+      undefined,
+    ],
+  ])('%s', (_name, state, since) => {
+    expect(askingSince(state)).toBe(since);
+  });
+
+  test('is a time of the run itself, and there is one exactly if there is something to answer', () => {
+    fc.assert(
+      fc.property(journals(), ({ states }) => {
+        for (const state of states) {
+          const since = askingSince(state);
+          const asks = isOver(state) ? leavesDoubt(state) : questionsOf(state).length > 0;
+          expect([state.status, since !== undefined]).toEqual([state.status, asks]);
+          if (since !== undefined) expect(since).toBeLessThanOrEqual(state.updatedAt);
+        }
+      }),
+    );
+  });
+
+  test('a commit that opens a question or answers one writes the snapshot, so that the inbox never lags behind it', () => {
+    fc.assert(
+      fc.property(journals(), ({ states }) => {
+        for (const [i, after] of states.entries()) {
+          const before = states[i - 1];
+          if (!before || askingSince(before) === askingSince(after)) continue;
+          // That a run is about to end may be seen up to a second later, as its status is.
+          const isAboutToEnd = before.waits === after.waits && !isOver(after);
+          if (!isAboutToEnd) expect(mustWriteSnapshot(before, after)).toBe(true);
+        }
+      }),
+    );
+  });
+});
