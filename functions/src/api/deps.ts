@@ -47,7 +47,6 @@ export interface ApiDeps {
   readonly census: RunCensus;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
-  readonly finder: RunFinder;
   /** What this instance has counted. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
