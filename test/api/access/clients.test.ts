@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CLIENT_LOOK_AGAIN_MS, CLIENT_TTL_MS } from '../../../functions/src/api/auth.ts';
-import { MAX_CLIENTS_LISTED } from '../../../functions/src/api/routes/clients.ts';
+import { MAX_CLIENTS_LISTED } from '../../../functions/src/api/routes/installation/clients.ts';
 import { COMPLETED_TTL_MS } from '../../../functions/src/core/decisions/idempotency.ts';
 import { MAX_RETIRED } from '../../../functions/src/operations/clients/change-client.ts';
 import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';

@@ -315,6 +315,7 @@ const ROWS: readonly Row[] = [
   ...notThere('RUN_NOT_FOUND', NO_RUN, [
     'GET /v1/runs/{id}',
     'GET /v1/runs/{id}/events',
+    'GET /v1/runs/{id}/graph',
     'GET /v1/runs/{id}/steps',
     'GET /v1/runs/{id}/checkpoints',
     'GET /v1/runs/{id}/effects',

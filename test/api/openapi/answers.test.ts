@@ -95,6 +95,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('GET /v1/runs/{id}/consistency', { path: { id } });
     await checked.ask('POST /v1/runs/{id}/repair', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
+    await checked.ask('GET /v1/runs/{id}/graph', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
     const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);
@@ -106,7 +107,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
   await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });
   await checked.ask('GET /v1/runs/stream', { query: '?cursor=1' });
-  for (const under of ['', '/stream', '/events', '/steps', '/checkpoints', '/effects']) {
+  for (const under of ['', '/stream', '/events', '/graph', '/steps', '/checkpoints', '/effects']) {
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN });
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN, query: '?what=1' });
   }
@@ -318,6 +319,7 @@ test('what belongs to the installation is as described', async () => {
   await checked.ask('POST /v1/clients/{id}/rotate', client);
   await checked.ask('POST /v1/clients/{id}/revoke', client);
   await checked.ask('GET /v1/clients');
+  await checked.ask('GET /v1/me');
   await checked.ask('GET /v1/metrics');
 });
 

@@ -200,6 +200,15 @@ export const RUN_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
+  '/v1/runs/{id}/graph': {
+    GET: {
+      id: 'readRunGraph',
+      summary: 'What a run is made of, and where each step stands',
+      role: 'viewer',
+      answers: { 200: { what: 'Nodes and states', schema: 'RunGraph' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
   '/v1/runs/{id}/steps': {
     GET: {
       id: 'listSteps',

@@ -3,16 +3,16 @@
  * request that made it: what is kept for repetitions is without it, so that nothing stored can sign in.
  */
 import { z } from 'zod';
-import { CairnError } from '../../core/errors.ts';
-import { revokeClient, rotateClient } from '../../operations/clients/change-client.ts';
-import { createClient, type Issued } from '../../operations/clients/create-client.ts';
-import { keyOf } from '../../operations/clients/secret.ts';
-import type { ApiClient } from '../../ports/access/client-store.ts';
-import { assertRole, type Caller, ROLES } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { answerOnce, type Mutation, principalOf, readMutation } from '../mutation.ts';
-import { readQuery } from '../query.ts';
-import { iso } from '../views/values.ts';
+import { CairnError } from '../../../core/errors.ts';
+import { revokeClient, rotateClient } from '../../../operations/clients/change-client.ts';
+import { createClient, type Issued } from '../../../operations/clients/create-client.ts';
+import { keyOf } from '../../../operations/clients/secret.ts';
+import type { ApiClient } from '../../../ports/access/client-store.ts';
+import { assertRole, type Caller, ROLES } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { answerOnce, type Mutation, principalOf, readMutation } from '../../mutation.ts';
+import { readQuery } from '../../query.ts';
+import { iso } from '../../views/values.ts';
 
 /** What a list shows; a tenant with more keys than this has long lost sight of them. */
 export const MAX_CLIENTS_LISTED = 500;

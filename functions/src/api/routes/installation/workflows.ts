@@ -3,19 +3,19 @@
  * therefore it takes an admin, though a single run may be cancelled by an operator of its tenant.
  */
 import { z } from 'zod';
-import { readConfig } from '../../operations/runtime/change-config.ts';
+import { readConfig } from '../../../operations/runtime/change-config.ts';
 import {
   assertKnownWorkflow,
   type PauseRequest,
   pauseWorkflow,
   unpauseWorkflow,
-} from '../../operations/runtime/pause-workflow.ts';
-import type { LiveVersion } from '../../ports/run-census.ts';
-import { assertRole, type Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { answerOnce, assertThere, type Mutation, principalOf, readMutation } from '../mutation.ts';
-import { readQuery } from '../query.ts';
-import { pauseView, workflowView } from '../views/workflow.ts';
+} from '../../../operations/runtime/pause-workflow.ts';
+import type { LiveVersion } from '../../../ports/run-census.ts';
+import { assertRole, type Caller } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { answerOnce, assertThere, type Mutation, principalOf, readMutation } from '../../mutation.ts';
+import { readQuery } from '../../query.ts';
+import { pauseView, workflowView } from '../../views/workflow.ts';
 
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
 export const MAX_LIVE_VERSIONS = 200;

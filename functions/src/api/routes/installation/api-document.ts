@@ -1,7 +1,7 @@
 /** `GET /v1/openapi.json` and `GET /v1/docs`: what the API says of itself. Open to everybody: it is the same for all. */
-import { openApi } from '../openapi/document.ts';
-import { htmlOf, PAGE_POLICY } from '../openapi/page.ts';
-import { readQuery } from '../query.ts';
+import { openApi } from '../../openapi/document.ts';
+import { htmlOf, PAGE_POLICY } from '../../openapi/page.ts';
+import { readQuery } from '../../query.ts';
 
 /** It changes with a deployment only. */
 const CACHE = 'public, max-age=300';

@@ -1,7 +1,7 @@
 /** `GET /v1/healthz`: which version answers and whether it reaches the store. Open to everybody, so it says no more. */
-import type { Clock } from '../../ports/clock.ts';
-import { pause } from '../../ports/clock.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { pause } from '../../../ports/clock.ts';
+import type { ApiDeps } from '../../deps.ts';
 
 /** A store that takes longer than this is of no use to anybody waiting. */
 const PROBE_TIMEOUT_MS = 3_000;

@@ -3,13 +3,13 @@
  * and who set them may be of any; therefore it takes an admin to read as well.
  */
 import { z } from 'zod';
-import { readConfig } from '../../operations/runtime/change-config.ts';
-import { setKillSwitch } from '../../operations/runtime/kill-switch.ts';
-import { assertRole, type Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { answerOnce, principalOf, readMutation } from '../mutation.ts';
-import { readQuery } from '../query.ts';
-import { pauseView } from '../views/workflow.ts';
+import { readConfig } from '../../../operations/runtime/change-config.ts';
+import { setKillSwitch } from '../../../operations/runtime/kill-switch.ts';
+import { assertRole, type Caller } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
+import { readQuery } from '../../query.ts';
+import { pauseView } from '../../views/workflow.ts';
 import { runtimeDeps } from './workflows.ts';
 
 export const RuntimeBody = z.strictObject({ killSwitch: z.boolean() });
