@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { MAX_REVISIONS } from '../../functions/src/core/decisions/approval.ts';
+import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/end-facts.ts';
 import { MAX_ITEMS } from '../../functions/src/core/decisions/fan-out.ts';
-import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/recovery.ts';
 import { DEFAULT_RETRY } from '../../functions/src/core/decisions/retry.ts';
 import { MAX_STEPS } from '../../functions/src/core/graph/graph.ts';
 import { MAX_MEMO_NAME_BYTES, MAX_MEMOS, MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/recovery.ts';
+import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/end-facts.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { RunJournal } from '../../functions/src/journal/run-journal.ts';

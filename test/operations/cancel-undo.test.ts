@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { READY_GRACE_MS } from '../../functions/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import type { EngineDeps } from '../../functions/src/engine/deps.ts';
+import { drive } from '../../functions/src/engine/drive/drive.ts';
 import { retryScheduled } from '../../functions/src/engine/facts/drafts.ts';
 import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
 import { Scene } from './approvals/scene.ts';
@@ -88,6 +89,18 @@ test('a run that has undone everything ends at once', async () => {
     { type: 'run_released', initiator: 'system', data: { reason: 'shutdown', inFlight: [] } },
   ]);
   expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
+});
+
+test('a run that a drive let go of before all was undone ends without its plan: a cancel waits for no deployment', async () => {
+  const scene = await Scene.begun({ undo: true });
+  await scene.done('review');
+  await scene.append([
+    { type: 'cancel_requested', initiator: 'user', actor: 'c.ada', data: { stopKind: 'user' } },
+    { type: 'run_released', initiator: 'system', data: { reason: 'shutdown', inFlight: [] } },
+  ]);
+  const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
+  expect(await drive(bare, { runId: scene.runId })).toBe('closed');
+  expect(scene.state).toMatchObject({ status: 'cancelled', stopKind: 'user' });
 });
 
 test('an item that can be undone holds the end up, its map does not', async () => {

@@ -1,5 +1,5 @@
 /** What this deployment knows of the plan a run is pinned to. */
-import type { Deployed } from '../core/decisions/recovery.ts';
+import type { Deployed } from '../core/decisions/deployed.ts';
 import { type RunState, stepIdOf } from '../core/run/state.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { StepDefinition } from './define/steps.ts';

@@ -1,7 +1,7 @@
 /** Carries out section 9 for one run whose drive died. Used by the scan, and by a drive that finds such a run itself. */
 import { claimVerdict } from '../core/decisions/claim.ts';
-import { recoveryVerdict } from '../core/decisions/recovery.ts';
-import type { EventDraft, RecordedError, StepExecution } from '../core/run/events.ts';
+import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';
+import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
 import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
 import { RunJournal } from '../journal/run-journal.ts';
@@ -59,7 +59,20 @@ function orphanDrafts(state: RunState, seen: RunState, lastHeartbeatAt: number):
 function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDraft[] {
   if (state.status !== 'interrupted') return [];
   const verdict = recoveryVerdict(state, deployedFor(deps.registry, state));
+  const drafts = verdictDrafts(state, verdict, now);
+  if (verdict.kind === 'resume') return [goesOn('orphan recovered from its last checkpoint')];
+  return verdict.kind === 'undo' ? [goesOn('what it did is to be undone'), ...drafts] : drafts;
+}
+
+function goesOn(reason: string): EventDraft {
+  return { type: 'run_resumed', initiator: 'system', data: { reason } };
+}
+
+/** What a verdict adds to a run that goes on; nothing, if that is all. */
+export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: number): EventDraft[] {
   switch (verdict.kind) {
+    case 'resume':
+      return [];
     case 'fail':
       return [runFailed(verdict.error)];
     case 'park': {
@@ -69,26 +82,18 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
     }
     case 'cancel':
       return [runCancelled(state)];
-    case 'resume':
-      return [goesOn('orphan recovered from its last checkpoint')];
-    case 'undo':
-      return [goesOn('what it did is to be undone'), undoing(verdict)];
+    case 'undo': {
+      // From here on it is failing, for this reason. A drive undoes the steps.
+      const { steps, error } = verdict;
+      return [{ type: 'compensation_started', initiator: 'system', data: { steps, error } }];
+    }
     case 'ask':
       return asking(state, verdict.steps, now);
   }
 }
 
-function goesOn(reason: string): EventDraft {
-  return { type: 'run_resumed', initiator: 'system', data: { reason } };
-}
-
-/** From here on the run is failing, for this reason. A drive undoes the steps. */
-export function undoing({ error, steps }: { error: RecordedError; steps: readonly string[] }): EventDraft {
-  return { type: 'compensation_started', initiator: 'system', data: { steps, error } };
-}
-
 /** Opens a question about each step in doubt, and lets the run wait for the answers. */
-export function asking(state: RunState, steps: readonly string[], now: number): EventDraft[] {
+function asking(state: RunState, steps: readonly string[], now: number): EventDraft[] {
   return [
     ...steps.map((key) => opened(doubtOf(interruptedExecution(state, key), now))),
     { type: 'run_suspended', initiator: 'system', data: { status: 'awaiting_approval' } },

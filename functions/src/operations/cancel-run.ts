@@ -2,8 +2,9 @@
  * Cancels a run: one pure decision, one append. A run that nobody drives and that has nothing to undo ends in that
  * commit; any other is asked to, and a drive ends it: the one that has it as soon as it sees the request.
  */
-import { compensationsDue } from '../core/decisions/compensation.ts';
-import type { Deployed } from '../core/decisions/recovery.ts';
+import type { Deployed } from '../core/decisions/deployed.ts';
+import { endFactsOf } from '../core/decisions/end-facts.ts';
+import { endingOf } from '../core/decisions/ending.ts';
 import { optional } from '../core/optional.ts';
 import type { EventDraft, RunEvent, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
@@ -63,7 +64,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
 export function cancelDrafts(
   state: RunState,
   request: Omit<CancelRequest, 'runId' | 'tenantId'>,
-  deployed: Pick<Deployed, 'isCompensable'>,
+  deployed: Deployed,
 ): EventDraft[] {
   if (state.status === 'cancelled') return [];
   if (isOver(state)) assertTransition(state.status, 'cancelled');
@@ -75,13 +76,18 @@ export function cancelDrafts(
   };
   const ended = runCancelled({ cancellation });
   const requested: EventDraft[] = state.cancellation ? [] : [{ ...ended, type: 'cancel_requested' }];
-  if (state.lease) return requested;
-  // Undoing takes a drive, which ends the run after it.
-  if (compensationsDue(state, deployed.isCompensable).length > 0) {
-    return [...requested, ...resumed(state, 'cancelled: what it did is to be undone')];
+  const asked = { requestedAt: state.updatedAt, ...cancellation };
+  const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
+  switch (ending.kind) {
+    case 'undo_first':
+      // Undoing takes a drive, which ends the run after it.
+      return [...requested, ...resumed(state, 'cancelled: what it did is to be undone')];
+    case 'cancelled':
+      // What a drive was asked for and did not live to do is done by whoever asks again.
+      return [...requested, ended];
+    default:
+      return requested;
   }
-  // What a drive was asked for and did not live to do is done by whoever asks again.
-  return [...requested, ended];
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE if the run ended otherwise before its drive saw the request */

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { conclude, type DriveFacts } from '../../../functions/src/core/decisions/conclude.ts';
+import { T0 } from '../run/journal-drafts.ts';
+
+const failure = { code: 'STEP_FAILED', message: 'm', retryable: false };
+const cancellation = { stopKind: 'user', requestedAt: T0 } as const;
 
 /** Every combination that can be told apart. */
 function everyCombination(): DriveFacts[] {
@@ -11,12 +15,12 @@ function everyCombination(): DriveFacts[] {
           for (const awaited of [0, 1]) {
             for (const earliestDueAt of [undefined, 9]) {
               for (const [failed, waits] of [
-                [false, 0],
-                [false, 2],
-                [true, 0],
-                [true, 2],
+                [undefined, 0],
+                [undefined, 2],
+                [failure, 0],
+                [failure, 2],
               ] as const) {
-                for (const stop of [undefined, 'cancel', 'budget', 'shutdown', 'renewal'] as const) {
+                for (const stop of [undefined, 'cancel', 'budget', 'shutdown', 'renewal', 'held'] as const) {
                   all.push({
                     active,
                     unacknowledged,
@@ -25,8 +29,10 @@ function everyCombination(): DriveFacts[] {
                     awaited,
                     earliestDueAt,
                     waits,
-                    failed,
-                    stop,
+                    failure: failed,
+                    cancellation: stop === 'cancel' ? cancellation : undefined,
+                    undoes: false,
+                    stop: stop === 'cancel' ? undefined : stop,
                   });
                 }
               }
@@ -41,19 +47,20 @@ function everyCombination(): DriveFacts[] {
 
 /** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
 function isDeadEnd(facts: DriveFacts): boolean {
-  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, waits, failed, stop } = facts;
+  const { active, unacknowledged, unsettled, held, awaited, earliestDueAt, waits, failure, stop } = facts;
   const underWay = active + unacknowledged + held + awaited + waits > 0;
-  return unsettled > 0 && !underWay && earliestDueAt === undefined && !failed && stop === undefined;
+  const stopped = failure !== undefined || facts.cancellation !== undefined || stop !== undefined;
+  return unsettled > 0 && !underWay && earliestDueAt === undefined && !stopped;
 }
 
 describe('the terminal reducer of a drive', () => {
   const combinations = everyCombination();
 
   test('has one answer for every combination, and refuses the one that cannot be', () => {
-    expect(combinations).toHaveLength(1_280);
+    expect(combinations).toHaveLength(1_536);
     for (const facts of combinations) {
       if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('nothing can make them');
-      else expect(conclude(facts).kind).toMatch(/^(wait|complete|fail|cancel|suspend|release)$/);
+      else expect(conclude(facts).kind).toMatch(/^(wait|completed|failed|cancelled|suspend|release)$/);
     }
   });
 
@@ -64,9 +71,8 @@ describe('the terminal reducer of a drive', () => {
 
   test('completes only what has ended without failure or cancel', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
-      if (conclude(facts).kind !== 'complete') continue;
-      expect(facts).toMatchObject({ active: 0, unsettled: 0, failed: false });
-      expect(facts.stop).not.toBe('cancel');
+      if (conclude(facts).kind !== 'completed') continue;
+      expect(facts).toMatchObject({ active: 0, unsettled: 0, failure: undefined, cancellation: undefined });
     }
   });
 
@@ -78,8 +84,16 @@ describe('the terminal reducer of a drive', () => {
   });
 
   test('never goes on when it was told to stop and no body runs', () => {
-    for (const facts of combinations.filter(({ active, stop }) => active === 0 && stop !== undefined)) {
-      expect(conclude(facts).kind).not.toBe('wait');
+    for (const facts of combinations.filter(({ active }) => active === 0)) {
+      if (facts.stop ?? facts.cancellation) expect(conclude(facts).kind).not.toBe('wait');
+    }
+  });
+
+  test('of a plan that can undo its steps, everything that ends badly is undone first, and nothing else', () => {
+    for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
+      const end = conclude(facts);
+      const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
+      expect(conclude({ ...facts, undoes: true })).toEqual(endsBadly ? { kind: 'undo_first', end } : end);
     }
   });
 
@@ -91,16 +105,22 @@ describe('the terminal reducer of a drive', () => {
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
-    failed: false,
+    failure: undefined,
+    cancellation: undefined,
+    undoes: false,
     stop: undefined,
   };
   test.each([
-    ['a cancel beats a failure', { failed: true, stop: 'cancel' }, { kind: 'cancel' }],
-    ['a failure beats the end of the budget', { failed: true, stop: 'budget' }, { kind: 'fail' }],
+    ['a cancel beats a failure', { failure, cancellation }, { kind: 'cancelled', cancellation }],
+    [
+      'a failure beats the end of the budget',
+      { failure, stop: 'budget' },
+      { kind: 'failed', because: 'failure', error: failure },
+    ],
     [
       'a run whose last step ended at shutdown completes',
       { unsettled: 0, stop: 'shutdown' },
-      { kind: 'complete' },
+      { kind: 'completed' },
     ],
     ['a stop says why it lets go', { stop: 'shutdown' }, { kind: 'release', reason: 'shutdown' }],
     ['a run that only sleeps is suspended', { earliestDueAt: 9, waits: 1 }, { kind: 'suspend', until: 9 }],

@@ -1,14 +1,166 @@
-import { expect, test } from '@jest/globals';
-import { endingOf } from '../../../functions/src/core/decisions/ending.ts';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  ATTENDED,
+  type EndFacts,
+  type Ending,
+  endingOf,
+} from '../../../functions/src/core/decisions/ending.ts';
+import { T0 } from '../run/journal-drafts.ts';
 
-test.each([
-  [{ cancelAsked: false, failed: false, unsettled: 1 }, undefined],
-  [{ cancelAsked: false, failed: false, unsettled: 0 }, 'complete'],
-  [{ cancelAsked: false, failed: true, unsettled: 0 }, 'fail'],
-  [{ cancelAsked: false, failed: true, unsettled: 3 }, 'fail'],
-  [{ cancelAsked: true, failed: false, unsettled: 3 }, 'cancel'],
-  [{ cancelAsked: true, failed: false, unsettled: 0 }, 'cancel'],
-  [{ cancelAsked: true, failed: true, unsettled: 0 }, 'cancel'],
-])('%j ends as %s', (facts, ending) => {
-  expect(endingOf(facts)).toBe(ending);
+const cancellation = { stopKind: 'halt', requestedAt: T0, actor: 'ann' } as const;
+const failure = { code: 'RUN_TIMEOUT', message: 'too long', retryable: false };
+
+interface Situation {
+  readonly name: string;
+  readonly facts: Partial<EndFacts>;
+  readonly ending: Ending;
+}
+
+/** In the order in which they count. */
+const SITUATIONS: readonly Situation[] = [
+  {
+    name: 'another drive has it',
+    facts: { drivenByAnother: true },
+    ending: { kind: 'goes_on', held: 'driven_by_another' },
+  },
+  {
+    name: 'somebody asked for its end',
+    facts: { cancellation },
+    ending: { kind: 'cancelled', cancellation },
+  },
+  {
+    name: 'its plan is not deployed',
+    facts: { isDeployed: false },
+    ending: { kind: 'goes_on', held: 'without_plan' },
+  },
+  {
+    name: 'it lost its worker too often',
+    facts: { lostWorkers: { times: 5, at: 's1' } },
+    ending: {
+      kind: 'failed',
+      because: 'lost_workers',
+      error: {
+        code: 'RUN_RESUME_FAILED',
+        message: 'the run lost its worker 5 times without getting any further',
+        stepId: 's1',
+        retryable: false,
+      },
+    },
+  },
+  {
+    name: 'it is failing',
+    facts: { failure },
+    ending: { kind: 'failed', because: 'failure', error: failure },
+  },
+  {
+    name: 'its drive died while a question was open',
+    facts: { questionOpen: true },
+    ending: { kind: 'goes_on', held: 'question_open' },
+  },
+  {
+    name: 'a step is in doubt',
+    facts: { inDoubt: ['s2', 's3'] },
+    ending: {
+      kind: 'failed',
+      because: 'in_doubt',
+      error: {
+        code: 'RUN_ORPHANED',
+        message: "step 's2' was under way when its worker died, and is not idempotent: it may have acted",
+        stepId: 's2',
+        retryable: false,
+      },
+    },
+  },
+  {
+    name: 'nothing was ever kept of it',
+    facts: { neverSaved: true },
+    ending: {
+      kind: 'failed',
+      because: 'never_saved',
+      error: {
+        code: 'RUN_ORPHANED',
+        message: 'the run lost its worker before it left any checkpoint',
+        retryable: true,
+      },
+    },
+  },
+  { name: 'all its steps have ended', facts: { allEnded: true }, ending: { kind: 'completed' } },
+];
+
+const pairs = SITUATIONS.flatMap((first, index) =>
+  SITUATIONS.slice(index + 1).map((later) => [first.name, later.name, first, later] as const),
+);
+
+describe('how a run ends', () => {
+  test.each(SITUATIONS.map((one) => [one.name, one] as const))('if %s', (_, { facts, ending }) => {
+    expect(endingOf({ ...ATTENDED, ...facts })).toEqual(ending);
+  });
+
+  test.each(pairs)('%s counts before: %s', (_first, _later, { facts, ending }, later) => {
+    expect(endingOf({ ...ATTENDED, ...later.facts, ...facts })).toEqual(ending);
+  });
+
+  test('it goes on if nothing of all that is so, whatever would have to be undone', () => {
+    for (const undoDue of [false, true])
+      expect(endingOf({ ...ATTENDED, undoDue })).toEqual({ kind: 'goes_on' });
+  });
+
+  test('where the workflow says so, a person is asked about all the steps in doubt', () => {
+    const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
+    expect(endingOf(facts)).toEqual({ kind: 'goes_on', held: 'in_doubt', steps: ['s2', 's3'] });
+  });
+});
+
+describe('what it did is undone first', () => {
+  const undone = SITUATIONS.filter(({ name }) =>
+    [
+      'somebody asked for its end',
+      'it lost its worker too often',
+      'it is failing',
+      'a step is in doubt',
+    ].includes(name),
+  );
+
+  test.each(undone.map((one) => [one.name, one] as const))('if %s', (_, { facts, ending }) => {
+    expect(endingOf({ ...ATTENDED, ...facts, undoDue: true })).toEqual({ kind: 'undo_first', end: ending });
+  });
+
+  test.each([
+    ['it was cancelled, and kills its workers', { cancellation, compensating: false }, 'cancelled'],
+    ['it was its undoing that killed them', { compensating: true }, 'failed'],
+  ] as const)('but not if %s', (_, facts, kind) => {
+    const lostWorkers = { times: 5, at: undefined };
+    expect(endingOf({ ...ATTENDED, lostWorkers, undoDue: true, ...facts })).toMatchObject({ kind });
+  });
+});
+
+test('whatever is so: a cancel of a run that nobody else drives comes about, and only what has ended well completes', () => {
+  const random: fc.Arbitrary<EndFacts> = fc.record({
+    drivenByAnother: fc.boolean(),
+    cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),
+    undoDue: fc.boolean(),
+    compensating: fc.boolean(),
+    isDeployed: fc.boolean(),
+    lostWorkers: fc.option(fc.constant({ times: 6, at: 's1' }), { nil: undefined }),
+    failure: fc.option(fc.constant(failure), { nil: undefined }),
+    questionOpen: fc.boolean(),
+    inDoubt: fc.subarray(['s2', 's3']),
+    onDoubt: fc.constantFrom('fail', 'ask'),
+    neverSaved: fc.boolean(),
+    allEnded: fc.boolean(),
+  });
+  const goesBadly = (facts: EndFacts) =>
+    Boolean(facts.lostWorkers || facts.failure || facts.inDoubt.length > 0 || facts.neverSaved);
+  fc.assert(
+    fc.property(random, (facts) => {
+      const ending = endingOf(facts);
+      const end = ending.kind === 'undo_first' ? ending.end : ending;
+      expect(end.kind === 'cancelled').toBe(!facts.drivenByAnother && facts.cancellation !== undefined);
+      if (ending.kind === 'undo_first') expect(facts.undoDue).toBe(true);
+      if (end.kind === 'failed') expect(goesBadly(facts)).toBe(true);
+      if (end.kind === 'completed') expect([facts.allEnded, goesBadly(facts)]).toEqual([true, false]);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -153,6 +153,24 @@ describe('the import', () => {
     });
   });
 
+  test('cancels it if that was asked meanwhile: a cancel that was acknowledged comes about', async () => {
+    const of = wide(1);
+    const runId = await failedRun(of);
+    const { world } = of;
+    const successor = await succeed(world, 'replay', runId);
+    world.db.runs.delete(runId);
+    world.queue.take();
+    const store = intercept(world.store, async ({ method, args }, proceed) => {
+      if (method === 'load' && args[0] === runId) {
+        const asked = await cancelRun(world.deps, { runId: successor, tenantId: 't1', stopKind: 'user' });
+        expect(asked.status).toBe('cancelling');
+      }
+      return proceed();
+    });
+    expect(await drive({ ...world.deps, store }, { runId: successor })).toBe('closed');
+    expect(assertStored(world.db, successor)).toMatchObject({ status: 'cancelled', stopKind: 'user' });
+  });
+
   test('lets go when its process is to end, and another drive goes on', async () => {
     const of = wide(300);
     const runId = await failedRun(of);

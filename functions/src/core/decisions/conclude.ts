@@ -2,7 +2,8 @@
  * What a drive concludes: given what is under way and what is left, it says once whether the drive waits, closes the run
  * (as ending.ts decides), or lets go of it. Pure, and total: every combination has one answer.
  */
-import { endingOf } from './ending.ts';
+import type { RecordedError } from '../run/events.ts';
+import { ATTENDED, type Cancelled, type Ending, endingOf } from './ending.ts';
 
 export interface DriveFacts {
   /** Bodies that are running and may still end with a result. */
@@ -19,20 +20,25 @@ export interface DriveFacts {
   readonly earliestDueAt: number | undefined;
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
-  /** A step failed for good, or the time of the run is over. */
-  readonly failed: boolean;
+  /** A step failed for good, or the time of the run is over: the first that did. */
+  readonly failure: RecordedError | undefined;
+  /** What was asked for, once the drive stops for it. */
+  readonly cancellation: Cancelled['cancellation'] | undefined;
+  /**
+   * Its plan says how to undo steps. Which of them are due is known when all that is on its way is durable, so by who undoes
+   * them.
+   */
+  readonly undoes: boolean;
   /**
    * Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
    * operators want nothing new.
    */
-  readonly stop: 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | undefined;
+  readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | undefined;
 }
 
 export type Conclusion =
   | { readonly kind: 'wait' }
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'fail' }
-  | { readonly kind: 'cancel' }
+  | Exclude<Ending, { kind: 'goes_on' }>
   /** `until` absent: nothing will happen by itself. */
   | { readonly kind: 'suspend'; readonly until?: number }
   | {
@@ -43,10 +49,10 @@ export type Conclusion =
 
 export function conclude(facts: DriveFacts): Conclusion {
   if (facts.active > 0) return { kind: 'wait' };
-  const { stop } = facts;
-  const ending = endingOf({ ...facts, cancelAsked: stop === 'cancel' });
-  if (ending) return { kind: ending };
-  if (stop && stop !== 'cancel') return { kind: 'release', reason: stop };
+  const { cancellation, undoes: undoDue, failure, unsettled } = facts;
+  const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, allEnded: unsettled === 0 });
+  if (ending.kind !== 'goes_on') return ending;
+  if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;

@@ -1,25 +1,155 @@
 /**
- * The terminal-outcome reducer: how a run ends, if it does, from what is known of it. One order for all who end runs: what
- * people or policies asked for before what went wrong, and what went wrong before what was done. A halt is a cancel with
- * `stopKind: halt`; what was decided becomes an event in engine/facts/terminal.ts, and nowhere else.
+ * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
+ * carries out the answer: a drive (conclude.ts), a claim (engine/drive/drive.ts), the recovery of a run whose drive died
+ * (recovery.ts), and who cancels a run that nobody drives (operations/cancel-run.ts). The first of these that is so decides:
+ *
+ * | what is so                                   | then the run                                                        |
+ * |----------------------------------------------|---------------------------------------------------------------------|
+ * | another's drive has it                       | goes on: only that drive ends it (J3)                               |
+ * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
+ * | its plan is not deployed                     | goes on once it is: nothing can be undone or run without            |
+ * | it lost its worker too often                 | fails, after what is to be undone                                   |
+ * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
+ * | its drive died, and a question is open       | goes on once that is answered                                       |
+ * | a step may have acted, and must not again    | goes on once a person says so, or fails, after what is to be undone |
+ * | its drive died before the first checkpoint   | fails                                                               |
+ * | all its steps have ended                     | completes                                                           |
+ *
+ * So a cancel that was acknowledged comes about whatever else happened, and what went wrong counts before what was done. An
+ * open wait, and a step that was sent back with feedback, are steps that have not ended.
+ *
+ * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/facts/terminal.ts).
  */
+import type { RecordedError } from '../run/events.ts';
+import type { RunState } from '../run/state.ts';
 
+/** Of a run that has not ended. */
 export interface EndFacts {
-  /** Somebody, a policy or a parent has asked for the end; acknowledged, so that it must come about. */
-  readonly cancelAsked: boolean;
-  /** A step failed for good, or the time of the run is over. */
-  readonly failed: boolean;
-  /** Steps that have not ended, in the whole graph. */
-  readonly unsettled: number;
+  /** It is under a lease, and not under that of who asks. */
+  readonly drivenByAnother: boolean;
+  /** What a person, a policy or a parent asked for. */
+  readonly cancellation: RunState['cancellation'];
+  /** Steps that were completed may have to be undone before it ends badly. */
+  readonly undoDue: boolean;
+  /** Undoing has begun. */
+  readonly compensating: boolean;
+  readonly isDeployed: boolean;
+  /** Its drive died for the last time that it may; `at`: the step it was at. */
+  readonly lostWorkers: { readonly times: number; readonly at: string | undefined } | undefined;
+  /** Why it is failing, the time of the whole run among the reasons: the first that became known. */
+  readonly failure: RecordedError | undefined;
+  /** Its drive died while a person was asked something. */
+  readonly questionOpen: boolean;
+  /** Steps that began, did not end, and must not run twice. */
+  readonly inDoubt: readonly string[];
+  readonly onDoubt: 'fail' | 'ask';
+  /** Its drive died before anything was kept of it. */
+  readonly neverSaved: boolean;
+  /** All steps of its graph have ended. Known to a drive only, which has their outputs too. */
+  readonly allEnded: boolean;
 }
 
-/** Undefined: it goes on. */
-export function endingOf({
-  cancelAsked,
-  failed,
-  unsettled,
-}: EndFacts): 'cancel' | 'fail' | 'complete' | undefined {
-  if (cancelAsked) return 'cancel';
-  if (failed) return 'fail';
-  return unsettled === 0 ? 'complete' : undefined;
+export type Ending =
+  | GoesOn
+  /** It is to end so, and a drive has to undo first what it did. */
+  | { readonly kind: 'undo_first'; readonly end: Cancelled | Failed }
+  | Cancelled
+  | Failed
+  | { readonly kind: 'completed' };
+
+/** `held`: what keeps it from moving; absent: nothing of what is judged here. */
+export type GoesOn =
+  | { readonly kind: 'goes_on'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
+  | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] };
+
+export interface Cancelled {
+  readonly kind: 'cancelled';
+  readonly cancellation: NonNullable<RunState['cancellation']>;
+}
+
+/** `because`: which fact it was; a `failure` is known to the journal or to the drive already, the others are found here. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly because: 'lost_workers' | 'failure' | 'in_doubt' | 'never_saved';
+  readonly error: RecordedError;
+}
+
+/** Of a run whose drive is alive, and holds its plan and its lease: what is left is what the drive itself knows. */
+export const ATTENDED: EndFacts = {
+  drivenByAnother: false,
+  cancellation: undefined,
+  undoDue: false,
+  compensating: false,
+  isDeployed: true,
+  lostWorkers: undefined,
+  failure: undefined,
+  questionOpen: false,
+  inDoubt: [],
+  onDoubt: 'fail',
+  neverSaved: false,
+  allEnded: false,
+};
+
+/** The table above: the first that has an answer gives it. */
+const ORDER: readonly ((facts: EndFacts) => Ending | undefined)[] = [
+  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'goes_on', held: 'driven_by_another' } : undefined),
+  cancelled,
+  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'goes_on', held: 'without_plan' }),
+  poisoned,
+  failing,
+  ({ questionOpen }) => (questionOpen ? { kind: 'goes_on', held: 'question_open' } : undefined),
+  doubted,
+  orphaned,
+  ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
+];
+
+export function endingOf(facts: EndFacts): Ending {
+  for (const answer of ORDER) {
+    const ending = answer(facts);
+    if (ending) return ending;
+  }
+  return { kind: 'goes_on' };
+}
+
+/** A cancel has to come about: what kills its workers is not begun once more for it. */
+function cancelled({ cancellation, undoDue, lostWorkers }: EndFacts): Ending | undefined {
+  if (!cancellation) return undefined;
+  return undoneFirst({ kind: 'cancelled', cancellation }, undoDue && !lostWorkers);
+}
+
+/** If it was its compensations that killed the worker, they are not begun again. */
+function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): Ending | undefined {
+  if (!lostWorkers) return undefined;
+  const { times, at: stepId } = lostWorkers;
+  const message = `the run lost its worker ${times} times without getting any further`;
+  const at = stepId === undefined ? {} : { stepId };
+  const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...at };
+  return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
+}
+
+function failing({ failure: error, undoDue }: EndFacts): Ending | undefined {
+  return error && undoneFirst({ kind: 'failed', because: 'failure', error }, undoDue);
+}
+
+function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): Ending | undefined {
+  const [stepId] = inDoubt;
+  if (stepId === undefined) return undefined;
+  if (onDoubt === 'ask') return { kind: 'goes_on', held: 'in_doubt', steps: inDoubt };
+  const message = `step '${stepId}' was under way when its worker died, and is not idempotent: it may have acted`;
+  const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
+  return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);
+}
+
+function orphaned({ neverSaved }: EndFacts): Ending | undefined {
+  if (!neverSaved) return undefined;
+  const message = 'the run lost its worker before it left any checkpoint';
+  return {
+    kind: 'failed',
+    because: 'never_saved',
+    error: { code: 'RUN_ORPHANED', message, retryable: true },
+  };
+}
+
+function undoneFirst(ending: Cancelled | Failed, undoDue: boolean): Ending {
+  return undoDue ? { kind: 'undo_first', end: ending } : ending;
 }

@@ -9,25 +9,23 @@ import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
 import type { Outputs } from './outputs.ts';
 
-export type Closing = Exclude<Conclusion, { kind: 'wait' }>;
+/** What is to be undone first is undone before there is a last event. */
+export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
 
 export interface ClosingFacts {
   /** Of a run that is complete. */
   readonly result: Output;
-  readonly failure: RecordedError | undefined;
   /** Executions that were left behind. */
   readonly inFlight: readonly StepRef[];
 }
 
-const UNEXPLAINED: RecordedError = { code: 'INTERNAL', message: 'the run failed', retryable: false };
-
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
-    case 'cancel':
-      return terminal.runCancelled(state);
-    case 'fail':
-      return terminal.runFailed(state.error ?? facts.failure ?? UNEXPLAINED);
-    case 'complete':
+    case 'cancelled':
+      return terminal.runCancelled(closing);
+    case 'failed':
+      return terminal.runFailed(state.error ?? closing.error);
+    case 'completed':
       return terminal.completed(state, facts.result);
     case 'suspend':
       return drafts.suspended(state, closing.until);

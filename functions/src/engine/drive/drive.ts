@@ -3,12 +3,12 @@
  * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
  */
 import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
-import { doubtVerdict, stepsInDoubt } from '../../core/decisions/recovery.ts';
+import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
-import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
+import { wakeAt } from '../../core/run/wake.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { setTo } from '../../ports/clock.ts';
@@ -18,13 +18,12 @@ import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runFailed } from '../facts/terminal.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { logEnd } from '../log-end.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
-import { asking, recoverRun, undoing } from '../recover-run.ts';
+import { recoverRun, verdictDrafts } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { Beats } from './bodies/beats.ts';
 import { importRecorded } from './importing.ts';
@@ -109,8 +108,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
       await settleRest(deps, loaded);
       return 'waiting';
     case 'claim':
-      if (!restsWithoutPlan(loaded.state) || deployedFor(deps.registry, loaded.state).available)
-        return claimAndGo(deps, loaded);
+      if (!restsWithoutPlan(loaded.state, verdictOf(deps, loaded.state))) return claimAndGo(deps, loaded);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
       return 'waiting';
@@ -222,8 +220,9 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
   const now = clock.now();
   if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
     return [];
-  const deployed = deployedFor(registry, state);
-  if (restsWithoutPlan(state) && !deployed.available) return [];
+  // What an earlier drive let go of in the middle is judged before anything runs.
+  const verdict = verdictOf(deps, state);
+  if (restsWithoutPlan(state, verdict)) return [];
   const drafts: EventDraft[] = [];
   if (isWaiting(state))
     drafts.push({
@@ -238,25 +237,7 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
     const data = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
     drafts.push({ type: 'run_started', initiator: 'system', data });
   }
-  if (!deployed.available) {
-    const data = {
-      status: 'waiting_external' as const,
-      reason: 'PLAN_VERSION_UNAVAILABLE',
-      until: now + PARKED_MS,
-    };
-    return [...drafts, { type: 'run_suspended', initiator: 'system', data }];
-  }
-  const inDoubt = stepsInDoubt(state, deployed);
-  if (inDoubt.length === 0 || state.error || state.cancellation) return drafts;
-  const verdict = doubtVerdict(state, deployed, inDoubt);
-  switch (verdict.kind) {
-    case 'ask':
-      return [...drafts, ...asking(state, verdict.steps, now)];
-    case 'undo':
-      return [...drafts, undoing(verdict)];
-    case 'fail':
-      return [...drafts, runFailed(verdict.error)];
-  }
+  return [...drafts, ...verdictDrafts(state, verdict, now)];
 }
 
 function isWaiting({ status }: RunState): boolean {
@@ -264,8 +245,12 @@ function isWaiting({ status }: RunState): boolean {
 }
 
 /** Without its plan it stays as it is: it is parked already, or it takes steps over, and cannot be parked from there. */
-function restsWithoutPlan(state: RunState): boolean {
-  return isWaiting(state) || state.status === 'replaying';
+function restsWithoutPlan(state: RunState, { kind }: RecoveryVerdict): boolean {
+  return kind === 'park' && (isWaiting(state) || state.status === 'replaying');
+}
+
+function verdictOf({ registry }: EngineDeps, state: RunState): RecoveryVerdict {
+  return recoveryVerdict(state, deployedFor(registry, state));
 }
 
 function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {

@@ -5,13 +5,14 @@
  *
  * Must not: decide what is taken over (core/decisions/successor.ts), or run a step.
  */
+import { ATTENDED, endingOf } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
-import type { EventDraft, SuccessorSource } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runFailed } from '../facts/terminal.ts';
+import { runCancelled, runFailed } from '../facts/terminal.ts';
 import { runInput } from '../run-input.ts';
 import { planOf } from '../successors/plan.ts';
 import { keepVitalSigns } from './vital-signs.ts';
@@ -65,7 +66,7 @@ async function takeOver(params: Importing): Promise<Imported> {
   if (!source) throw new Error(`run ${state.id} is no successor`);
   const end = (await deps.store.load(source.runId))?.state;
   if (!end) {
-    await journal.append(() => [runFailed(sourceGone(source))]);
+    await journal.append((current) => [endOf(current, sourceGone(source))]);
     return 'closed';
   }
   const input = () => runInput(deps.store, state);
@@ -148,6 +149,12 @@ function finished({ resumedFrom }: RunState): EventDraft[] {
   const done: EventDraft = { type: 'replay_finished', initiator: 'system', data: {} };
   if (resumedFrom === undefined) return [done];
   return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `goes on for ${resumedFrom}` } }];
+}
+
+/** Nothing of it has run yet, so nothing is to be undone; but it may have been cancelled. */
+function endOf({ cancellation }: RunState, failure: RecordedError): EventDraft {
+  const ending = endingOf({ ...ATTENDED, cancellation, failure });
+  return ending.kind === 'cancelled' ? runCancelled(ending) : runFailed(failure);
 }
 
 function sourceGone({ runId, mode }: SuccessorSource) {

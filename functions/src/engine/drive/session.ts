@@ -5,7 +5,7 @@
  * Must not: know how a step is begun or recorded (stepping.ts), or how steps are undone (compensate.ts).
  */
 
-import { conclude } from '../../core/decisions/conclude.ts';
+import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
@@ -150,7 +150,7 @@ export class DriveSession {
     if (this.#over) return false;
     const dueAt = this.#deps.clock.now() + POLICY_RETRY_MS;
     const release: Closing = { kind: 'release', reason: 'retry', dueAt };
-    const facts = { result: NO_OUTPUT, failure: undefined, inFlight: [] };
+    const facts = { result: NO_OUTPUT, inFlight: [] };
     const { events } = await this.#scope.appendHeld((current) =>
       current.cancellation ? [] : [closingDraft(release, current, facts)],
     );
@@ -238,40 +238,47 @@ export class DriveSession {
 
   #concludeIfDone(): void {
     if (!this.#begun || this.#over) return;
-    const conclusion = conclude({ ...this.#steps.facts(), stop: this.#stop });
+    const { journal, workflow } = this.#params;
+    const conclusion = conclude({
+      ...this.#steps.facts(),
+      undoes: canCompensate(workflow),
+      ...(this.#stop === 'cancel'
+        ? { stop: undefined, cancellation: journal.state.cancellation }
+        : { stop: this.#stop, cancellation: undefined }),
+    });
     if (conclusion.kind === 'wait') return;
     this.#over = true;
     this.#scope.guard(this.#carryOut(conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */
-  async #carryOut(conclusion: Closing): Promise<void> {
+  async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
-    let closing = conclusion;
-    const endsBadly = closing.kind === 'fail' || closing.kind === 'cancel';
-    if (endsBadly && canCompensate(workflow) && !(await this.#undo(closing))) {
-      closing = { kind: 'release', reason: 'shutdown' };
-    }
-    let result = closing.kind === 'complete' ? resultOf(workflow, this.#scope.outputs) : NO_OUTPUT;
+    const closing = conclusion.kind === 'undo_first' ? await this.#undo(conclusion) : conclusion;
+    let result = closing.kind === 'completed' ? resultOf(workflow, this.#scope.outputs) : NO_OUTPUT;
     if ('code' in result) {
       this.#steps.fail(result);
-      return this.#carryOut({ kind: 'fail' });
+      return this.#concludeAnew();
     }
     if (needsPayload(result.text)) result = await this.#scope.kept(result);
-    const facts = { result, failure: this.#steps.failure, inFlight: this.#steps.inFlight() };
+    const facts = { result, inFlight: this.#steps.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
     );
     if (events.length > 0) return this.#end.resolve(endOf(closing));
+    this.#concludeAnew();
+  }
+
+  #concludeAnew(): void {
     this.#over = false;
     this.#advance();
   }
 
-  /** False: the drive had to let go before all was undone. */
-  async #undo(closing: Closing): Promise<boolean> {
-    const error = closing.kind === 'fail' ? this.#steps.failure : undefined;
-    const end = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
-    return end === 'done';
+  /** The end that follows, or a release: the drive had to let go before all was undone. */
+  async #undo({ end }: Extract<Conclusion, { kind: 'undo_first' }>): Promise<Closing> {
+    const error = end.kind === 'failed' ? end.error : undefined;
+    const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
+    return undone === 'done' ? end : { kind: 'release', reason: 'shutdown' };
   }
 
   #fail(error: unknown): void {

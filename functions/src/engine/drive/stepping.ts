@@ -116,7 +116,7 @@ export class Stepping {
     return this.#bodies.inFlight();
   }
 
-  facts(): Omit<DriveFacts, 'stop'> {
+  facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes'> {
     return {
       active: this.#bodies.active + this.#ends.beingStored,
       unacknowledged: this.#scope.onTheWay,
@@ -125,7 +125,7 @@ export class Stepping {
       awaited: this.#resting.watched,
       waits: this.#waiting.size,
       earliestDueAt: this.#earliestDueAt,
-      failed: this.#failure !== undefined,
+      failure: this.#failure,
     };
   }
 

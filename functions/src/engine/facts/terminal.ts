@@ -1,6 +1,6 @@
 /**
- * The events by which runs end. Nothing else writes a terminal; how a run ends is decided in core/decisions (ending.ts,
- * recovery.ts). Every end that is no success says why.
+ * The events by which runs end. Nothing else writes a terminal; whether and how a run ends is decided in
+ * core/decisions/ending.ts. Every end that is no success says why.
  */
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';

@@ -5,7 +5,7 @@
  */
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
-import type { Deployed } from '../../core/decisions/recovery.ts';
+import type { Deployed } from '../../core/decisions/deployed.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
@@ -22,7 +22,7 @@ import { type DecideRequest, payloadTextOf } from './request.ts';
 export interface Deciding {
   readonly state: RunState;
   readonly workflow: Workflow;
-  readonly deployed: Pick<Deployed, 'isCompensable'>;
+  readonly deployed: Deployed;
   readonly wait: Wait;
   readonly request: DecideRequest;
   /** Epoch ms. */

@@ -1,0 +1,154 @@
+/** The callers of the reducer over the same runs: a drive, who recovers a run whose drive died, and who cancels one. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { compensationsDue } from '../../../functions/src/core/decisions/compensation.ts';
+import { conclude } from '../../../functions/src/core/decisions/conclude.ts';
+import type { Deployed } from '../../../functions/src/core/decisions/deployed.ts';
+import { MAX_INTERRUPTIONS } from '../../../functions/src/core/decisions/end-facts.ts';
+import { recoveryVerdict } from '../../../functions/src/core/decisions/recovery.ts';
+import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { cancelDrafts } from '../../../functions/src/operations/cancel-run.ts';
+import { append, failedStep, grownBy, orphaned, succeeded } from '../run/journal-drafts.ts';
+import { journals } from '../run/random-journal.ts';
+
+type Means = 'cancelled' | 'cancelled, undone first' | 'failed' | 'failed, undone first' | 'goes on';
+
+/** What a drive makes of it when nothing is under way: steps are left, so it never completes. */
+function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
+  const conclusion = conclude({
+    active: 0,
+    unacknowledged: 0,
+    unsettled: 1,
+    held: 1,
+    awaited: 0,
+    earliestDueAt: undefined,
+    waits: state.waits.length,
+    failure: state.error,
+    cancellation: state.cancellation,
+    undoes: compensationsDue(state, isCompensable).length > 0,
+    stop: undefined,
+  });
+  switch (conclusion.kind) {
+    case 'undo_first':
+      return `${conclusion.end.kind}, undone first`;
+    case 'cancelled':
+    case 'failed':
+      return conclusion.kind;
+    default:
+      return 'goes on';
+  }
+}
+
+/** What recovery makes of it; one that it only sets going again is for the drive that follows. */
+function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a drive' {
+  switch (recoveryVerdict(state, deployed).kind) {
+    case 'cancel':
+      return 'cancelled';
+    case 'fail':
+      return 'failed';
+    case 'undo':
+      return 'failed, undone first';
+    case 'resume':
+      return 'left to a drive';
+    default:
+      return 'goes on';
+  }
+}
+
+function ofCancel(state: RunState, deployed: Deployed): Means | 'asked' {
+  const types = cancelDrafts(state, { stopKind: 'user' }, deployed).map(({ type }) => type);
+  if (types.includes('run_cancelled')) return 'cancelled';
+  return state.lease ? 'asked' : 'cancelled, undone first';
+}
+
+/** Of a plan that is not deployed nothing can be undone. */
+const plans = fc
+  .record({
+    available: fc.boolean(),
+    idempotent: fc.boolean(),
+    compensable: fc.boolean(),
+    onDoubt: fc.constantFrom('fail' as const, 'ask' as const),
+  })
+  .map(
+    ({ available, idempotent, compensable, onDoubt }): Deployed => ({
+      available,
+      isIdempotent: () => idempotent,
+      isCompensable: () => available && compensable,
+      onDoubt,
+    }),
+  );
+
+/** Random journals are short: each run is also looked at with a step that was done, one that failed, and both. */
+function live({ states }: { readonly states: readonly RunState[] }): RunState[] {
+  return states
+    .filter((state) => !isOver(state))
+    .flatMap((state) =>
+      state.lease && state.status === 'running' ? FURTHER.map((drafts) => grownBy(state, drafts)) : [state],
+    );
+}
+
+const FURTHER = [[], [succeeded('done')], [failedStep('bad')], [succeeded('done'), failedStep('bad')]];
+
+/** Those whose drives died, be it once or too often. */
+function dead(states: readonly RunState[]): RunState[] {
+  return states.flatMap((state) => {
+    const orphan = state.lease ? append(state, orphaned(state)).state : state;
+    return orphan.status === 'interrupted' ? [orphan, { ...orphan, interruptions: MAX_INTERRUPTIONS }] : [];
+  });
+}
+
+function asked(state: RunState): RunState {
+  if (state.cancellation) return state;
+  return grownBy(state, [{ type: 'cancel_requested', initiator: 'system', data: { stopKind: 'user' } }]);
+}
+
+describe('over any run', () => {
+  test('whoever cancels it and whoever recovers it says what a drive would', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(journals(), plans, (grown, deployed) => {
+        for (const state of [...live(grown), ...dead(live(grown))]) {
+          const byDrive = ofDrive(asked(state), deployed);
+          const byCancel = ofCancel(state, deployed);
+          seen.add(byCancel);
+          if (byCancel === 'asked') continue;
+          const killsWorkers = state.status === 'interrupted' && state.interruptions >= MAX_INTERRUPTIONS;
+          expect(byCancel).toBe(killsWorkers ? 'cancelled' : byDrive);
+          if (state.status !== 'interrupted') continue;
+          const byRecovery = ofRecovery(asked(state), deployed);
+          expect(byRecovery).toBe(byCancel === 'cancelled' ? 'cancelled' : 'left to a drive');
+        }
+      }),
+      { numRuns: 60, seed: 7 },
+    );
+    expect([...seen].sort()).toEqual(['asked', 'cancelled', 'cancelled, undone first']);
+  });
+
+  test('recovery ends nothing that a drive would end otherwise, and leaves to it what fails already', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(journals(), plans, (grown, deployed) => {
+        for (const state of dead(live(grown))) {
+          if (state.cancellation) continue;
+          const byDrive = ofDrive(state, deployed);
+          const byRecovery = ofRecovery(state, deployed);
+          seen.add(`${byDrive}: ${byRecovery}`);
+          expect(byRecovery).not.toMatch(/^cancelled/);
+          if (!deployed.available) expect(byRecovery).toBe('goes on');
+          else if (state.interruptions >= MAX_INTERRUPTIONS) expect(byRecovery).toMatch(/^failed/);
+          else if (byDrive !== 'goes on') expect(byRecovery).toBe('left to a drive');
+        }
+      }),
+      { numRuns: 60, seed: 7 },
+    );
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        'failed: left to a drive',
+        'failed, undone first: left to a drive',
+        'goes on: failed',
+        'goes on: failed, undone first',
+        'goes on: goes on',
+      ]),
+    );
+  });
+});
