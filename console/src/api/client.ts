@@ -79,9 +79,11 @@ export class Api {
         throw new ApiError(problemOf(202, await answer.text()));
       } catch (error) {
         if (attempt === ATTEMPTS || !isPassing(error)) throw error;
-        await new Promise((resolve) =>
-          setTimeout(resolve, Math.min(PAUSE_MS * 2 ** (attempt - 1), MOST_PAUSE_MS)),
-        );
+        const pauseMs = Math.min(PAUSE_MS * 2 ** (attempt - 1), MOST_PAUSE_MS);
+        const wantedMs = error instanceof ApiError ? (error.problem.retryAfterMs ?? 0) : 0;
+        // Asked to stay away for longer, this is not the place to wait: who asked is told, and may.
+        if (wantedMs > MOST_PAUSE_MS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, wantedMs)));
       }
     }
   }

@@ -9,6 +9,8 @@ export interface Problem {
   /** What to do next. */
   readonly help?: string | undefined;
   readonly field?: string | undefined;
+  /** Said by the API where it is asked too often. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 export class ApiError extends Error {
@@ -32,7 +34,14 @@ export function problemOf(status: number, text: string): Problem {
     detail: word('detail') ?? '',
     help: word('help'),
     field: word('field'),
+    retryAfterMs: retryAfterMs(said.details),
   };
+}
+
+function retryAfterMs(details: unknown): number | undefined {
+  if (typeof details !== 'object' || details === null || !('retryAfterSeconds' in details)) return undefined;
+  const { retryAfterSeconds: seconds } = details;
+  return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
 export function unreachable(error: unknown): ApiError {

@@ -1,0 +1,34 @@
+/** What a run cost, as people read it. Pure. US dollars are so few here that a fixed number of decimals would show none. */
+
+const SIGNIFICANT = 2;
+/** Below, a sum is of no interest to anybody. */
+const LEAST_USD = 0.000_000_1;
+
+/** `$0`, `$0.000012`, `$1.30`; two digits that count, and cents at least. */
+export function usdText(usd: number): string {
+  if (!(usd > 0)) return '$0';
+  if (usd < LEAST_USD) return `<$${LEAST_USD.toFixed(7)}`;
+  const before = Math.floor(Math.log10(usd));
+  return `$${usd.toFixed(Math.max(2, SIGNIFICANT - 1 - before))}`;
+}
+
+interface Operations {
+  readonly reads: number;
+  readonly writes: number;
+  readonly deletes: number;
+  readonly tasks: number;
+}
+
+/** `40 writes, 3 reads, 2 tasks`; what there was none of is left out. */
+export function operationsText({ reads, writes, deletes, tasks }: Operations): string {
+  const counted = [
+    [writes, 'write'],
+    [reads, 'read'],
+    [deletes, 'delete'],
+    [tasks, 'task'],
+  ] as const;
+  const said = counted.flatMap(([count, word]) =>
+    count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : [],
+  );
+  return said.length === 0 ? 'nothing yet' : said.join(', ');
+}
