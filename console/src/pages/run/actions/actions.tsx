@@ -1,0 +1,4 @@
+/** What whoever looks may do with the run. */
+export function RunActions() {
+  return null;
+}

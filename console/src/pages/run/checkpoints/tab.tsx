@@ -1,0 +1,4 @@
+/** The tab of the run's checkpoints. */
+export function CheckpointsTab() {
+  return null;
+}

@@ -1,0 +1,4 @@
+/** The tab of the run's effects. */
+export function EffectsTab() {
+  return null;
+}

@@ -1,0 +1,59 @@
+/**
+ * The events of a run that are at hand: its history from the first on, as far as it was loaded, and what has happened since
+ * the page was opened. Pure. Bounded: a journal may be longer than a page should hold.
+ */
+import type { RunEvent } from './events.ts';
+
+export interface EventLog {
+  /** Ascending, without a gap, from seq 1. */
+  readonly history: readonly RunEvent[];
+  /** Ascending, without a gap, and not yet joined to the history. */
+  readonly since: readonly RunEvent[];
+}
+
+export const EMPTY_LOG: EventLog = { history: [], since: [] };
+
+/** About 30 MB: twice what a run of 10,000 plain steps writes. */
+export const MOST_EVENTS = 20_000;
+/** Events that came live while the history before them was not asked for; beyond it they are read from there. */
+export const MOST_SINCE = 2_000;
+
+/** Told live: behind the history if they follow it, apart otherwise. */
+export function withLive(log: EventLog, events: readonly RunEvent[]): EventLog {
+  const last = lastSeq(log.since) ?? 0;
+  const news = events.filter(({ seq }) => seq > last);
+  const since = isWhole(log.since, news[0]) ? [...log.since, ...news] : news;
+  return joined({ history: log.history, since: since.length > MOST_SINCE ? [] : since }, events);
+}
+
+/** Read from the journal, page by page. */
+export function withHistory(log: EventLog, page: readonly RunEvent[]): EventLog {
+  return joined(log, page);
+}
+
+/** Seq of the last event of the history; 0 for none. */
+export function reach({ history }: EventLog): number {
+  return lastSeq(history) ?? 0;
+}
+
+export function isFull({ history }: EventLog): boolean {
+  return history.length >= MOST_EVENTS;
+}
+
+function joined({ history, since }: EventLog, more: readonly RunEvent[]): EventLog {
+  const whole = [...history];
+  for (const events of [more, since])
+    for (const event of events)
+      if (event.seq === whole.length + 1 && whole.length < MOST_EVENTS) whole.push(event);
+  const isJoined = (since[0]?.seq ?? Number.POSITIVE_INFINITY) <= whole.length + 1;
+  const grown = whole.length > history.length ? whole : history;
+  return { history: grown, since: isJoined || whole.length >= MOST_EVENTS ? [] : since };
+}
+
+function isWhole(since: readonly RunEvent[], next: RunEvent | undefined): boolean {
+  return next === undefined || since.length === 0 || lastSeq(since) === next.seq - 1;
+}
+
+function lastSeq(events: readonly RunEvent[]): number | undefined {
+  return events.at(-1)?.seq;
+}

@@ -1,0 +1,54 @@
+/** Events and steps as the API shows them: times as ISO text, kept JSON text as the value itself. Types, and what narrows them. */
+import type { EventData, EventType } from '../../../../../functions/src/core/run/events.ts';
+import type { Answer } from '../../../api/client.ts';
+
+export type Run = Answer<'Run'>;
+export type RunGraph = Answer<'RunGraph'>;
+export type RunEvent = Answer<'RunEvent'>;
+export type StepState = RunGraph['steps'][number];
+export type GraphNode = NonNullable<RunGraph['nodes']>[number];
+
+type IsTime<K> = K extends `${string}At` | 'at' | 'until' ? true : false;
+
+/** What `functions/src/core/run/readable.ts` makes of a stored record. */
+type Readable<T> = T extends readonly (infer I)[]
+  ? readonly Readable<I>[]
+  : T extends object
+    ? {
+        readonly [K in keyof T as K extends `${infer Name}Text` ? Name : K]: K extends `${string}Text`
+          ? unknown
+          : IsTime<K> extends true
+            ? string
+            : Readable<T[K]>;
+      }
+    : T;
+
+export type DataOf<T extends EventType> = Readable<EventData[T]>;
+
+/** Every type this console knows, with its data; newer ones are none of them and are passed over. */
+export type KnownEvent = {
+  [T in EventType]: Omit<RunEvent, 'type' | 'data'> & { readonly type: T; readonly data: DataOf<T> };
+}[EventType];
+
+/** For a `switch` over the type, which must pass over what it does not know. */
+export function known(event: RunEvent): KnownEvent {
+  return event as unknown as KnownEvent;
+}
+
+/** The key of a step: its id, or `id[itemKey]` for an item of a set. */
+export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string }): string {
+  return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
+}
+
+/** The id of the step, without the item. */
+export function stepIdOf(key: string): string {
+  const bracket = key.indexOf('[');
+  return bracket < 0 ? key : key.slice(0, bracket);
+}
+
+const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+/** A run of this status will not move any more. */
+export function isFinal(status: string): boolean {
+  return FINAL.has(status);
+}

@@ -1,0 +1,138 @@
+/**
+ * Where each step stands, moved on by events: what `GET /v1/runs/{id}/graph` would say after them, without asking. Pure.
+ * Follows the fold of the journal (`functions/src/core/run/reduce`), which decides; a test holds the two against each other.
+ */
+import { isFinal, known, type RunEvent, type RunGraph, type StepState, stepIdOf, stepKey } from './events.ts';
+
+export interface GraphState {
+  readonly status: string;
+  /** It was taking steps over when it last ran: it goes on with that after an interruption. */
+  readonly replaying: boolean;
+  /** The newest event that is in it. */
+  readonly head: number;
+  /** By key, in the order in which they began. */
+  readonly steps: ReadonlyMap<string, StepState>;
+}
+
+export function graphState({ status, head, steps }: RunGraph): GraphState {
+  const byKey = new Map(steps.map((step) => [step.key, step]));
+  return { status, replaying: status === 'replaying', head, steps: byKey };
+}
+
+/** Events that are in it already are passed over, so what is told twice does no harm. */
+export function foldGraph(state: GraphState, events: readonly RunEvent[]): GraphState {
+  const news = events.filter(({ seq }) => seq > state.head);
+  const last = news.at(-1);
+  if (!last) return state;
+  const steps = new Map(state.steps);
+  const moving: Moving = { steps, replaying: state.replaying, status: state.status };
+  for (const event of news) move(moving, event);
+  return { ...moving, head: last.seq };
+}
+
+interface Moving {
+  readonly steps: Map<string, StepState>;
+  replaying: boolean;
+  status: string;
+}
+
+function move(moving: Moving, anyEvent: RunEvent): void {
+  moveStatus(moving, anyEvent);
+  const begun = standingAfter(anyEvent);
+  if (begun) put(moving, begun);
+  const event = known(anyEvent);
+  if (event.type === 'feedback_given') sendBack(moving, event.data.again, event.seq);
+  if (event.type !== 'replay_started') return;
+  for (const [id, revision] of Object.entries(event.data.revisions ?? {}))
+    if (!moving.steps.has(id)) moving.steps.set(id, { key: id, phase: 'again', seq: event.seq, revision });
+}
+
+/** Where the event leaves its step; undefined for one that is about none. */
+function standingAfter(anyEvent: RunEvent): StepState | undefined {
+  const event = known(anyEvent);
+  const { seq } = event;
+  switch (event.type) {
+    case 'step_started': {
+      const { attempt, revision, startedAt } = event.data;
+      return { key: stepKey(event.data), phase: 'running', seq, attempt, revision, startedAt };
+    }
+    case 'step_retry_scheduled': {
+      const { attempt, revision, startedAt, retryAt } = event.data;
+      return { key: stepKey(event.data), phase: 'retrying', seq, attempt, revision, startedAt, retryAt };
+    }
+    case 'step_succeeded':
+    case 'step_degraded':
+    case 'step_skipped':
+    case 'step_failed':
+    case 'step_reused': {
+      const { data, type } = event;
+      const outcome = type === 'step_reused' && data.skipped ? 'skipped' : OUTCOMES[type];
+      return { key: stepKey(data), phase: 'done', seq, revision: data.revision, outcome };
+    }
+    case 'wait_opened': {
+      const { execution } = event.data.wait;
+      return { key: stepKey(execution), phase: 'waiting', seq, revision: execution.revision };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const OUTCOMES = {
+  step_succeeded: 'succeeded',
+  step_degraded: 'degraded',
+  step_skipped: 'skipped',
+  step_failed: 'failed',
+  step_reused: 'reused',
+} as const;
+
+/** Word of an old revision, which a person has sent back since, changes nothing. */
+function put({ steps }: Moving, step: StepState): void {
+  const { key, revision } = step;
+  const newest = Math.max(steps.get(stepIdOf(key))?.revision ?? 0, steps.get(key)?.revision ?? 0);
+  if (revision >= newest) steps.set(key, step);
+}
+
+function sendBack({ steps }: Moving, ids: readonly string[], seq: number): void {
+  const again = new Set(ids);
+  const revisions = new Map(ids.map((id) => [id, (steps.get(id)?.revision ?? 1) + 1]));
+  for (const key of steps.keys()) if (again.has(stepIdOf(key))) steps.delete(key);
+  for (const [id, revision] of revisions) steps.set(id, { key: id, phase: 'again', seq, revision });
+}
+
+function moveStatus(moving: Moving, anyEvent: RunEvent): void {
+  const event = known(anyEvent);
+  switch (event.type) {
+    case 'run_started':
+      moving.status = 'running';
+      return;
+    case 'run_suspended':
+      moving.status = event.data.status;
+      return;
+    case 'run_resumed':
+      if (!isFinal(moving.status))
+        moving.status = moving.status === 'interrupted' && moving.replaying ? 'replaying' : 'running';
+      return;
+    case 'orphan_detected':
+      // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
+      if (moving.status !== 'pending') moving.status = 'interrupted';
+      return;
+    case 'replay_started':
+      moving.replaying = true;
+      moving.status = 'replaying';
+      return;
+    case 'replay_finished':
+      moving.replaying = false;
+      moving.status = 'running';
+      return;
+    case 'run_completed':
+      moving.status = 'completed';
+      return;
+    case 'run_failed':
+      moving.status = 'failed';
+      return;
+    case 'run_cancelled':
+      moving.status = 'cancelled';
+      return;
+  }
+}

@@ -1,0 +1,22 @@
+/** What the parts of a run's page share: the run as it is now. Given by `use-run.tsx`. */
+import { createContext, useContext } from 'react';
+import type { Run } from './events.ts';
+import type { Followed } from './run-follower.ts';
+
+export interface RunData extends Followed {
+  readonly id: string;
+  /** As last read; follows the events within a third of a second. */
+  readonly run: Run | undefined;
+  /** Loads the journal up to the event; `events` grows. */
+  loadUntil(seq: number): void;
+  /** After a failure. */
+  again(): void;
+}
+
+export const RunDataContext = createContext<RunData | undefined>(undefined);
+
+export function useRunData(): RunData {
+  const data = useContext(RunDataContext);
+  if (!data) throw new Error('this is not within the page of a run');
+  return data;
+}

@@ -1,0 +1,211 @@
+/**
+ * Keeps what a page knows of one run as the run is: reads its graph once, moves it on by every event the stream tells, and
+ * loads the history behind as far as it is asked for. No React here.
+ *
+ * Must not: ask for the same twice, or hold more than `event-log.ts` allows.
+ */
+import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
+import { isFinal, type RunEvent, type RunGraph, type StepState } from './events.ts';
+import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
+
+export interface RunSource {
+  readGraph(): Promise<RunGraph>;
+  readEvents(
+    cursor: string | undefined,
+  ): Promise<{ readonly items: RunEvent[]; readonly next?: string | undefined }>;
+  /** Tells all after the seq until the run has ended or the signal aborts; never throws. */
+  follow(after: () => number, told: Told, signal: AbortSignal): Promise<void>;
+}
+
+export interface Told {
+  onEvent(event: RunEvent): void;
+  onState(state: 'live' | 'reconnecting'): void;
+  onEnd(): void;
+  onRefused(error: unknown): void;
+}
+
+export type Liveness = 'live' | 'reconnecting' | 'ended';
+
+/** How much of the journal is at hand. */
+export interface History {
+  readonly loading: boolean;
+  /** Everything up to the newest event is there. */
+  readonly complete: boolean;
+  /** It is longer than a page holds; the newest are not in it. */
+  readonly full: boolean;
+  readonly error: unknown;
+}
+
+export interface Followed {
+  readonly graph: RunGraph | undefined;
+  readonly steps: ReadonlyMap<string, StepState>;
+  readonly events: readonly RunEvent[];
+  readonly history: History;
+  /** The newest event that was told of; 0 before the first answer. */
+  readonly head: number;
+  readonly live: Liveness;
+  readonly error: unknown;
+}
+
+/** Events that come in a burst are shown together. */
+const GATHER_MS = 100;
+/** Loaded without being asked: the whole of most runs, ten requests. */
+const AT_FIRST = 1_000;
+
+const NOTHING: Followed = {
+  graph: undefined,
+  steps: new Map(),
+  events: [],
+  history: { loading: true, complete: false, full: false, error: undefined },
+  head: 0,
+  live: 'reconnecting',
+  error: undefined,
+};
+
+export class RunFollower {
+  readonly #source: RunSource;
+  readonly #listeners = new Set<() => void>();
+  #shown = NOTHING;
+  #plan: RunGraph | undefined;
+  #state: GraphState | undefined;
+  #log: EventLog = EMPTY_LOG;
+  #gathered: RunEvent[] = [];
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #cursor: string | undefined;
+  #wanted = AT_FIRST;
+  #loading = false;
+  #historyError: unknown;
+  #following = new AbortController();
+
+  constructor(source: RunSource) {
+    this.#source = source;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly shown = (): Followed => this.#shown;
+
+  /** Begins, or begins anew after a failure; what is known stays. The answer ends it. */
+  start(): () => void {
+    this.#following.abort();
+    const following = new AbortController();
+    this.#following = following;
+    this.#show({ error: undefined });
+    void this.#run(following.signal);
+    return () => {
+      following.abort();
+      clearTimeout(this.#gathering);
+      this.#gathering = undefined;
+    };
+  }
+
+  /** Loads the history up to the event, in the background. */
+  readonly loadUntil = (seq: number): void => {
+    this.#wanted = Math.max(this.#wanted, seq);
+    void this.#loadHistory(this.#following.signal);
+  };
+
+  async #run(signal: AbortSignal): Promise<void> {
+    try {
+      if (!this.#plan) {
+        this.#plan = await this.#source.readGraph();
+        if (signal.aborted) return;
+        this.#state = graphState(this.#plan);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#show({ error, live: 'ended' });
+      return;
+    }
+    this.#show({ live: isFinal(this.#state?.status ?? '') ? 'ended' : this.#shown.live });
+    void this.#loadHistory(signal);
+    await this.#follow(signal);
+  }
+
+  /** Of a run that has ended too: something may be appended to it later, as that it was resumed. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    await this.#source.follow(
+      () => this.#gathered.at(-1)?.seq ?? this.#state?.head ?? 0,
+      {
+        onEvent: (event) => this.#gather(event),
+        onState: (live) => {
+          if (!signal.aborted && !isFinal(this.#state?.status ?? '')) this.#show({ live });
+        },
+        onEnd: () => {
+          this.#takeIn();
+          this.#show({ live: 'ended' });
+        },
+        onRefused: (error) => this.#show({ error, live: 'ended' }),
+      },
+      signal,
+    );
+  }
+
+  #gather(event: RunEvent): void {
+    this.#gathered.push(event);
+    this.#gathering ??= setTimeout(() => this.#takeIn(), GATHER_MS);
+  }
+
+  #takeIn(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    const events = this.#gathered;
+    this.#gathered = [];
+    if (!this.#state || events.length === 0) return;
+    this.#state = foldGraph(this.#state, events);
+    this.#log = withLive(this.#log, events);
+    this.#show({});
+  }
+
+  async #loadHistory(signal: AbortSignal): Promise<void> {
+    if (this.#loading) return;
+    this.#loading = true;
+    this.#historyError = undefined;
+    try {
+      while (
+        !signal.aborted &&
+        !this.#isComplete() &&
+        !isFull(this.#log) &&
+        reach(this.#log) < this.#wanted
+      ) {
+        this.#show({});
+        const { items, next } = await this.#source.readEvents(this.#cursor);
+        const before = reach(this.#log);
+        this.#log = withHistory(this.#log, items);
+        // The last page is read again when there is more; what it repeats is passed over.
+        if (next !== undefined) this.#cursor = next;
+        else if (reach(this.#log) === before) break;
+      }
+    } catch (error) {
+      this.#historyError = error;
+    }
+    this.#loading = false;
+    if (!signal.aborted) this.#show({});
+  }
+
+  #isComplete(): boolean {
+    return this.#state !== undefined && reach(this.#log) >= this.#state.head;
+  }
+
+  #show(change: Partial<Pick<Followed, 'live' | 'error'>>): void {
+    const { status = '', head = 0, steps = NOTHING.steps } = this.#state ?? {};
+    const graph = this.#plan && { ...this.#plan, status, head, steps: [...steps.values()] };
+    this.#shown = {
+      ...this.#shown,
+      ...change,
+      graph: steps === this.#shown.steps && head === this.#shown.head ? (this.#shown.graph ?? graph) : graph,
+      steps,
+      head,
+      events: this.#log.history,
+      history: {
+        loading: this.#loading,
+        complete: this.#isComplete(),
+        full: isFull(this.#log),
+        error: this.#historyError,
+      },
+    };
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,94 @@
+/** One run, as it is while one looks at it: read once, then followed. */
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { targetOf } from '../../../api/client.ts';
+import { followStream } from '../../../api/stream.ts';
+import { type Session, useSession } from '../../../session/session.ts';
+import { isFinal, type RunEvent } from './events.ts';
+import { type RunData, RunDataContext } from './run-data.ts';
+import { RunFollower, type RunSource } from './run-follower.ts';
+
+/** The run itself is read again at most so often, however fast it moves. */
+const REREAD_MS = 300;
+/** The API's own bound of a page. */
+const PAGE = '100';
+
+export function useRun(id: string): RunData {
+  const { api } = useSession();
+  const follower = useMemo(() => new RunFollower(sourceOf(api, id)), [api, id]);
+  const followed = useSyncExternalStore(follower.subscribe, follower.shown);
+  const stop = useRef(() => {});
+  useEffect(() => {
+    stop.current = follower.start();
+    return () => stop.current();
+  }, [follower]);
+
+  const {
+    data: run,
+    error,
+    isFetching,
+    refetch,
+  } = useQuery({
+    queryKey: ['run', id],
+    queryFn: ({ signal }) => api.get('/v1/runs/{id}', { params: { id }, signal }),
+  });
+  const isBehind = run !== undefined && run.head < followed.head;
+  useEffect(() => {
+    if (!isBehind || isFetching) return;
+    const timer = setTimeout(() => void refetch(), REREAD_MS);
+    return () => clearTimeout(timer);
+  }, [isBehind, isFetching, refetch]);
+
+  // Something was appended to a run that has ended: the stream, which has ended too, is asked once more.
+  const hasMore =
+    followed.live === 'ended' && followed.graph !== undefined && (run?.head ?? 0) > followed.head;
+  useEffect(() => {
+    if (hasMore) stop.current = follower.start();
+  }, [hasMore, follower]);
+
+  return useMemo(
+    () => ({
+      ...followed,
+      id,
+      run,
+      error: error ?? followed.error,
+      loadUntil: follower.loadUntil,
+      again: () => {
+        stop.current = follower.start();
+        void refetch();
+      },
+    }),
+    [followed, id, run, error, follower, refetch],
+  );
+}
+
+export function RunProvider({ id, children }: { readonly id: string; readonly children: ReactNode }) {
+  return <RunDataContext.Provider value={useRun(id)}>{children}</RunDataContext.Provider>;
+}
+
+function sourceOf(api: Session['api'], id: string): RunSource {
+  const params = { id };
+  return {
+    readGraph: () => api.get('/v1/runs/{id}/graph', { params }),
+    readEvents: (cursor) => api.get('/v1/runs/{id}/events', { params, query: { limit: PAGE, cursor } }),
+    follow: (after, told, signal) => {
+      let isOver = false;
+      return followStream(
+        api,
+        {
+          target: () => targetOf('/v1/runs/{id}/stream', { params }),
+          lastId: () => String(after()),
+          onMessage: ({ event, data }) => {
+            if (event !== 'end') return told.onEvent(JSON.parse(data) as RunEvent);
+            isOver = isFinal((JSON.parse(data) as { readonly status: string }).status);
+            told.onEnd();
+          },
+          onState: told.onState,
+          onRefused: told.onRefused,
+          isOver: () => isOver,
+        },
+        signal,
+      );
+    },
+  };
+}
