@@ -10,6 +10,7 @@ import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const trace = { traceId: TRACE, spanId: '00f067aa0ba902b7' };
 
 async function begun({ hang = false, idempotent = true } = {}) {
   const control = { hang };
@@ -23,7 +24,7 @@ async function begun({ hang = false, idempotent = true } = {}) {
   });
   const world = new World({ workflows: [workflow] });
   const log = new CollectedLog(world.clock);
-  const runId = await world.start('one', {}, { tenantId: 'acme', traceId: TRACE });
+  const runId = await world.start('one', {}, { tenantId: 'acme', trace });
   world.queue.take();
   const about = { runId, tenantId: 'acme', traceId: TRACE };
   const fieldsOf = (event: string) =>

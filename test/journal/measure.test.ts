@@ -7,13 +7,25 @@ import { isTerminal } from '../../functions/src/core/run/status.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import type { Ending, Metrics, Transition } from '../../functions/src/ports/metrics.ts';
+import {
+  type Conflict,
+  type Ending,
+  type Metrics,
+  type Transition,
+  UNMEASURED,
+} from '../../functions/src/ports/metrics.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
 /** Notes what it is told, in order. */
 class Noted implements Metrics {
+  effect = UNMEASURED.effect;
+  dispatch = UNMEASURED.dispatch;
+  readonly conflicts: Conflict[] = [];
+  conflict(conflict: Conflict): void {
+    this.conflicts.push(conflict);
+  }
   readonly transitions: Transition[] = [];
   readonly endings: Ending[] = [];
   transition(transition: Transition): void {

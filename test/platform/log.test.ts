@@ -3,7 +3,7 @@ import { jsonLog, type Severity } from '../../functions/src/platform/log.ts';
 
 function captured(least: Severity = 'DEBUG') {
   const lines: string[] = [];
-  const log = jsonLog({ least, write: (line) => void lines.push(line) });
+  const log = jsonLog({ least: () => least, write: (line) => void lines.push(line) });
   return { log, lines, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 

@@ -80,6 +80,7 @@ export const identityOptions = {
   prUrl: text,
   idempotencyKey: text,
   a2aCorrelationId: text,
+  traceSampled: fc.boolean(),
   resumedFrom: text,
   inputFrom: plain({ runId: text, checkpoint: count }),
   source: withOptional({ runId: text, mode }, { checkpointId: text, stepId: text, forcedBy: text }),

@@ -32,6 +32,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'random',
   'log',
   'metrics',
+  'tracer',
   'otherRuns',
   'registry',
   'runtime',

@@ -5,25 +5,34 @@
  * Must not: answer anything but health, and what the API says of itself, without knowing the caller.
  */
 import { type Context, Hono } from 'hono';
+import { routePath } from 'hono/route';
 import { CairnError } from '../core/errors.ts';
 import { assertEnvelope } from '../http/envelope.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
+import type { Span } from '../ports/telemetry/tracing.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Handlers, Path } from './openapi/paths/all.ts';
 import { RateLimiter } from './rate-limit.ts';
-import { ApiDocument } from './routes/installation/api-document.ts';
 import { cancelFromApi } from './routes/cancel-run.ts';
-import { createClientFromApi, listClients, revokeFromApi, rotateFromApi } from './routes/installation/clients.ts';
 import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
 import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
-import { Health } from './routes/installation/health.ts';
 import { readIdempotency } from './routes/idempotency.ts';
+import { ApiDocument } from './routes/installation/api-document.ts';
+import {
+  createClientFromApi,
+  listClients,
+  revokeFromApi,
+  rotateFromApi,
+} from './routes/installation/clients.ts';
+import { Health } from './routes/installation/health.ts';
+import { readMe } from './routes/installation/me.ts';
+import { putRuntime, readRuntime } from './routes/installation/runtime.ts';
+import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/installation/workflows.ts';
 import { readConsistency } from './routes/integrity/check.ts';
 import { repairFromApi } from './routes/integrity/repair.ts';
-import { readMe } from './routes/installation/me.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
 import { listInbox } from './routes/overview/inbox.ts';
 import { readGraph } from './routes/read-graph.ts';
@@ -31,7 +40,6 @@ import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
 import { holdFromApi, releaseFromApi } from './routes/retention/hold.ts';
 import { listExpired, readRetention } from './routes/retention/read.ts';
-import { putRuntime, readRuntime } from './routes/installation/runtime.ts';
 import * as changing from './routes/schedules/change.ts';
 import { listSchedules, readSchedule } from './routes/schedules/read.ts';
 import { backfillFromApi, triggerFromApi } from './routes/schedules/run.ts';
@@ -41,7 +49,7 @@ import { StreamPlaces } from './routes/stream/places.ts';
 import { streamRun } from './routes/stream/stream-run.ts';
 import { streamRuns } from './routes/stream/stream-runs.ts';
 import { forkFromApi, previewFromApi, replayFromApi, resumeFromApi } from './routes/successors.ts';
-import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/installation/workflows.ts';
+import { tellRoute } from './tell-route.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** What an instance of 1 GiB bears of starts with up to 32 MiB; measured, 450 MiB for the one that is handled. */
@@ -51,7 +59,7 @@ const LARGE_READS = { passing: 2, waiting: 20 };
 /** Of the 80 requests an instance takes at once, half are left for what does not stay. */
 const STREAMS = { ofAll: 40, ofOneTenant: 10 };
 
-type Env = { Variables: { caller: Caller } };
+type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller } };
 type Handler = (c: Context<Env>) => Response | Promise<Response>;
 
 export function createApi(deps: ApiDeps): Hono<Env> {
@@ -78,9 +86,11 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     });
   };
 
-  app.use('*', (c, next) => {
+  app.use('*', async (c, next) => {
     assertEnvelope(c.req.raw);
-    return next();
+    await next();
+    // Before the first request a test may ask without any bindings.
+    if (c.env?.span) tellRoute(c.env.span, c.req.raw, routePath(c, -1));
   });
   resource('/v1/healthz', { GET: () => health.answer() });
   const document = new ApiDocument(deps.version);

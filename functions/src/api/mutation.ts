@@ -10,9 +10,10 @@ import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
+import type { TraceContext } from '../core/trace.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
-import { traceIdOf } from '../http/trace-context.ts';
+import { traceOf } from '../http/trace-context.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
@@ -38,7 +39,8 @@ export interface Mutation<Body> {
   readonly body: Body;
   /** Method, path and body as they came: what a repetition must be equal to. */
   readonly requestHash: string;
-  readonly traceId: string | undefined;
+  /** The span it is part of. */
+  readonly trace: TraceContext | undefined;
 }
 
 /** A request that makes something says where that is, each time it is answered. */
@@ -84,7 +86,7 @@ async function read<Body>(
     key,
     body: checked(schema, sent),
     requestHash: requestHash(route, sent),
-    traceId: traceIdOf(request.headers),
+    trace: traceOf(request.headers),
   };
 }
 
@@ -98,7 +100,7 @@ export async function answerOnce(
   mutation: Answering,
   work: (requestId: string) => Promise<KeptResponse>,
 ): Promise<Response> {
-  const { key, requestHash: hash, traceId, locationOf } = mutation;
+  const { key, requestHash: hash, trace, locationOf } = mutation;
   const answer = (outcome: OnceOutcome) => answerFor(outcome, locationOf);
   if (key === undefined) return answer({ kind: 'done', response: await work(start.random.token()) });
   const request: KeyedRequest = {
@@ -106,7 +108,7 @@ export async function answerOnce(
     source: 'api',
     tenantId: caller.tenantId,
     requestHash: hash,
-    traceId,
+    traceId: trace?.traceId,
   };
   const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
   return answer(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));

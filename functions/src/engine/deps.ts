@@ -11,6 +11,7 @@ import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
+import type { Tracer } from '../ports/telemetry/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { EngineSettings } from './settings.ts';
@@ -45,6 +46,8 @@ export interface EngineDeps {
   readonly random: Randomness;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent: nobody collects traces. */
+  readonly tracer?: Tracer;
   readonly registry: WorkflowRegistry;
   readonly effects: EffectStore;
   readonly bindings: Bindings;

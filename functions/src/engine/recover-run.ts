@@ -4,6 +4,7 @@ import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recover
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
 import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
+import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
@@ -12,6 +13,7 @@ import type { EngineDeps } from './deps.ts';
 import { runCancelled, runFailed } from './facts/terminal.ts';
 import { logEnd } from './log-end.ts';
 import { meetObligations } from './obligations.ts';
+import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { doubtOf, opened } from './waits/open.ts';
 
 export type Recovered =
@@ -26,20 +28,27 @@ export type Recovered =
 /**
  * Two commits: the first says that the run was interrupted, the second what becomes of it. A crash between them
  * leaves an interrupted run, which the next scan finds. Safe with any number of scanners and drives at once.
+ *
+ * @param by the span that led to it
  */
-export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<Recovered> {
-  const { clock, settings, log } = deps;
+export async function recoverRun(deps: EngineDeps, loaded: LoadedRun, by?: TraceContext): Promise<Recovered> {
+  const { clock, settings, log, tracer } = deps;
+  const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
   if (verdict.kind === 'orphaned') {
     const { lastHeartbeatAt } = verdict;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, lastHeartbeatAt));
-    if (events.length > 0)
+    if (events.length > 0) {
       log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt });
+      tellDeath(deps, loaded.state);
+    }
   }
   const { state, events } = await journal.append((current) => recoveryDrafts(deps, current, clock.now()));
   const [event] = events;
   if (!event) return { kind: 'moved_on' };
+  span?.set({ 'cairn.recovery.verdict': event.type, 'cairn.run.resume_count': state.resumeCount });
+  span?.end();
   log.info('run_recovered', { ...ofRun(state), verdict: event.type, resumeCount: state.resumeCount });
   if (isOver(state)) logEnd(log, state);
   await meetObligations(deps, state);
@@ -47,6 +56,13 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun): Promise<R
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
   // One that is parked for a person may still have to tell others what it waits for.
   return event.type === 'run_resumed' || hasUntold(state) ? { kind: 'resumed' } : { kind: 'parked' };
+}
+
+/** The drive that died told nothing of itself, and never will. */
+function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
+  if (!tracer || !state.lease) return;
+  const claimedAt = state.lease.expiresAt - settings.leaseMs;
+  tracer.open(deadDriveSpan(state, state.lease.epoch, claimedAt)).end('RUN_ORPHANED');
 }
 
 /** Whoever appended since the run was read is alive, or has recovered it already. */

@@ -1,10 +1,7 @@
 /** The caller's trace, so that a run appears in it. */
+import { parseTraceparent, type TraceContext } from '../core/trace.ts';
 
-/** Trace id of a W3C `traceparent` header (32 hex digits); undefined if there is none or it is not valid. */
-export function traceIdOf(headers: Headers): string | undefined {
-  const [, traceId] =
-    /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(
-      headers.get('traceparent') ?? '',
-    ) ?? [];
-  return traceId;
+/** The span that a request is part of (W3C `traceparent`); undefined if there is none or it is not valid. */
+export function traceOf(headers: Headers): TraceContext | undefined {
+  return parseTraceparent(headers.get('traceparent'));
 }

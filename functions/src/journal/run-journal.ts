@@ -10,6 +10,7 @@ import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { Progress, RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
@@ -23,6 +24,7 @@ export interface JournalDeps {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly metrics: Metrics;
+  readonly log: Log;
   /** Where events are published; absent: nowhere. Whoever appends only notes that they are owed: drives publish. */
   readonly bus?: EventBus;
 }
@@ -207,6 +209,7 @@ export class RunJournal {
       if (batch.events.length === 0) return this.#settle(jobs, batch);
       const end = await this.#commit(batch, deadline);
       if (end.kind === 'durable') return this.#settle(jobs, batch, end.effectsVersion);
+      this.#deps.metrics.conflict({ tenantId: this.#state.tenantId, leased: this.#holding });
       this.#assertHolding();
       if (end.kind === 'effect_moved') return this.#refuseEffects(jobs, batch);
       if (this.#deps.clock.now() >= deadline) throw new OutcomeUnknown('append', 'the run is too busy');
@@ -240,7 +243,7 @@ export class RunJournal {
       const { isOurs, foreign } = await this.#whoWrote(batch);
       if (!isOurs) return { kind: foreign || batch.effects.length === 0 ? 'overtaken' : 'effect_moved' };
     }
-    measure(this.#deps.metrics, batch);
+    measure(this.#deps, batch);
     this.#options.follower?.take(batch.events);
     // Otherwise the tail that was folded to recognise our events holds them all, and what others wrote after them.
     if (result.kind === 'committed') this.#state = batch.after;

@@ -10,6 +10,7 @@ import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
+import { runSpan } from '../core/trace.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
@@ -38,7 +39,7 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
   if (!newest)
     throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
   if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is for no child`);
-  const { tenantId, environment, trigger, threadId, traceId, repoId, prId, prUrl, a2aCorrelationId } = parent;
+  const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
   const successor =
     parent.source &&
     (await childLineage(deps, {
@@ -63,7 +64,7 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
     key: undefined,
     requestHash: sha256Hex(runId),
     threadId,
-    traceId,
+    trace: runSpan(parent),
     ...optional('repoId', repoId),
     ...optional('prId', prId),
     ...optional('prUrl', prUrl),

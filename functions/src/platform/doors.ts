@@ -2,6 +2,8 @@
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { isRunId } from '../core/encoding/ids.ts';
+import { optional } from '../core/optional.ts';
+import { parseTraceparent } from '../core/trace.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { beating } from '../operations/diagnosis/beating.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
@@ -17,34 +19,41 @@ import { exchange, type FunctionResponse } from './http.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
 import { countActive } from './telemetry/active-runs.ts';
+import { type TracedDoor, tellingDoor } from './telemetry/request-span.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Api = ReturnType<typeof createApi>;
 
 let api: Api | undefined;
+/** Whether this instance has been given a task before. */
+let hasDriven = false;
 
 export async function answerApi(request: FunctionRequest, response: FunctionResponse): Promise<void> {
   api ??= createApi(compose().api);
   const door = api;
-  await answer(request, response, (asked) => door.fetch(asked));
+  await answer(request, response, (asked, span) => door.fetch(asked, span && { span }));
 }
 
 export async function answerGithub(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  await answer(request, response, (asked) => githubWebhook(compose().github, asked));
+  const door = (asked: Request) => githubWebhook(compose().github, asked);
+  await answer(request, response, door, '/webhooks/github');
 }
 
 export async function answerSlack(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  await answer(request, response, (asked) => slackWebhook(compose().slack, asked));
+  const door = (asked: Request) => slackWebhook(compose().slack, asked);
+  await answer(request, response, door, '/webhooks/slack');
 }
 
 /** What was counted is told when the whole answer is out. */
 async function answer(
   request: FunctionRequest,
   response: FunctionResponse,
-  door: (request: Request) => Response | Promise<Response>,
+  door: TracedDoor,
+  route?: string,
 ): Promise<void> {
-  await exchange({ request, response, log: platformLog }, door);
-  await compose().telemetry?.workEnded();
+  const { engine, telemetry } = compose();
+  await exchange({ request, response, log: platformLog }, tellingDoor(engine.tracer, door, route));
+  await telemetry?.workEnded();
 }
 
 /**
@@ -53,13 +62,19 @@ async function answer(
  */
 export async function driveTask(data: unknown): Promise<'done' | 'later'> {
   const { engine, telemetry } = compose();
+  const isFirst = !hasDriven;
+  hasDriven = true;
   const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
   if (typeof runId !== 'string' || !isRunId(runId)) {
     engine.log.error('drive_task_invalid', { data });
     return 'done';
   }
   try {
-    await drive(engine, { runId });
+    await drive(engine, {
+      runId,
+      isCold: isFirst,
+      ...optional('trace', parseTraceparent(traceparentIn(data))),
+    });
     return 'done';
   } catch (error) {
     engine.log.warn('drive_postponed', { runId, error });
@@ -69,10 +84,16 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
   }
 }
 
+/** By whose wish the task was made, if its maker said. */
+function traceparentIn(data: unknown): string | undefined {
+  const { traceparent } = data as { readonly traceparent?: unknown };
+  return typeof traceparent === 'string' ? traceparent : undefined;
+}
+
 export async function recover(): Promise<void> {
   const { engine, telemetry, census, beating: sign } = compose();
   await beating(sign, 'recoverRuns', async () => {
-    const report = await scan(engine);
+    const report = await scan({ ...engine, counts: telemetry });
     if (report.found > 0) engine.log.info('recovery_scan', { ...report });
     return { off: report.off };
   });

@@ -3,14 +3,15 @@
  * an error becomes its text; a value that JSON cannot carry never costs the line.
  */
 import type { Log, LogFields } from '../ports/log.ts';
+import { logLevel } from './params.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 const ORDER: readonly Severity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
 
 export interface JsonLogOptions {
-  /** Lines below it are dropped. */
-  readonly least: Severity;
+  /** Lines below it are dropped. Asked with each, since parameters have values only once the platform runs a function. */
+  readonly least: () => Severity;
   write(line: string): void;
 }
 
@@ -18,13 +19,22 @@ export function jsonLog({ least, write }: JsonLogOptions): Log {
   const line =
     (severity: Severity) =>
     (event: string, fields: LogFields = {}) => {
-      if (ORDER.indexOf(severity) >= ORDER.indexOf(least)) write(`${text(severity, event, fields)}\n`);
+      if (ORDER.indexOf(severity) >= ORDER.indexOf(least())) write(`${text(severity, event, fields)}\n`);
     };
   return { debug: line('DEBUG'), info: line('INFO'), warn: line('WARNING'), error: line('ERROR') };
 }
 
-/** To standard output, which is where Cloud Run collects lines; below `INFO` nothing, as lines are billed. */
-export const platformLog: Log = jsonLog({ least: 'INFO', write: (line) => void process.stdout.write(line) });
+/** What an installation wants to read; lines are billed, so nothing below `INFO` unless it says so. */
+function leastWanted(): Severity {
+  const wanted = logLevel.value().toUpperCase();
+  return ORDER.find((severity) => severity === wanted) ?? 'INFO';
+}
+
+/** To standard output, which is where Cloud Run collects lines. */
+export const platformLog: Log = jsonLog({
+  least: leastWanted,
+  write: (line) => void process.stdout.write(line),
+});
 
 /** `severity`, `message` and `event` are ours: a field of that name would hide them. */
 function text(severity: Severity, event: string, fields: LogFields): string {

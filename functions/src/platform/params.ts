@@ -85,7 +85,30 @@ const cleanupHook = defineString('CLEANUP_HOOK_URL', {
 const otlpEndpoint = defineString('OTEL_EXPORTER_OTLP_ENDPOINT', {
   default: '',
   description:
-    'Address of the OpenTelemetry collector that metrics are sent to (OTLP over HTTP). Empty: none.',
+    'Address of the OpenTelemetry collector that metrics and traces are sent to (OTLP over HTTP). Empty: none.',
+});
+
+const otlpHeaders = defineString('OTEL_EXPORTER_OTLP_HEADERS', {
+  default: '',
+  description:
+    'Headers that the collector asks for, as name=value,name=value. Not for https://telemetry.googleapis.com.',
+});
+
+const traceSampler = defineString('OTEL_TRACES_SAMPLER', {
+  default: 'parentbased_traceidratio',
+  description:
+    'Which traces are kept: parentbased_traceidratio (those whose caller says so), traceidratio (whatever it says).',
+});
+
+const traceRatio = defineString('OTEL_TRACES_SAMPLER_ARG', {
+  default: '1',
+  description: 'Share of traces that are kept where no caller decides, from 0 to 1.',
+});
+
+/** Read by the log itself. */
+export const logLevel = defineString('LOG_LEVEL', {
+  default: 'INFO',
+  description: 'Log lines below it are not written: DEBUG, INFO, WARNING or ERROR.',
 });
 
 const githubApiUrl = defineString('GITHUB_API_URL', {
@@ -137,6 +160,10 @@ export interface Settings {
   readonly authEmulator: boolean;
   /** As it was given; undefined: nothing is sent. */
   readonly otlpEndpoint: string | undefined;
+  /** As they were given. */
+  readonly otlpHeaders: string;
+  readonly traceSampler: string;
+  readonly traceRatio: string;
   /** What the platform calls this function; undefined where it has no name. */
   readonly service: string | undefined;
   /** Whether this is the local cloud, with its shorter leases. */
@@ -215,6 +242,10 @@ export function readSettings(): Settings {
     // A storm on the local cloud is a test.
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
     otlpEndpoint: otlpEndpoint.value() || undefined,
+    otlpHeaders: otlpHeaders.value(),
+    // Without a value where no file of parameters was read.
+    traceSampler: traceSampler.value() || 'parentbased_traceidratio',
+    traceRatio: traceRatio.value() || '1',
     service: env.K_SERVICE || undefined,
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
     local,

@@ -55,9 +55,10 @@ import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } 
 import { systemRandomness } from './randomness.ts';
 import { shutdown } from './shutdown.ts';
 import { bothMetrics } from './telemetry/both-metrics.ts';
-import { telemetryOf } from './telemetry/configured.ts';
+import { configuredTelemetry } from './telemetry/configured.ts';
 import { InstanceMetrics } from './telemetry/instance-metrics.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import { toldQueue } from './telemetry/told-queue.ts';
 import { version } from './version.ts';
 
 export interface Root {
@@ -94,15 +95,17 @@ function build(settings: Settings): Root {
     tally: operations,
   });
   const counts = new InstanceMetrics();
-  const telemetry = telemetryOf(settings);
+  const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
-  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics };
+  const traced = optional('tracer', tracer);
+  const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, ...traced };
+  const queue = lazyQueue({ settings, ...world });
   const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
     ...world,
     store: new FirestoreRunStore(db, collectionPrefix, () => new RawBatch(commits)),
     records: new FirestoreIdempotencyStore(db, collectionPrefix),
-    queue: lazyQueue({ settings, ...world }),
+    queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,
     recent: new RecentStarts(),
     ...optional('bus', lazyBus({ settings, ...world })),
   };

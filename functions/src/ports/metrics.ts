@@ -5,6 +5,7 @@
 import type { EventSource } from '../core/decisions/idempotency.ts';
 import type { ProblemCode } from '../core/integrity/problems.ts';
 import type { RunStatus, TerminalStatus } from '../core/run/status.ts';
+import type { DriveReason } from './task-queue.ts';
 
 export interface Transition {
   readonly tenantId: string;
@@ -27,10 +28,69 @@ export interface KeyedAnswer {
   readonly result: 'hit' | 'miss';
 }
 
+/** What the ledger did about one wish of a body to act. */
+export type EffectOutcome =
+  /** Done, and recorded. */
+  | 'executed'
+  /** Answered with what was recorded before. */
+  | 'reused'
+  /** Certainly not done. */
+  | 'not_applied'
+  /** Nobody knows whether it was done. */
+  | 'in_doubt'
+  /** Not done before a person has said something, or never. */
+  | 'blocked';
+
+export interface Effect {
+  readonly tenantId: string;
+  readonly capabilityId: string;
+  readonly outcome: EffectOutcome;
+}
+
+/** An append that lost its place in the journal to another's. */
+export interface Conflict {
+  readonly tenantId: string;
+  /** Whether the writer held the lease: then others, such as people who decide, came in between. */
+  readonly leased: boolean;
+}
+
+export interface Dispatch {
+  readonly tenantId: string;
+  /** How it ended (`DriveEnd`), or `failed`: the task comes again. */
+  readonly end: string;
+  /** The first of its instance: the time to load what it needs is in it. */
+  readonly cold: boolean;
+  readonly durationMs: number;
+}
+
 export interface Metrics {
   transition(transition: Transition): void;
   ended(ending: Ending): void;
   answered(answer: KeyedAnswer): void;
+  effect(effect: Effect): void;
+  conflict(conflict: Conflict): void;
+  dispatch(dispatch: Dispatch): void;
+}
+
+/** A task that was to be put into the queue. */
+export interface Enqueue {
+  readonly reason: DriveReason;
+  readonly result: 'accepted' | 'failed';
+}
+
+/** One look of the scan at what is due. */
+export interface Scan {
+  readonly due: number;
+  /** How far the oldest due time lay behind, ms. */
+  readonly lagMs: number;
+  /** What it did about how many runs. */
+  readonly handled: Readonly<Record<string, number>>;
+}
+
+/** Of the installation and of no tenant. */
+export interface InstallationMetrics {
+  enqueue(enqueue: Enqueue): void;
+  scan(scan: Scan): void;
 }
 
 /** Something wrong with a run, found by a sample. */
@@ -45,9 +105,12 @@ export interface ProblemMetrics {
 }
 
 /** Runs that ended in one way. */
-export interface Durations {
+export interface Durations extends Histogram {
   readonly type: string;
   readonly status: TerminalStatus;
+}
+
+export interface Histogram {
   readonly count: number;
   readonly sumMs: number;
   /** For each of `DURATION_BOUNDS_MS` how many took that long at most. */
@@ -59,7 +122,13 @@ export interface Counts {
   readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
   readonly durations: readonly Durations[];
   readonly answers: readonly (Omit<KeyedAnswer, 'tenantId'> & { readonly count: number })[];
+  readonly effects: readonly (Omit<Effect, 'tenantId'> & { readonly count: number })[];
+  readonly conflicts: readonly (Omit<Conflict, 'tenantId'> & { readonly count: number })[];
+  readonly dispatches: readonly Dispatches[];
 }
+
+/** Drives that ended in one way. */
+export interface Dispatches extends Omit<Dispatch, 'tenantId' | 'durationMs'>, Histogram {}
 
 export interface CountReader {
   countsOf(tenantId: string): Counts;
@@ -71,4 +140,11 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
 ];
 
 /** For where nobody asks: counts nothing. */
-export const UNMEASURED: Metrics = { transition() {}, ended() {}, answered() {} };
+export const UNMEASURED: Metrics = {
+  transition() {},
+  ended() {},
+  answered() {},
+  effect() {},
+  conflict() {},
+  dispatch() {},
+};

@@ -1,4 +1,5 @@
 /** The queue that drives runs. At least once: a task may be lost by nobody, repeated by anybody, and come early. */
+import type { TraceContext } from '../core/trace.ts';
 
 /** Why a drive was asked for; for the log only, no decision depends on it. */
 export type DriveReason = 'start' | 'continue' | 'lease_expiry' | 'retry' | 'resume' | 'early' | 'recovery';
@@ -13,6 +14,8 @@ export interface DriveTask {
    * never accepted again for hours, so it must not name anything that can become necessary a second time.
    */
   readonly name?: string;
+  /** The span that asks for the drive; absent: none, or nobody collects traces. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface TaskQueue {

@@ -4,6 +4,7 @@
  *
  * Must not: decide when or how often a run is driven.
  */
+import { type TraceContext, traceparentOf } from '../core/trace.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import { GRPC_STATUS, grpcStatusOf, leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -81,7 +82,7 @@ export class CloudTasksQueue implements TaskQueue {
     }
   }
 
-  #requestFor({ runId, reason, at, name }: DriveTask): CreateTaskRequest {
+  #requestFor({ runId, reason, at, name, trace }: DriveTask): CreateTaskRequest {
     if (name !== undefined && !/^[A-Za-z0-9_-]{1,500}$/.test(name))
       throw new Error(`'${name}' is not a task name`);
     const { clock, targetUrl: url, serviceAccountEmail } = this.#options;
@@ -94,12 +95,17 @@ export class CloudTasksQueue implements TaskQueue {
           httpMethod: 'POST',
           url,
           headers: { 'Content-Type': 'application/json' },
-          body: Buffer.from(JSON.stringify({ data: { runId, reason } })),
+          // Not as a header: on its way to a function another span is put into that.
+          body: Buffer.from(JSON.stringify({ data: { runId, reason, ...traced(trace) } })),
           oidcToken: { serviceAccountEmail },
         },
       },
     };
   }
+}
+
+function traced(trace: TraceContext | undefined): { traceparent?: string } {
+  return trace ? { traceparent: traceparentOf(trace) } : {};
 }
 
 function timestamp(ms: number): { seconds: number; nanos: number } {

@@ -4,14 +4,25 @@
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
+import { optional } from '../core/optional.ts';
 import { hasObligations, owesEvents } from '../core/run/state.ts';
 import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { closedBy, postpone } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
+import { countedStores } from '../journal/spending/counted-stores.ts';
+import { Spending } from '../journal/spending/spending.ts';
+import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
+
+/** What the scan needs beside what the engine does. */
+export interface ScanDeps extends EngineDeps {
+  /** Absent: nobody counts. */
+  readonly counts?: InstallationMetrics | undefined;
+}
 
 /** Runs looked at in one tick: what a tick can carry out well inside a minute; the next tick goes on with the rest. */
 const SCAN_LIMIT = 200;
@@ -33,35 +44,50 @@ export interface ScanReport {
 type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
 
 /** @throws what reading the runtime configuration throws: then nobody knows whether anything may be moved */
-export async function scan(deps: EngineDeps): Promise<ScanReport> {
+export async function scan(deps: ScanDeps): Promise<ScanReport> {
   const config = await deps.runtime.current(0);
   if (config.killSwitch) {
     deps.log.warn('recovery_scan_off', { why: 'kill_switch' });
     return { found: 0, enqueued: 0, recovered: 0, held: 0, failed: 0, off: true };
   }
-  const due = await deps.store.dueRuns(deps.clock.now(), SCAN_LIMIT);
+  const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
+  const now = deps.clock.now();
+  const due = await deps.store.dueRuns(now, SCAN_LIMIT);
   const handled: Handled[] = [];
   const waiting = [...due];
   const workers = Array.from({ length: SCAN_CONCURRENCY }, async () => {
     for (let run = waiting.shift(); run; run = waiting.shift())
-      handled.push(await handleSafely(deps, run, config));
+      handled.push(await handleSafely(deps, run, { config, trace: span?.context }));
   });
   await Promise.all(workers);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
-  return {
-    found: due.length,
+  const counts = {
     enqueued: count('enqueued'),
     recovered: count('recovered'),
     held: count('held'),
     failed: count('failed'),
-    off: false,
   };
+  const lagMs = Math.max(0, now - (due[0]?.wakeAt ?? now));
+  deps.counts?.scan({ due: due.length, lagMs, handled: { ...counts, skipped: count('skipped') } });
+  span?.set({
+    'cairn.scan.due': due.length,
+    'cairn.scan.lag_ms': lagMs,
+    'cairn.scan.recovered': counts.recovered,
+  });
+  span?.end();
+  return { found: due.length, ...counts, off: false };
+}
+
+/** What a tick looks at runs with. */
+interface Look {
+  readonly config: RuntimeConfig;
+  readonly trace: TraceContext | undefined;
 }
 
 /** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
-async function handleSafely(deps: EngineDeps, run: DueRun, config: RuntimeConfig): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, run: DueRun, look: Look): Promise<Handled> {
   try {
-    return await handle(deps, run, config);
+    return await handle(deps, run, look);
   } catch (error) {
     deps.log.error('scan_failed', {
       runId: run.runId,
@@ -75,19 +101,21 @@ async function handleSafely(deps: EngineDeps, run: DueRun, config: RuntimeConfig
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion }: DueRun,
-  config: RuntimeConfig,
+  { config, trace }: Look,
 ): Promise<Handled> {
-  const { store, clock } = deps;
+  // The query that found it is billed by the run.
+  const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
+  const { store, clock } = own;
   const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: clock.now() + READY_GRACE_MS });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';
-  if (!closedBy(config, loaded.state)) return act(deps, loaded);
-  await postpone(deps, loaded);
+  if (!closedBy(config, loaded.state)) return act(own, loaded, trace);
+  await postpone(own, loaded);
   return 'held';
 }
 
-async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
+async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
   const { settings, clock } = deps;
   const { state } = loaded;
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
@@ -96,31 +124,35 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
     case 'over':
       // Its end still concerns others, and whoever brought it about did not live to see to that.
       return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
-        ? enqueue(deps, loaded)
+        ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
-      return enqueue(deps, loaded, clock.now() + (verdict.freeAt - loaded.readAt));
+      return enqueue(deps, loaded, { at: clock.now() + (verdict.freeAt - loaded.readAt), trace });
     case 'early':
-      return owes ? enqueue(deps, loaded) : enqueue(deps, loaded, verdict.at);
+      return owes ? enqueue(deps, loaded, { trace }) : enqueue(deps, loaded, { at: verdict.at, trace });
     case 'claim':
-      return enqueue(deps, loaded);
+      return enqueue(deps, loaded, { trace });
     case 'waiting':
-      if (owes) return enqueue(deps, loaded);
-      return verdict.parked ? unpark(deps, loaded) : lookAgain(deps, loaded, OPEN_WAIT_MS);
+      if (owes) return enqueue(deps, loaded, { trace });
+      return verdict.parked ? unpark(deps, loaded, trace) : lookAgain(deps, loaded, OPEN_WAIT_MS);
     case 'orphaned':
     case 'interrupted': {
-      const { kind } = await recoverRun(deps, loaded);
+      const { kind } = await recoverRun(deps, loaded, trace);
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
-      await deps.queue.enqueue({ runId: state.id, reason: 'resume' });
+      await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...optional('trace', trace) });
       return 'recovered';
     }
   }
 }
 
 /** A parked run is driven again once what it waited for is deployed, and looked at again until then. */
-async function unpark(deps: EngineDeps, loaded: LoadedRun): Promise<Handled> {
-  if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded);
+async function unpark(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  trace: TraceContext | undefined,
+): Promise<Handled> {
+  if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded, { trace });
   return lookAgain(deps, loaded, PARKED_MS);
 }
 
@@ -131,13 +163,18 @@ async function lookAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): 
   return 'skipped';
 }
 
-async function enqueue(deps: EngineDeps, { state, readAt }: LoadedRun, at?: number): Promise<Handled> {
+async function enqueue(
+  deps: EngineDeps,
+  { state, readAt }: LoadedRun,
+  { at, trace }: { readonly at?: number; readonly trace: TraceContext | undefined },
+): Promise<Handled> {
   const name = taskName(state.id, state.head, at ?? readAt);
   await deps.queue.enqueue({
     runId: state.id,
     reason: 'recovery',
     name,
-    ...(at === undefined ? {} : { at }),
+    ...optional('at', at),
+    ...optional('trace', trace),
   });
   return 'enqueued';
 }

@@ -1,10 +1,20 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Settings } from '../../../functions/src/platform/params.ts';
-import { telemetryOf } from '../../../functions/src/platform/telemetry/configured.ts';
+import { configuredTelemetry } from '../../../functions/src/platform/telemetry/configured.ts';
 import { Telemetry } from '../../../functions/src/platform/telemetry/telemetry.ts';
 
-const settings = (otlpEndpoint: string | undefined) =>
-  ({ project: 'p', region: 'r', environment: 'e', service: 's', local: false, otlpEndpoint }) as Settings;
+const SETTINGS = {
+  project: 'p',
+  region: 'r',
+  environment: 'e',
+  service: 's',
+  local: false,
+  otlpHeaders: '',
+  traceSampler: 'parentbased_traceidratio',
+  traceRatio: '1',
+};
+
+const settings = (otlpEndpoint: string | undefined) => ({ ...SETTINGS, otlpEndpoint }) as Settings;
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -23,14 +33,16 @@ test.each(['http://127.0.0.1:4318', 'https://collector.example.com/otlp/'])(
   '%s is a collector',
   (endpoint) => {
     const lines = logged();
-    expect(telemetryOf(settings(endpoint))).toBeInstanceOf(Telemetry);
+    const configured = configuredTelemetry(settings(endpoint));
+    expect(configured?.telemetry).toBeInstanceOf(Telemetry);
+    expect(configured?.tracer).toBeDefined();
     expect(lines).toEqual([]);
   },
 );
 
 test('without an address there is no telemetry, and nothing to say about it', () => {
   const lines = logged();
-  expect(telemetryOf(settings(undefined))).toBeUndefined();
+  expect(configuredTelemetry(settings(undefined))).toBeUndefined();
   expect(lines).toEqual([]);
 });
 
@@ -38,8 +50,36 @@ test.each(['collector:4318', 'grpc://c:4317', 'http://', 'https//c'])(
   '%s is no address: it is said once, and runs go on without',
   (endpoint) => {
     const lines = logged();
-    expect(telemetryOf(settings(endpoint))).toBeUndefined();
+    expect(configuredTelemetry(settings(endpoint))).toBeUndefined();
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ severity: 'ERROR', event: 'telemetry_off' });
   },
 );
+
+test.each([
+  ['a sampler nobody knows', { traceSampler: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER'],
+  ['a share above one', { traceRatio: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG'],
+  ['a share that is no number', { traceRatio: 'all' }, 'OTEL_TRACES_SAMPLER_ARG'],
+])('with %s there are metrics and no traces, and the parameter is named', (_what, given, named) => {
+  const lines = logged();
+  const configured = configuredTelemetry({ ...settings('http://127.0.0.1:4318'), ...given });
+  expect(configured?.telemetry).toBeInstanceOf(Telemetry);
+  expect(configured?.tracer).toBeUndefined();
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: 'telemetry_off' }]);
+  expect(lines[0]).toContain(`${named} `);
+});
+
+test('a share of none, whoever calls, is no tracing at all', () => {
+  const none = { ...settings('http://127.0.0.1:4318'), traceSampler: 'traceidratio', traceRatio: '0' };
+  expect(configuredTelemetry(none)?.tracer).toBeUndefined();
+  expect(configuredTelemetry({ ...none, traceSampler: SETTINGS.traceSampler })?.tracer).toBeDefined();
+});
+
+test('headers that cannot be read are not shown, and nothing is sent without them', () => {
+  const lines = logged();
+  const given = { ...settings('http://127.0.0.1:4318'), otlpHeaders: 'hunter2' };
+  expect(configuredTelemetry(given)).toBeUndefined();
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('OTEL_EXPORTER_OTLP_HEADERS');
+  expect(lines[0]).not.toContain('hunter2');
+});

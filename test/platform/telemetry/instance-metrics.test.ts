@@ -14,9 +14,12 @@ test('each tenant sees its own counts and no other', () => {
     transitions: [{ from: 'pending', to: 'running', count: 2 }],
     durations: [],
     answers: [{ source: 'api', result: 'hit', count: 1 }],
+    effects: [],
+    conflicts: [],
+    dispatches: [],
   });
   expect(metrics.countsOf('b').transitions).toEqual([{ from: 'pending', to: 'cancelled', count: 1 }]);
-  expect(metrics.countsOf('c')).toEqual({ transitions: [], durations: [], answers: [] });
+  for (const counts of Object.values(metrics.countsOf('c'))) expect(counts).toEqual([]);
 });
 
 test('a duration is counted within every bound that it does not exceed', () => {
@@ -58,4 +61,24 @@ test('the tenant that nothing was counted for longest makes room', () => {
   expect(metrics.countsOf('t0').answers).toEqual([{ source: 'api', result: 'miss', count: 2 }]);
   expect(metrics.countsOf('t1').answers).toEqual([]);
   expect(metrics.countsOf('t2').answers).toHaveLength(1);
+});
+
+test('drives, effects and conflicts are counted by what became of them', () => {
+  const metrics = new InstanceMetrics();
+  for (const durationMs of [50, 2_000])
+    metrics.dispatch({ tenantId: 'a', end: 'closed', cold: false, durationMs });
+  metrics.dispatch({ tenantId: 'a', end: 'closed', cold: true, durationMs: 4_000 });
+  for (const outcome of ['executed', 'executed', 'reused'] as const)
+    metrics.effect({ tenantId: 'a', capabilityId: 'c', outcome });
+  metrics.conflict({ tenantId: 'a', leased: true });
+  const { dispatches, effects, conflicts } = metrics.countsOf('a');
+  expect(dispatches.map(({ cold, count, sumMs }) => [cold, count, sumMs])).toEqual([
+    [false, 2, 2_050],
+    [true, 1, 4_000],
+  ]);
+  expect(effects).toEqual([
+    { capabilityId: 'c', outcome: 'executed', count: 2 },
+    { capabilityId: 'c', outcome: 'reused', count: 1 },
+  ]);
+  expect(conflicts).toEqual([{ leased: true, count: 1 }]);
 });

@@ -9,7 +9,11 @@ let sink: MetricSink;
 let endpoint: string;
 beforeEach(async () => {
   endpoint = await collector.listen();
-  sink = otlpMetrics({ endpoint, resource: { 'service.name': 'cairn', 'service.instance.id': 'i1' } });
+  sink = otlpMetrics({
+    endpoint,
+    resource: { 'service.name': 'cairn', 'service.instance.id': 'i1' },
+    headers: async () => ({}),
+  });
 });
 afterEach(async () => {
   collector.exports.length = 0;
@@ -94,7 +98,7 @@ test('a count of active runs is sent once, or when it could be', async () => {
 });
 
 test('nothing counted is nothing sent, and an address may end with a slash', async () => {
-  const other = otlpMetrics({ endpoint: `${endpoint}/`, resource: {} });
+  const other = otlpMetrics({ endpoint: `${endpoint}/`, resource: {}, headers: async () => ({}) });
   await other.send();
   expect(collector.exports).toEqual([]);
   other.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
@@ -109,4 +113,40 @@ test('what a sample of runs found wrong arrives by its code', async () => {
   expect(collector.points('gwi_run_problems_total')).toEqual([
     { labels: { code: 'STEP_MISSING', tenant_id: 'acme' }, value: 2 },
   ]);
+});
+
+test('what drives, ledger, journal, queue and scan tell arrives by names and labels that are bounded', async () => {
+  sink.dispatch({ tenantId: 'acme', end: 'closed', cold: true, durationMs: 1_500 });
+  sink.effect({ tenantId: 'acme', capabilityId: 'github.create-comment', outcome: 'in_doubt' });
+  sink.conflict({ tenantId: 'acme', leased: false });
+  sink.enqueue({ reason: 'start', result: 'failed' });
+  sink.scan({ due: 3, lagMs: 90_000, handled: { enqueued: 2, recovered: 1, failed: 0 } });
+  sink.spansDropped(7);
+  await sink.send();
+  const labelled = (name: string) => collector.points(name).map(({ labels, value }) => [labels, value]);
+  expect(labelled('gwi_drive_duration_seconds')).toEqual([
+    [{ end: 'closed', cold: 'true', tenant_id: 'acme' }, 1],
+  ]);
+  expect(labelled('gwi_effects_total')).toEqual([
+    [{ capability: 'github.create-comment', outcome: 'in_doubt', tenant_id: 'acme' }, 1],
+  ]);
+  expect(labelled('gwi_journal_conflicts_total')).toEqual([[{ leased: 'false', tenant_id: 'acme' }, 1]]);
+  expect(labelled('gwi_queue_tasks_total')).toEqual([[{ reason: 'start', result: 'failed' }, 1]]);
+  expect(labelled('gwi_scan_runs_total')).toEqual([
+    [{ outcome: 'enqueued' }, 2],
+    [{ outcome: 'recovered' }, 1],
+  ]);
+  expect(labelled('gwi_scan_due_gauge')).toEqual([[{}, 3]]);
+  expect(labelled('gwi_scan_lag_seconds')).toEqual([[{}, 90]]);
+  expect(labelled('gwi_spans_dropped_total')).toEqual([[{}, 7]]);
+});
+
+test('the lag of a scan is told once: an instance that scans no more says nothing of now', async () => {
+  sink.scan({ due: 1, lagMs: 60_000, handled: { enqueued: 1 } });
+  await sink.send();
+  sink.enqueue({ reason: 'start', result: 'accepted' });
+  await sink.send();
+  const names = only()?.metrics.map(({ name }) => name);
+  expect(names).toContain('gwi_queue_tasks_total');
+  expect(names).not.toContain('gwi_scan_lag_seconds');
 });

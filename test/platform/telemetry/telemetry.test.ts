@@ -1,6 +1,8 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { countActive, MAX_TENANTS_COUNTED } from '../../../functions/src/platform/telemetry/active-runs.ts';
-import type { MetricSink, TenantActivity } from '../../../functions/src/platform/telemetry/sink.ts';
+import type { MetricSink, Sinks, TenantActivity } from '../../../functions/src/platform/telemetry/sink.ts';
+import { MAX_SPANS_KEPT, MAX_SPANS_SENT } from '../../../functions/src/platform/telemetry/span-buffer.ts';
+import type { EndedSpan } from '../../../functions/src/platform/telemetry/span-tracer.ts';
 import { Telemetry } from '../../../functions/src/platform/telemetry/telemetry.ts';
 import type { KeyedAnswer } from '../../../functions/src/ports/metrics.ts';
 import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
@@ -12,6 +14,18 @@ const ANSWER: KeyedAnswer = { tenantId: 'acme', source: 'api', result: 'miss' };
 /** Sends when the test lets it. */
 class Sink implements MetricSink {
   inconsistent(): void {}
+  effect(): void {}
+  conflict(): void {}
+  dispatch(): void {}
+  enqueue(): void {}
+  scan(): void {}
+  dropped = 0;
+  spansDropped(count: number): void {
+    this.dropped += count;
+  }
+  readonly spans: EndedSpan[] = [];
+  /** Sizes of requests with spans that were tried. */
+  readonly tried: number[] = [];
   counted = 0;
   activity: readonly TenantActivity[] = [];
   /** What had been counted when each export was complete. */
@@ -30,6 +44,11 @@ class Sink implements MetricSink {
   active(activity: readonly TenantActivity[]) {
     this.activity = activity;
   }
+  async take(spans: readonly EndedSpan[]) {
+    this.tried.push(spans.length);
+    if (this.fails) throw new Error('the collector is down');
+    this.spans.push(...spans);
+  }
   async send() {
     const counted = this.counted;
     await this.hold;
@@ -43,7 +62,9 @@ let log: CollectedLog;
 let sink: Sink;
 let shutdown: AbortController;
 let loads: number;
-let load: () => Promise<MetricSink>;
+let load: () => Promise<Sinks>;
+/** One object plays both. */
+const sinks = (): Sinks => ({ metrics: sink, spans: { send: (spans) => sink.take(spans) } });
 let telemetry: Telemetry;
 beforeEach(() => {
   clock = new VirtualClock();
@@ -51,7 +72,7 @@ beforeEach(() => {
   sink = new Sink();
   shutdown = new AbortController();
   loads = 0;
-  load = async () => sink;
+  load = async () => sinks();
   telemetry = new Telemetry({
     load() {
       loads += 1;
@@ -172,7 +193,7 @@ describe('a collector that is down', () => {
     };
     telemetry.answered(ANSWER);
     await telemetry.workEnded();
-    load = async () => sink;
+    load = async () => sinks();
     clock.jump(EVERY_MS);
     telemetry.answered(ANSWER);
     await telemetry.workEnded();
@@ -181,10 +202,10 @@ describe('a collector that is down', () => {
 });
 
 test('what is counted while the exporter loads is kept up to a bound, and what is beyond it is told', async () => {
-  const loaded = Promise.withResolvers<MetricSink>();
+  const loaded = Promise.withResolvers<Sinks>();
   load = () => loaded.promise;
   for (let i = 0; i < 10_003; i += 1) telemetry.answered(ANSWER);
-  loaded.resolve(sink);
+  loaded.resolve(sinks());
   await telemetry.workEnded();
   expect([loads, sink.sent]).toEqual([1, [10_000]]);
   expect(log.lines).toMatchObject([{ event: 'telemetry_counts_lost', fields: { counts: 3 } }]);
@@ -206,6 +227,64 @@ test('active runs are told at once, after an export that is under way', async ()
   await telemetry.tellActive(activity);
   expect(sink.activity).toBe(activity);
   expect(sink.sent).toHaveLength(2);
+});
+
+const span = (name: string) => ({ name }) as EndedSpan;
+
+describe('spans', () => {
+  test('go at the end of a request, with what was counted', async () => {
+    telemetry.answered(ANSWER);
+    telemetry.spanEnded(span('a'));
+    await telemetry.workEnded();
+    expect([sink.sent, sink.spans]).toEqual([[1], [span('a')]]);
+  });
+
+  test('go while work is still under way, once in an interval', async () => {
+    for (const name of ['a', 'b', 'c']) telemetry.spanEnded(span(name));
+    expect(clock.fireNext(clock.now() + EVERY_MS)).toBe(true);
+    await settle();
+    expect(sink.tried).toEqual([3]);
+    expect(clock.nextAt).toBeUndefined();
+  });
+
+  test('go at once where a request is full of them, and in requests of a bounded size', async () => {
+    for (let i = 0; i < MAX_SPANS_SENT + 1; i += 1) telemetry.spanEnded(span(`s${i}`));
+    await settle();
+    await telemetry.workEnded();
+    clock.jump(EVERY_MS);
+    await telemetry.workEnded();
+    expect(Math.max(...sink.tried)).toBeLessThanOrEqual(MAX_SPANS_SENT);
+    expect(sink.spans).toHaveLength(MAX_SPANS_SENT + 1);
+  });
+
+  test('wait for a collector that is away up to a bound; what is beyond it is counted and told', async () => {
+    sink.fails = true;
+    for (let i = 0; i < MAX_SPANS_KEPT + 5; i += 1) {
+      telemetry.spanEnded(span(`s${i}`));
+      await settle();
+    }
+    // Not one for each span that there was no room for.
+    expect(sink.tried.length).toBeLessThanOrEqual(MAX_SPANS_KEPT / MAX_SPANS_SENT);
+    sink.fails = false;
+    clock.jump(EVERY_MS);
+    await telemetry.workEnded();
+    expect(sink.spans).toHaveLength(MAX_SPANS_KEPT);
+    expect(sink.spans[0]).toEqual(span('s0'));
+    expect(sink.dropped).toBe(5);
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ event: 'telemetry_spans_dropped', fields: { spans: 5 } }),
+    );
+  });
+
+  test('that a collector took are not sent again, though the counts beside them were refused', async () => {
+    telemetry.spanEnded(span('a'));
+    const refused = jest.spyOn(sink, 'send').mockRejectedValueOnce(new Error('no'));
+    await telemetry.workEnded();
+    clock.jump(EVERY_MS);
+    await telemetry.workEnded();
+    expect(refused).toHaveBeenCalledTimes(2);
+    expect(sink.spans).toEqual([span('a')]);
+  });
 });
 
 describe('the count of active runs', () => {

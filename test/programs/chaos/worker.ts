@@ -25,6 +25,7 @@ const OWN: ReadonlySet<string> = new Set([
   'random',
   'log',
   'metrics',
+  'tracer',
   'registry',
   'bindings',
   'settings',

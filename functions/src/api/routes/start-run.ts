@@ -7,7 +7,7 @@ import { CairnError } from '../../core/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
-import { traceIdOf } from '../../http/trace-context.ts';
+import { traceOf } from '../../http/trace-context.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { assertRole, type Caller } from '../auth.ts';
@@ -72,7 +72,7 @@ async function startOf(deps: ApiDeps, caller: Caller, { bytes, key, headers }: S
     key: key === undefined ? undefined : apiKey(principalOf(caller), key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
-    traceId: traceIdOf(headers),
+    trace: traceOf(headers),
   });
   return answerFor(outcome);
 }

@@ -136,7 +136,7 @@ async function startedBy(
   caller: Caller,
   { mode, runId, mutation }: Successor,
 ): Promise<Response> {
-  const { key, body, requestHash, traceId } = mutation;
+  const { key, body, requestHash, trace } = mutation;
   if (body.force) assertRole(caller, 'admin');
   const outcome = await startSuccessor(
     { ...start, registry },
@@ -146,7 +146,7 @@ async function startedBy(
       key: key === undefined ? undefined : apiKey(principalOf(caller), key),
       requestHash,
       force: body.force === true,
-      traceId,
+      trace,
     },
   );
   return answerFor(outcome);

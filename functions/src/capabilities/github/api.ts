@@ -5,6 +5,7 @@
  * Must not: repeat a request by itself; the engine does, and knows whether it may.
  */
 import { NotApplied, RetryAt } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
@@ -42,6 +43,8 @@ export interface Asked {
   /** In words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
+  /** W3C trace context of the call; absent: nobody collects traces. */
+  readonly traceparent?: string | undefined;
   /** As GitHub's documentation names it. */
   readonly route: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -130,7 +133,7 @@ export class GithubApi {
     return answer ? judged(what, answer, this.#options.clock.now()) : error;
   }
 
-  async #send({ what, signal, route, parameters }: Asked): Promise<unknown> {
+  async #send({ what, signal, traceparent, route, parameters }: Asked): Promise<unknown> {
     const { baseUrl, token, clock } = this.#options;
     const bearer = await token();
     if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
@@ -145,6 +148,7 @@ export class GithubApi {
         authorization: `Bearer ${bearer}`,
         'user-agent': 'cairn',
         'x-github-api-version': API_VERSION,
+        ...optional('traceparent', traceparent),
       },
       request: {
         signal: AbortSignal.any([signal, tooLong.signal]),

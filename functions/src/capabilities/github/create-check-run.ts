@@ -53,11 +53,12 @@ export function createCheckRunBinding(api: GithubApi): Binding {
     id: 'github.create-check-run.octokit',
     async call(
       { repository, sha, name, conclusion, title, summary, detailsUrl },
-      { idempotencyKey, signal },
+      { idempotencyKey, signal, traceparent },
     ) {
       const made = await api.act({
         what: `a check run of ${repository}@${sha}`,
         signal,
+        traceparent,
         route: 'POST /repos/{owner}/{repo}/check-runs',
         parameters: {
           ...ownerAndRepo(repository),
@@ -72,11 +73,12 @@ export function createCheckRunBinding(api: GithubApi): Binding {
       });
       return responseOf(CheckRun.parse(made));
     },
-    lookup({ repository, sha, name }, { idempotencyKey, signal, attemptedAt }) {
+    lookup({ repository, sha, name }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the check runs of ${repository}@${sha}`,
           signal,
+          traceparent,
           route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
           // Not only the newest of each name.
           parameters: { ...ownerAndRepo(repository), ref: sha, check_name: name, filter: 'all' },

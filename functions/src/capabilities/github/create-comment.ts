@@ -36,10 +36,11 @@ const ROUTE = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 export function createCommentBinding(api: GithubApi): Binding {
   return defineBinding(createComment, {
     id: 'github.create-comment.octokit',
-    async call({ repository, number, body }, { idempotencyKey, signal }) {
+    async call({ repository, number, body }, { idempotencyKey, signal, traceparent }) {
       const made = await api.act({
         what: `a comment on ${repository}#${number}`,
         signal,
+        traceparent,
         route: `POST ${ROUTE}`,
         parameters: {
           ...ownerAndRepo(repository),
@@ -49,12 +50,13 @@ export function createCommentBinding(api: GithubApi): Binding {
       });
       return responseOf(Comment.parse(made));
     },
-    lookup({ repository, number }, { idempotencyKey, signal, attemptedAt }) {
+    lookup({ repository, number }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       const marker = markerOf(idempotencyKey);
       return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the comments of ${repository}#${number}`,
           signal,
+          traceparent,
           route: `GET ${ROUTE}`,
           parameters: { ...ownerAndRepo(repository), issue_number: number },
           maxPages: MAX_PAGES,

@@ -38,10 +38,11 @@ const ROUTE = '/repos/{owner}/{repo}/issues/{issue_number}/labels';
 export function addLabelsBinding(api: GithubApi): Binding {
   return defineBinding(addLabels, {
     id: 'github.add-labels.octokit',
-    async call({ repository, number, labels }, { signal }) {
+    async call({ repository, number, labels }, { signal, traceparent }) {
       const all = await api.act({
         what: `labels for ${repository}#${number}`,
         signal,
+        traceparent,
         route: `POST ${ROUTE}`,
         parameters: { ...ownerAndRepo(repository), issue_number: number, labels },
       });
@@ -64,11 +65,12 @@ const GONE = /^Label does not exist/;
 export function removeLabelBinding(api: GithubApi): Binding {
   return defineBinding(removeLabel, {
     id: 'github.remove-label.octokit',
-    async call({ repository, number, label }, { signal }) {
+    async call({ repository, number, label }, { signal, traceparent }) {
       await api.ensure(
         {
           what: `a label of ${repository}#${number} to be taken off`,
           signal,
+          traceparent,
           route: `DELETE ${ROUTE}/{name}`,
           parameters: { ...ownerAndRepo(repository), issue_number: number, name: label },
         },

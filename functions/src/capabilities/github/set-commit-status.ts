@@ -37,10 +37,14 @@ const Statuses = z.array(Status);
 export function setCommitStatusBinding(api: GithubApi): Binding {
   return defineBinding(setCommitStatus, {
     id: 'github.set-commit-status.octokit',
-    async call({ repository, sha, context, state, description, targetUrl }, { idempotencyKey, signal }) {
+    async call(
+      { repository, sha, context, state, description, targetUrl },
+      { idempotencyKey, signal, traceparent },
+    ) {
       const made = await api.act({
         what: `a status of ${repository}@${sha}`,
         signal,
+        traceparent,
         route: 'POST /repos/{owner}/{repo}/statuses/{sha}',
         parameters: {
           ...ownerAndRepo(repository),
@@ -53,11 +57,12 @@ export function setCommitStatusBinding(api: GithubApi): Binding {
       });
       return { id: Status.parse(made).id };
     },
-    lookup({ repository, sha }, { idempotencyKey, signal, attemptedAt }) {
+    lookup({ repository, sha }, { idempotencyKey, signal, attemptedAt, traceparent }) {
       return api.settled({ signal, attemptedAt }, async () => {
         const there = await api.findIn({
           what: `the statuses of ${repository}@${sha}`,
           signal,
+          traceparent,
           route: 'GET /repos/{owner}/{repo}/commits/{ref}/statuses',
           parameters: { ...ownerAndRepo(repository), ref: sha },
           maxPages: MAX_PAGES,

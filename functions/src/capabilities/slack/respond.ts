@@ -7,7 +7,13 @@
  */
 import { z } from 'zod';
 import { NotApplied } from '../../core/errors.ts';
-import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
+import { optional } from '../../core/optional.ts';
+import {
+  type Binding,
+  type CallOptions,
+  defineBinding,
+  defineCapability,
+} from '../../engine/define/capability.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { retryAfter } from '../retry-after.ts';
 import { wasNeverSent } from '../unsent.ts';
@@ -48,13 +54,13 @@ export interface SlackRespondOptions {
 export function slackRespondBinding({ baseUrl, clock }: SlackRespondOptions): Binding {
   return defineBinding(slackRespond, {
     id: 'slack.respond.fetch',
-    async call({ responseUrl, text, to, replaceOriginal }, { signal }) {
+    async call({ responseUrl, text, to, replaceOriginal }, { signal, traceparent }) {
       const body = {
         text,
         response_type: to === 'channel' ? 'in_channel' : 'ephemeral',
         replace_original: replaceOriginal ?? false,
       };
-      const answer = await post(addressOf(responseUrl, baseUrl), body, { signal, clock });
+      const answer = await post(addressOf(responseUrl, baseUrl), body, { signal, clock, traceparent });
       throwUnlessPosted(answer, clock.now());
       return {};
     },
@@ -76,18 +82,19 @@ interface SlackAnswer {
   readonly text: string;
 }
 
-async function post(
-  url: URL,
-  body: object,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
-): Promise<SlackAnswer> {
+interface Posting extends Pick<CallOptions, 'signal'> {
+  readonly clock: Clock;
+  readonly traceparent: string | undefined;
+}
+
+async function post(url: URL, body: object, { signal, clock, traceparent }: Posting): Promise<SlackAnswer> {
   if (signal.aborted) throw new NotApplied('the message was given up before it was sent');
   const tooLong = new AbortController();
   const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...optional('traceparent', traceparent) },
       body: JSON.stringify(body),
       redirect: 'manual',
       signal: AbortSignal.any([signal, tooLong.signal]),

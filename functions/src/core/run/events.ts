@@ -54,6 +54,8 @@ export interface RunIdentity {
   readonly idempotencyKey?: string;
   readonly a2aCorrelationId?: string;
   readonly traceId: string;
+  /** Whether the caller's trace is kept, where the caller said so; absent: the trace id decides. */
+  readonly traceSampled?: boolean;
   readonly inputHash: string;
   readonly input: StoredValue;
   /** Of a successor with the large input of its source: the checkpoint that has it, however many lie between. */

@@ -27,6 +27,7 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
   idempotencyKey: true,
   a2aCorrelationId: true,
   traceId: true,
+  traceSampled: true,
   inputHash: true,
   input: true,
   inputFrom: true,

@@ -45,6 +45,8 @@ export interface CallOptions {
   readonly idempotencyKey: string;
   /** Aborts when the answer will not be waited for any longer. */
   readonly signal: AbortSignal;
+  /** W3C trace context of the call, for the header of that name; absent: nobody collects traces. */
+  readonly traceparent?: string;
 }
 
 export interface LookupOptions extends CallOptions {

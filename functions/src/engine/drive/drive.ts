@@ -9,8 +9,11 @@ import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
+import { countedStores } from '../../journal/spending/counted-stores.ts';
+import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import { ofRun } from '../../ports/log.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
@@ -25,6 +28,7 @@ import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
 import { recoverRun, verdictDrafts } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
+import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { Beats } from './bodies/beats.ts';
 import { importRecorded } from './importing.ts';
 import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
@@ -54,28 +58,48 @@ const MAX_LOOKS = 5;
  * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
  * and `NewerSchemaError`, on which the task must be tried again.
  */
-export async function drive(deps: EngineDeps, task: { readonly runId: string }): Promise<DriveEnd> {
+export async function drive(deps: EngineDeps, task: DriveRequest): Promise<DriveEnd> {
+  const account = new DriveAccount(deps, task);
+  try {
+    const end = await dispatch(deps, task, account);
+    account.ended(end);
+    return end;
+  } catch (error) {
+    account.failed(error);
+    throw error;
+  }
+}
+
+async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAccount): Promise<DriveEnd> {
+  // The task at hand is one of those that drove the run.
+  const counted = countedStores(deps, new Spending({ tasks: 1 }));
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const loaded = await deps.store.load(task.runId);
+    const loaded = await counted.store.load(task.runId);
     if (!loaded) {
       deps.log.warn('drive_without_run', { runId: task.runId });
       return 'missing';
     }
+    account.found(loaded.state);
     // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
     const clock = setTo(deps.clock, loaded.readAt);
-    const own = { ...deps, clock, store: patientStore(deps.store, { clock, random: deps.random }) };
+    const store = patientStore(counted.store, { clock, random: deps.random });
+    const own = { ...deps, ...counted, clock, store };
     if (!(await mayDrive(deps, loaded.state))) {
       await postpone(own, loaded);
       return 'held';
     }
-    const end = await act(own, loaded);
+    const end = await act(own, loaded, account);
     if (end !== 'look_again') return end;
   }
-  await deps.queue.enqueue({ runId: task.runId, reason: 'continue' });
+  await deps.queue.enqueue({ runId: task.runId, reason: 'continue', ...optional('trace', account.trace) });
   return 'contended';
 }
 
-async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'look_again'> {
+async function act(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  account: DriveAccount,
+): Promise<DriveEnd | 'look_again'> {
   const { settings, clock, queue } = deps;
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
   const runId = loaded.state.id;
@@ -87,28 +111,29 @@ async function act(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'loo
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
       const at = clock.now() + (verdict.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
       const name = taskName(runId, loaded.state.epoch, verdict.freeAt);
-      await queue.enqueue({ runId, reason: 'lease_expiry', at, name });
+      await queue.enqueue({ runId, reason: 'lease_expiry', at, name, ...optional('trace', account.trace) });
       return 'leased';
     }
     case 'early':
       await settleRest(deps, loaded);
       // Unnamed: the task at hand may itself carry the name of this due time.
-      await queue.enqueue({ runId, reason: 'early', at: verdict.at });
+      await queue.enqueue({ runId, reason: 'early', at: verdict.at, ...optional('trace', account.trace) });
       return 'early';
     case 'orphaned':
     case 'interrupted': {
-      const { kind } = await recoverRun(deps, loaded);
+      const { kind } = await recoverRun(deps, loaded, account.by);
       // What it appended is published by who looks again; a parked run has nothing else for it.
       const goesOn = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
       return goesOn ? 'look_again' : 'recovered';
     }
     case 'waiting':
       if (verdict.parked && deployedFor(deps.registry, loaded.state).available)
-        return claimAndGo(deps, loaded);
+        return claimAndGo(deps, loaded, account);
       await settleRest(deps, loaded);
       return 'waiting';
     case 'claim':
-      if (!restsWithoutPlan(loaded.state, verdictOf(deps, loaded.state))) return claimAndGo(deps, loaded);
+      if (!restsWithoutPlan(loaded.state, verdictOf(deps, loaded.state)))
+        return claimAndGo(deps, loaded, account);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
       return 'waiting';
@@ -137,7 +162,11 @@ async function isAbandoned({ store }: EngineDeps, child: RunState): Promise<RunS
   return givenUp && tie?.kind === 'child' && tie.onParentEnd === 'cancel' ? parent : undefined;
 }
 
-async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd | 'look_again'> {
+async function claimAndGo(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  account: DriveAccount,
+): Promise<DriveEnd | 'look_again'> {
   const parent = await isAbandoned(deps, loaded.state);
   if (parent) {
     await deps.otherRuns.cancelChild(parent, loaded.state.id);
@@ -145,7 +174,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
   }
   const publisher = publisherFor(deps, loaded);
   try {
-    return await claimed(deps, loaded, publisher);
+    return await claimed(deps, loaded, { publisher, account });
   } finally {
     publisher?.end();
   }
@@ -154,7 +183,7 @@ async function claimAndGo(deps: EngineDeps, loaded: LoadedRun): Promise<DriveEnd
 async function claimed(
   deps: EngineDeps,
   loaded: LoadedRun,
-  publisher: RunPublisher | undefined,
+  { publisher, account }: { readonly publisher: RunPublisher | undefined; readonly account: DriveAccount },
 ): Promise<DriveEnd | 'look_again'> {
   const { clock, random, settings, registry, log } = deps;
   const budgetEndsAt = clock.now() + settings.budgetMs;
@@ -168,6 +197,7 @@ async function claimed(
   });
   const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
   if (events.length === 0) return 'look_again';
+  account.took(state);
   log.debug('run_transition', {
     ...ofRun(state),
     from: loaded.state.status,
@@ -186,7 +216,8 @@ async function claimed(
   }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
-  const end = await move({ deps, journal, workflow, budgetEndsAt, beats });
+  const { trace } = account;
+  const end = await move({ deps, journal, workflow, budgetEndsAt, beats, trace });
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(log, journal.state);
@@ -195,7 +226,7 @@ async function claimed(
   }
   const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;
   if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
-    await goOnLater(deps, journal.state, end.dueAt);
+    await goOnLater(deps, journal.state, { dueAt: end.dueAt, trace });
   }
   // A run that goes on at once is claimed before anybody could note how far it is published.
   if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();
@@ -259,8 +290,18 @@ function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {
 }
 
 /** The enqueue follows the acknowledgement of its commit; if it is lost, the scan finds the run by `wakeAt`. */
-async function goOnLater({ queue }: EngineDeps, state: RunState, dueAt: number | undefined): Promise<void> {
+async function goOnLater(
+  { queue }: EngineDeps,
+  state: RunState,
+  { dueAt, trace }: { readonly dueAt: number | undefined; readonly trace: TraceContext | undefined },
+): Promise<void> {
   const reason: DriveReason = dueAt === undefined ? 'continue' : 'retry';
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
-  await queue.enqueue({ runId: state.id, reason, name, ...(dueAt === undefined ? {} : { at: dueAt }) });
+  await queue.enqueue({
+    runId: state.id,
+    reason,
+    name,
+    ...optional('at', dueAt),
+    ...optional('trace', trace),
+  });
 }

@@ -69,6 +69,7 @@ export class Stepping {
       deps,
       journal,
       beats,
+      trace: scope.trace,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
       onEnd: (ended) => this.#ends.take(ended),

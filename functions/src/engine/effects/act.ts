@@ -11,12 +11,15 @@ import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import { type Appended, EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
+import { traced } from '../tracing/calls.ts';
+import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer } from './answers.ts';
 import { isStillHeld } from './fence.ts';
 import { type Place, placeOf } from './place.ts';
@@ -55,6 +58,8 @@ export interface Wish {
   readonly append: (decide: Decide) => Promise<Appended>;
   /** When the drive last wrote a sign of life; epoch ms. */
   readonly provedAt: () => number;
+  /** The span of this wish; absent: nobody collects traces. */
+  readonly trace?: TraceContext | undefined;
   /** Keeps what is to go into the journal with whatever is appended next. */
   readonly note: (settled: readonly EventDraft[]) => void;
 }
@@ -71,7 +76,12 @@ export interface Ask {
 
 export type ActEnd =
   /** `settled`: to be appended with what follows. */
-  | { readonly kind: 'answered'; readonly text: string; readonly settled: readonly EventDraft[] }
+  | {
+      readonly kind: 'answered';
+      readonly how: 'executed' | 'reused';
+      readonly text: string;
+      readonly settled: readonly EventDraft[];
+    }
   | { readonly kind: 'not_applied'; readonly cause: NotApplied; readonly settled: readonly EventDraft[] }
   /** It is not known whether the action took place; another attempt can find out. */
   | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
@@ -174,7 +184,11 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
   const { effectId } = written;
   let answered: Awaited<ReturnType<typeof answerOf>>;
   try {
-    const response = await binding.call(request.value, { idempotencyKey: key, signal });
+    const response = await traced(
+      deps.tracer,
+      callSpan('call', wishOf(wish), { binding, effectId }),
+      (more) => binding.call(request.value, { idempotencyKey: key, signal, ...more }),
+    );
     answered = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response));
   } catch (cause) {
     if (!(cause instanceof NotApplied)) {
@@ -188,7 +202,7 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
   if ((await recordAnswer(deps, written, change)) === 'late') return { kind: 'stopped' };
   const { responseHash } = answered.answer;
   const said = settled(wish, effectId, 'recorded', { responseHash });
-  return { kind: 'answered', text: answered.text, settled: [said] };
+  return { kind: 'answered', how: 'executed', text: answered.text, settled: [said] };
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
@@ -197,7 +211,8 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
     row.status === 'reused' && row.runId === asker.state.id && row.originEffectId === origin.effectId;
-  if (place.rows.some(isOurs)) return { kind: 'answered', text, settled: [] };
+  const reused = { kind: 'answered', how: 'reused', text, settled: [] } as const;
+  if (place.rows.some(isOurs)) return reused;
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
     if (!mayAct(state, wish)) return [];
@@ -205,7 +220,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
     const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
-  return events.length === 0 ? { kind: 'stopped' } : { kind: 'answered', text, settled: [] };
+  return events.length === 0 ? { kind: 'stopped' } : reused;
 }
 
 /** E4. */
@@ -296,7 +311,10 @@ async function lookUp(
   let answer: Answer | undefined;
   try {
     const asked = { idempotencyKey: key, signal, attemptedAt: record.updatedAt };
-    const found = await binding.lookup?.(request.value, asked);
+    const looking = callSpan('lookup', wishOf(wish), { binding, effectId: record.effectId });
+    const found = await traced(deps.tracer, looking, async (more) =>
+      binding.lookup?.(request.value, { ...asked, ...more }),
+    );
     if (found?.found) {
       const { response } = found;
       ({ answer } = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response)));
@@ -316,6 +334,12 @@ async function lookUp(
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
   return events.length === 0 ? { kind: 'stopped' } : 'look_again';
+}
+
+/** What spans say of it. */
+function wishOf({ asker, trace }: Wish): Performed {
+  const { state, execution, capability } = asker;
+  return { runId: state.id, execution, capability, parent: trace };
 }
 
 function asking({ record, version }: StoredEffect, why: Ask['why'], now: number): ActEnd {

@@ -8,12 +8,17 @@ import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { type Capability, leavesRows } from '../define/capability.ts';
+import { failureOf, type Span, type SpanOptions } from '../../ports/telemetry/tracing.ts';
+import { type Binding, type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
+import { traced } from '../tracing/calls.ts';
+import { effectOutcome } from '../tracing/ends.ts';
+import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { type ActEnd, type AliveCalls, type Ask, abortOf, act } from './act.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
 
@@ -34,6 +39,8 @@ export interface PerformerParams {
   readonly append: (decide: Decide) => Promise<Appended>;
   /** When the drive last wrote a sign of life; epoch ms. */
   readonly provedAt: () => number;
+  /** The span of the attempt; absent: nobody collects traces. */
+  readonly trace?: TraceContext | undefined;
 }
 
 interface Doing {
@@ -157,11 +164,22 @@ export class Performer {
     const binding = deps.bindings.of(capability);
     const idempotencyKey = deps.random.token();
     try {
-      const response = await binding.call(value, { idempotencyKey, signal: calls });
+      const response = await traced(deps.tracer, this.#callSpan(capability, binding), (more) =>
+        binding.call(value, { idempotencyKey, signal: calls, ...more }),
+      );
       return responseOf(capability, JSON.stringify(response ?? null));
     } catch (cause) {
       throw cause instanceof NotApplied ? retryable(cause) : cause;
     }
+  }
+
+  #callSpan(capability: Capability, binding: Binding): SpanOptions {
+    return callSpan('call', this.#performed(capability), { binding });
+  }
+
+  #performed(capability: Capability): Performed {
+    const { state, execution, trace } = this.#params;
+    return { runId: state().id, execution, capability, parent: trace };
   }
 
   #callOf({ id }: Capability, key: string | undefined): string | number {
@@ -204,6 +222,7 @@ export class Performer {
     const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
+    const span = deps.tracer?.open(effectSpan(this.#performed(capability)));
     const wish = {
       deps,
       asker,
@@ -216,6 +235,7 @@ export class Performer {
       append,
       note,
       provedAt,
+      trace: span?.context,
     };
     const acting = act(wish);
     this.#calls.add(acting);
@@ -223,11 +243,13 @@ export class Performer {
     try {
       end = await acting;
     } catch (cause) {
+      span?.end(failureOf(cause));
       this.#doubt ??= cause;
       throw cause;
     } finally {
       this.#calls.delete(acting);
     }
+    this.#tell(capability, end, span);
     if ('settled' in end) this.#note(end.settled);
     switch (end.kind) {
       case 'answered':
@@ -258,6 +280,14 @@ export class Performer {
         this.#isCut = true;
         return aborted(body);
     }
+  }
+
+  #tell({ id: capabilityId }: Capability, end: ActEnd, span: Span | undefined): void {
+    const outcome = effectOutcome(end);
+    span?.set({ 'cairn.effect.outcome': outcome ?? 'stopped' });
+    span?.end(end.kind === 'doubt' || end.kind === 'not_applied' ? failureOf(end.cause) : undefined);
+    const { deps, state } = this.#params;
+    if (outcome) deps.metrics.effect({ tenantId: state().tenantId, capabilityId, outcome });
   }
 
   /** What was learned meanwhile goes along: it costs no commit of its own. */

@@ -1,4 +1,5 @@
 /** An event as the world gets it (docs/events.md). Pure. */
+import { optional } from '../../core/optional.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { readable } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -7,8 +8,16 @@ import type { BusMessage } from '../../ports/runs/event-bus.ts';
 /** What a message says of its run. */
 export type PublishedRun = Pick<RunState, 'id' | 'tenantId' | 'type' | 'traceId'>;
 
-/** The event as `GET /v1/runs/{id}/events` shows it. Outputs are not in it, since events carry none. */
-export function messageOf({ id, tenantId, type, traceId }: PublishedRun, event: RunEvent): BusMessage {
+/**
+ * The event as `GET /v1/runs/{id}/events` shows it. Outputs are not in it, since events carry none.
+ *
+ * @param traceparent the run's span in W3C trace context, where somebody collects traces
+ */
+export function messageOf(
+  { id, tenantId, type, traceId }: PublishedRun,
+  event: RunEvent,
+  traceparent?: string,
+): BusMessage {
   return {
     orderingKey: id,
     attributes: {
@@ -18,6 +27,7 @@ export function messageOf({ id, tenantId, type, traceId }: PublishedRun, event: 
       tenantId,
       workflow: type,
       traceId,
+      ...optional('traceparent', traceparent),
     },
     text: JSON.stringify(readable(event)),
   };

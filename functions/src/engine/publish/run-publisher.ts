@@ -33,6 +33,8 @@ export interface RunPublisherParams {
   readonly clock: Clock;
   readonly log: Log;
   readonly run: RunState;
+  /** Of the run, for who reads its events; absent: nobody collects traces. */
+  readonly traceparent?: string;
   /** Where it is known. */
   readonly firstEventId: string | undefined;
   /** Events up to this seq are published. */
@@ -129,7 +131,7 @@ export class RunPublisher implements Follower {
   }
 
   async #sendSome(): Promise<void> {
-    const { bus, run } = this.#params;
+    const { bus, run, traceparent } = this.#params;
     const events = await this.#next();
     let batch: BusMessage[] = [];
     let bytes = 0;
@@ -139,7 +141,7 @@ export class RunPublisher implements Follower {
       [batch, bytes] = [[], 0];
     };
     for (const event of events) {
-      const message = messageOf(run, event);
+      const message = messageOf(run, event, traceparent);
       const size = Buffer.byteLength(message.text);
       if (batch.length > 0 && bytes + size > MAX_BATCH_BYTES) await publish(event.seq - 1);
       batch.push(message);

@@ -7,6 +7,7 @@
 import { taskName } from '../../core/encoding/task-name.ts';
 import { isOver, owesEvents, type RunState } from '../../core/run/state.ts';
 import { READY_GRACE_MS, wakeAt } from '../../core/run/wake.ts';
+import { runSpan, traceparentOf } from '../../core/trace.ts';
 import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -29,7 +30,7 @@ export interface UnpublishedEvents {
 
 /** Publishes what a drive of this run will append, after what others left; undefined where events are not published. */
 export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunPublisher | undefined {
-  const { bus, store, clock, log } = deps;
+  const { bus, store, clock, log, tracer } = deps;
   const publishedSeq = soft.publishedSeq ?? (bus ? 0 : undefined);
   if (publishedSeq === undefined) return undefined;
   return new RunPublisher({
@@ -38,6 +39,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
     clock,
     log,
     run: state,
+    ...(tracer ? { traceparent: traceparentOf(tracer.decided(runSpan(state))) } : {}),
     firstEventId: soft.firstEventId,
     publishedSeq,
     head: state.head,

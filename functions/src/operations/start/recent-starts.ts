@@ -63,6 +63,6 @@ function replayed(
   request: StartRequest,
   outcome: Exclude<StartOutcome, { kind: 'in_flight' }>,
 ): StartOutcome {
-  logHit(deps.log, { ...request, cachedRunId: outcome.runId });
+  logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: outcome.runId });
   return { ...outcome, kind: 'replayed' };
 }

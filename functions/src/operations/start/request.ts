@@ -8,6 +8,7 @@ import type {
   SuccessorSource,
   Trigger,
 } from '../../core/run/events.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
@@ -17,6 +18,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore, Supersedes } from '../../ports/run-store.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
+import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
 export interface StartDeps {
@@ -27,6 +29,8 @@ export interface StartDeps {
   readonly random: Randomness;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent: nobody collects traces. */
+  readonly tracer?: Tracer;
   /** Where events are published, by the drives that follow; absent: nowhere. */
   readonly bus?: EventBus;
   /** Of this instance; absent: every repetition asks the store. */
@@ -55,8 +59,8 @@ export interface StartRequest {
   readonly prId?: string | undefined;
   readonly prUrl?: string | undefined;
   readonly a2aCorrelationId?: string | undefined;
-  /** 32 hex digits (W3C trace context); drawn if absent. */
-  readonly traceId?: string | undefined;
+  /** The span that asks for it; absent: it begins a trace of its own. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** What makes a run the successor of another (DESIGN 10). */

@@ -7,6 +7,9 @@
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
+import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
+import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
+import { Spending } from '../../journal/spending/spending.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
@@ -22,16 +25,19 @@ const MAX_LOOKS = 8;
  *   UNAVAILABLE when the same request should be sent again
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
+  const startedAt = deps.clock.now();
   const outcome = await (deps.recent
     ? deps.recent.join(deps, request, () => startOnce(deps, request))
     : startOnce(deps, request));
+  tellAnswered(deps, request, outcome, startedAt);
   const { tenantId, source, key } = request;
   if (key !== undefined && outcome.kind !== 'in_flight')
     deps.metrics.answered({ tenantId, source, result: outcome.kind === 'replayed' ? 'hit' : 'miss' });
   return outcome;
 }
 
-async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
+async function startOnce(world: StartDeps, request: StartRequest): Promise<StartOutcome> {
+  const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
   const draft = draftRun(deps, request);
   const { payload } = draft;
   const supersedes = request.lineage?.supersede !== undefined;
@@ -111,7 +117,7 @@ async function answered(
 ): Promise<StartOutcome> {
   if (verdict.kind === 'ours') return created(deps, request, draft);
   if (verdict.kind === 'in_flight') return verdict;
-  logHit(deps.log, { ...request, cachedRunId: verdict.runId });
+  logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: verdict.runId });
   if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
   return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
 }
@@ -163,15 +169,31 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   const { response } = draft;
   const { runId, type } = response;
   const { tenantId, source, key } = request;
-  const { traceId } = draft.commit.state;
+  const { state } = draft.commit;
+  const { traceId } = state;
+  const span = deps.tracer?.open(startedSpan(state, { parent: request.trace, startedAt: draft.now }));
   deps.log.info('run_created', { runId, type, tenantId, source, traceId, idempotencyKey: key });
   try {
-    await deps.queue.enqueue({ runId, reason: 'start' });
+    await deps.queue.enqueue({ runId, reason: 'start', ...optional('trace', span?.context) });
   } catch (error) {
     deps.log.error('enqueue_failed', {
       runId,
       error: error instanceof Error ? error.message : String(error),
     });
   }
+  span?.end();
   return { kind: 'created', runId, response };
+}
+
+/** Of a start that made no run, in the trace of who asked for it: the run has a trace of its own. */
+function tellAnswered(
+  { tracer }: StartDeps,
+  { trace: parent, workflow }: StartRequest,
+  outcome: StartOutcome,
+  startedAt: number,
+): void {
+  if (!tracer || !parent || outcome.kind === 'created') return;
+  const { kind } = outcome;
+  const run = kind === 'replayed' ? { runId: outcome.runId } : {};
+  tracer.open(answeredSpan({ type: workflow.type, outcome: kind, ...run }, { parent, startedAt })).end();
 }

@@ -1,5 +1,6 @@
 /** What a successor is asked for with, and how it is answered. Types only. */
 import type { SuccessorMode } from '../../core/run/events.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
@@ -38,5 +39,6 @@ export interface SuccessorRequest extends Wanted {
   readonly requestHash: string;
   /** The policy of the workflow is passed over, once. */
   readonly force: boolean;
-  readonly traceId?: string | undefined;
+  /** The span that asks for it. */
+  readonly trace?: TraceContext | undefined;
 }

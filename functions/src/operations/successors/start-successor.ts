@@ -35,7 +35,7 @@ function startRequest(
   request: SuccessorRequest,
   { loaded, workflow, source, input }: Prepared,
 ): StartRequest {
-  const { tenantId, actor, key, requestHash, force, traceId } = request;
+  const { tenantId, actor, key, requestHash, force, trace } = request;
   const { state } = loaded;
   const lineage: Lineage = {
     ...lineageOf(deps, state, { ...source, ...(force ? { forcedBy: actor } : {}) }, actor),
@@ -52,7 +52,7 @@ function startRequest(
     key,
     requestHash,
     ...optional('threadId', request.threadId ?? state.threadId),
-    traceId,
+    trace,
   };
 }
 

@@ -15,5 +15,17 @@ export function bothMetrics(first: Metrics, second: Metrics): Metrics {
       first.answered(answer);
       second.answered(answer);
     },
+    effect(effect) {
+      first.effect(effect);
+      second.effect(effect);
+    },
+    conflict(conflict) {
+      first.conflict(conflict);
+      second.conflict(conflict);
+    },
+    dispatch(dispatch) {
+      first.dispatch(dispatch);
+      second.dispatch(dispatch);
+    },
   };
 }

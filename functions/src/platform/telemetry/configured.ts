@@ -1,41 +1,100 @@
 /** The telemetry of this installation, if it has a collector. Nothing of OpenTelemetry is loaded where it has none. */
+
+import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import { systemClock } from '../clock.ts';
 import { platformLog } from '../log.ts';
 import type { Settings } from '../params.ts';
 import { systemRandomness } from '../randomness.ts';
 import { shutdown } from '../shutdown.ts';
 import { version } from '../version.ts';
+import { googleHeaders, isGoogle, parseHeaders } from './otlp-headers.ts';
+import { type Sampling, samplingOf } from './sampling.ts';
+import { SpanTracer } from './span-tracer.ts';
 import { Telemetry } from './telemetry.ts';
 
 /** Twelve exports a minute of a busy instance, each with its totals; a collector bears hundreds of such instances. */
 const EVERY_MS = 5_000;
 /** Somebody looks on. */
 const LOCAL_EVERY_MS = 500;
+const METADATA = 'http://metadata.google.internal';
 
-/** An address that is none is said once and sent nothing: runs matter more than what is counted of them. */
-export function telemetryOf(settings: Settings): Telemetry | undefined {
+export interface Configured {
+  readonly telemetry: Telemetry;
+  /** Absent: no trace is kept. */
+  readonly tracer?: Tracer;
+}
+
+/** What makes no sense is said once, and not done: runs matter more than what is told of them. */
+export function configuredTelemetry(settings: Settings): Configured | undefined {
   const { otlpEndpoint: endpoint, local } = settings;
   if (endpoint === undefined) return undefined;
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
-    platformLog.error('telemetry_off', {
-      help: 'OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address; no metrics are sent.',
-    });
+    off('OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address; nothing is sent.');
     return undefined;
   }
-  return new Telemetry({
+  const headers = headersFor(settings, endpoint);
+  if (!headers) return undefined;
+  const telemetry = new Telemetry({
     async load() {
-      const { otlpMetrics } = await import('./otlp-metrics.ts');
-      return otlpMetrics({ endpoint, resource: resourceOf(settings) });
+      const [{ otlpMetrics }, { otlpSpans }] = await Promise.all([
+        import('./otlp-metrics.ts'),
+        import('./otlp-spans.ts'),
+      ]);
+      const options = { endpoint, resource: resourceOf(settings, endpoint), headers };
+      return { metrics: otlpMetrics(options), spans: otlpSpans(options) };
     },
     everyMs: local ? LOCAL_EVERY_MS : EVERY_MS,
     clock: systemClock,
     log: platformLog,
     shutdown,
   });
+  const sampling = samplingFor(settings);
+  if (!sampling || (sampling.ratio === 0 && !sampling.parentBased)) return { telemetry };
+  const tracer = new SpanTracer({
+    sampling,
+    clock: systemClock,
+    random: systemRandomness,
+    onEnd: (span) => telemetry.spanEnded(span),
+  });
+  return { telemetry, tracer };
+}
+
+function headersFor(
+  { otlpHeaders }: Settings,
+  endpoint: string,
+): (() => Promise<Record<string, string>>) | undefined {
+  let given: Record<string, string>;
+  try {
+    given = parseHeaders(otlpHeaders);
+  } catch (error) {
+    off(`${(error as Error).message}; nothing is sent.`);
+    return undefined;
+  }
+  if (!isGoogle(endpoint)) return async () => given;
+  const token = googleHeaders({
+    metadata: METADATA,
+    clock: systemClock,
+    onFailure: (error) => platformLog.warn('telemetry_token_unavailable', { error }),
+  });
+  return async () => ({ ...(await token()), ...given });
+}
+
+function samplingFor({ traceSampler: sampler, traceRatio: ratio }: Settings): Sampling | undefined {
+  try {
+    return samplingOf({ sampler, ratio });
+  } catch (error) {
+    off(`${(error as Error).message}; no traces are sent.`);
+    return undefined;
+  }
+}
+
+function off(help: string): void {
+  platformLog.error('telemetry_off', { help });
 }
 
 /** Names of OpenTelemetry's semantic conventions. Without an id of the instance, totals of several would be one mixture. */
-function resourceOf({ project, region, environment, service }: Settings): Readonly<Record<string, string>> {
+function resourceOf(settings: Settings, endpoint: string): Readonly<Record<string, string>> {
+  const { project, region, environment, service } = settings;
   return {
     'service.name': 'cairn',
     'service.namespace': project,
@@ -44,5 +103,7 @@ function resourceOf({ project, region, environment, service }: Settings): Readon
     'deployment.environment.name': environment,
     'cloud.region': region,
     ...(service === undefined ? {} : { 'faas.name': service }),
+    // Without it Google does not know whose it is.
+    ...(isGoogle(endpoint) ? { 'gcp.project_id': project } : {}),
   };
 }

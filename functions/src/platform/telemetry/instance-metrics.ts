@@ -2,14 +2,20 @@
  * What this instance has counted since it began, in its memory. Counts of an instance end with it; whoever collects
  * them takes that for the reset of a counter, which it is.
  *
- * Must not: grow with runs. Series are made of tenants, deployed types and statuses, and tenants are bounded.
+ * Must not: grow with runs. Series are made of tenants, which are bounded, and of what is deployed: types, statuses,
+ * capabilities and ends.
  */
 import {
+  type Conflict,
   type CountReader,
   type Counts,
+  type Dispatch,
+  type Dispatches,
   DURATION_BOUNDS_MS,
   type Durations,
+  type Effect,
   type Ending,
+  type Histogram,
   type KeyedAnswer,
   type Metrics,
   type Transition,
@@ -20,16 +26,19 @@ const TENANTS_KEPT = 500;
 
 type Counter<T> = Map<string, T & { count: number }>;
 
-interface Tally extends Omit<Durations, 'within'> {
+type Tally<T extends Histogram> = Omit<T, keyof Histogram> & {
   count: number;
   sumMs: number;
   readonly within: number[];
-}
+};
 
 interface OfTenant {
   readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
-  readonly durations: Map<string, Tally>;
+  readonly durations: Map<string, Tally<Durations>>;
   readonly answers: Counter<Omit<KeyedAnswer, 'tenantId'>>;
+  readonly effects: Counter<Omit<Effect, 'tenantId'>>;
+  readonly conflicts: Counter<Omit<Conflict, 'tenantId'>>;
+  readonly dispatches: Map<string, Tally<Dispatches>>;
 }
 
 export class InstanceMetrics implements Metrics, CountReader {
@@ -42,23 +51,29 @@ export class InstanceMetrics implements Metrics, CountReader {
   ended({ tenantId, type, status, durationMs }: Ending): void {
     const { durations } = this.#of(tenantId);
     const name = `${status} ${type}`;
-    const tally = durations.get(name) ?? {
-      type,
-      status,
-      count: 0,
-      sumMs: 0,
-      within: DURATION_BOUNDS_MS.map(() => 0),
-    };
-    tally.count += 1;
-    tally.sumMs += durationMs;
-    for (const [i, boundMs] of DURATION_BOUNDS_MS.entries()) {
-      if (durationMs <= boundMs) tally.within[i] = (tally.within[i] ?? 0) + 1;
-    }
+    const tally = durations.get(name) ?? { type, status, ...empty() };
+    measure(tally, durationMs);
     durations.set(name, tally);
   }
 
   answered({ tenantId, source, result }: KeyedAnswer): void {
     bump(this.#of(tenantId).answers, `${source} ${result}`, { source, result });
+  }
+
+  effect({ tenantId, capabilityId, outcome }: Effect): void {
+    bump(this.#of(tenantId).effects, `${outcome} ${capabilityId}`, { capabilityId, outcome });
+  }
+
+  conflict({ tenantId, leased }: Conflict): void {
+    bump(this.#of(tenantId).conflicts, String(leased), { leased });
+  }
+
+  dispatch({ tenantId, end, cold, durationMs }: Dispatch): void {
+    const { dispatches } = this.#of(tenantId);
+    const name = `${end} ${cold}`;
+    const tally = dispatches.get(name) ?? { end, cold, ...empty() };
+    measure(tally, durationMs);
+    dispatches.set(name, tally);
   }
 
   countsOf(tenantId: string): Counts {
@@ -67,18 +82,40 @@ export class InstanceMetrics implements Metrics, CountReader {
       transitions: [...(counted?.transitions.values() ?? [])],
       durations: [...(counted?.durations.values() ?? [])],
       answers: [...(counted?.answers.values() ?? [])],
+      effects: [...(counted?.effects.values() ?? [])],
+      conflicts: [...(counted?.conflicts.values() ?? [])],
+      dispatches: [...(counted?.dispatches.values() ?? [])],
     };
   }
 
   #of(tenantId: string): OfTenant {
     const known = this.#tenants.get(tenantId);
-    const counted = known ?? { transitions: new Map(), durations: new Map(), answers: new Map() };
+    const counted = known ?? {
+      transitions: new Map(),
+      durations: new Map(),
+      answers: new Map(),
+      effects: new Map(),
+      conflicts: new Map(),
+      dispatches: new Map(),
+    };
     // Last in order is what was counted last.
     this.#tenants.delete(tenantId);
     this.#tenants.set(tenantId, counted);
     const [oldest] = this.#tenants.keys();
     if (this.#tenants.size > TENANTS_KEPT && oldest !== undefined) this.#tenants.delete(oldest);
     return counted;
+  }
+}
+
+function empty() {
+  return { count: 0, sumMs: 0, within: DURATION_BOUNDS_MS.map(() => 0) };
+}
+
+function measure(tally: Tally<Histogram>, durationMs: number): void {
+  tally.count += 1;
+  tally.sumMs += durationMs;
+  for (const [i, boundMs] of DURATION_BOUNDS_MS.entries()) {
+    if (durationMs <= boundMs) tally.within[i] = (tally.within[i] ?? 0) + 1;
   }
 }
 

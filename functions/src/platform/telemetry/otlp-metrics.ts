@@ -12,27 +12,20 @@ import {
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
 import { DURATION_BOUNDS_MS } from '../../ports/metrics.ts';
+import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts';
 import type { MetricSink, TenantActivity } from './sink.ts';
 
-/** A collector that takes longer is given up; totals go with the next export. */
-const SEND_TIMEOUT_MS = 5_000;
 /**
  * Series of an instrument at most: five hundred tenants with twenty kinds of transitions each. What is beyond that is
  * counted in one series that says so (`otel.metric.overflow`); the sum stays right.
  */
 const MAX_SERIES = 10_000;
 const METER = 'cairn';
+const BOUNDS_S = DURATION_BOUNDS_MS.map((ms) => ms / 1_000);
 
-export interface OtlpOptions {
-  /** Base address of the collector; `/v1/metrics` is added, as OTLP has it. */
-  readonly endpoint: string;
-  /** What tells this instance from others. */
-  readonly resource: Readonly<Record<string, string>>;
-}
-
-export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
-  const url = `${endpoint.replace(/\/+$/, '')}/v1/metrics`;
-  const reader = new SendingReader(new OTLPMetricExporter({ url, timeoutMillis: SEND_TIMEOUT_MS }));
+export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): MetricSink {
+  const url = signalUrl(endpoint, 'metrics');
+  const reader = new SendingReader(new OTLPMetricExporter({ url, timeoutMillis: SEND_TIMEOUT_MS, headers }));
   const provider = new MeterProvider({
     resource: defaultResource().merge(resourceFromAttributes(resource)),
     readers: [reader],
@@ -44,13 +37,38 @@ export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
   const durations = meter.createHistogram('gwi_run_duration_seconds', {
     description: 'How long runs took from their start to their end, waits included.',
     unit: 's',
-    advice: { explicitBucketBoundaries: DURATION_BOUNDS_MS.map((ms) => ms / 1_000) },
+    advice: { explicitBucketBoundaries: BOUNDS_S },
   });
   const answers = meter.createCounter('gwi_idempotency_hits_total', {
     description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
   });
   const problems = meter.createCounter('gwi_run_problems_total', {
     description: 'What the hourly sample of runs found wrong, by code.',
+  });
+  const effects = meter.createCounter('gwi_effects_total', {
+    description: 'Outside actions that steps wished for, by what became of them.',
+  });
+  const conflicts = meter.createCounter('gwi_journal_conflicts_total', {
+    description: 'Appends that others were faster than.',
+  });
+  const drives = meter.createHistogram('gwi_drive_duration_seconds', {
+    description: 'How long drives took, by how they ended.',
+    unit: 's',
+    advice: { explicitBucketBoundaries: BOUNDS_S },
+  });
+  const tasks = meter.createCounter('gwi_queue_tasks_total', {
+    description: 'Tasks that were to be put into the queue.',
+  });
+  const scanned = meter.createCounter('gwi_scan_runs_total', {
+    description: 'Runs that the scan found due, by what it did about them.',
+  });
+  const due = meter.createGauge('gwi_scan_due_gauge', { description: 'Runs that the last scan found due.' });
+  const lag = meter.createGauge('gwi_scan_lag_seconds', {
+    description: 'How far the oldest due time lay behind at the last scan.',
+    unit: 's',
+  });
+  const dropped = meter.createCounter('gwi_spans_dropped_total', {
+    description: 'Spans that were not sent, as too many waited for the collector.',
   });
   let activity: readonly TenantActivity[] = [];
   meter
@@ -71,6 +89,26 @@ export function otlpMetrics({ endpoint, resource }: OtlpOptions): MetricSink {
     },
     answered({ source, result }) {
       answers.add(1, { source, result });
+    },
+    effect({ tenantId, capabilityId, outcome }) {
+      effects.add(1, { capability: capabilityId, outcome, tenant_id: tenantId });
+    },
+    conflict({ tenantId, leased }) {
+      conflicts.add(1, { leased: String(leased), tenant_id: tenantId });
+    },
+    dispatch({ tenantId, end, cold, durationMs }) {
+      drives.record(durationMs / 1_000, { end, cold: String(cold), tenant_id: tenantId });
+    },
+    enqueue({ reason, result }) {
+      tasks.add(1, { reason, result });
+    },
+    scan({ due: found, lagMs, handled }) {
+      due.record(found);
+      lag.record(lagMs / 1_000);
+      for (const [outcome, runs] of Object.entries(handled)) if (runs > 0) scanned.add(runs, { outcome });
+    },
+    spansDropped(count) {
+      dropped.add(count);
     },
     inconsistent({ tenantId, code }) {
       problems.add(1, { code, tenant_id: tenantId });
@@ -98,7 +136,7 @@ class SendingReader extends MetricReader {
       cardinalitySelector: () => MAX_SERIES,
       // A gauge has no temporality on the wire, but the SDK repeats what is cumulative, observed anew or not.
       aggregationTemporalitySelector: (type) =>
-        type === InstrumentType.OBSERVABLE_GAUGE
+        type === InstrumentType.OBSERVABLE_GAUGE || type === InstrumentType.GAUGE
           ? AggregationTemporality.DELTA
           : AggregationTemporality.CUMULATIVE,
     });

@@ -1,6 +1,7 @@
-/** What a collector is sent, in our words: what an instance counts, and what a scheduled function has counted in the store. */
-import type { Metrics, ProblemMetrics } from '../../ports/metrics.ts';
+/** What a collector is sent, in our words: what an instance counts, what a scheduled function has counted in the store, and spans. */
+import type { InstallationMetrics, Metrics, ProblemMetrics } from '../../ports/metrics.ts';
 import type { ActiveRuns } from '../../ports/run-census.ts';
+import type { EndedSpan } from './span-tracer.ts';
 
 /** Runs of one tenant that have not ended, by status. */
 export interface TenantActivity {
@@ -8,9 +9,22 @@ export interface TenantActivity {
   readonly active: readonly ActiveRuns[];
 }
 
-export interface MetricSink extends Metrics, ProblemMetrics {
+export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics {
+  /** Spans that nobody will ever see: there was no room for more. */
+  spansDropped(count: number): void;
   /** Told with the next export and no later one: a count of long ago would pass for one of now. */
   active(activity: readonly TenantActivity[]): void;
   /** Sends everything as it stands. Totals, not differences: what one export lost the next one brings. @throws Error */
   send(): Promise<void>;
+}
+
+export interface SpanSink {
+  /** @throws Error if the collector did not take them: some may be there, and come again */
+  send(spans: readonly EndedSpan[]): Promise<void>;
+}
+
+/** One collector takes both. */
+export interface Sinks {
+  readonly metrics: MetricSink;
+  readonly spans: SpanSink;
 }

@@ -4,18 +4,25 @@
  *
  * Must not: keep anybody waiting for a collector, or fail anybody's work over one.
  */
-import type { Clock } from '../../ports/clock.ts';
-import { pause } from '../../ports/clock.ts';
+import { type CancelTimer, type Clock, pause } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type {
+  Conflict,
+  Dispatch,
+  Effect,
   Ending,
+  Enqueue,
   FoundProblem,
+  InstallationMetrics,
   KeyedAnswer,
   Metrics,
   ProblemMetrics,
+  Scan,
   Transition,
 } from '../../ports/metrics.ts';
-import type { MetricSink, TenantActivity } from './sink.ts';
+import type { MetricSink, Sinks, TenantActivity } from './sink.ts';
+import { MAX_SPANS_SENT, SpanBuffer } from './span-buffer.ts';
+import type { EndedSpan } from './span-tracer.ts';
 
 /** The longest a function is kept from ending by a collector; what is under way goes on, if the instance does. */
 const WAIT_MS = 2_000;
@@ -25,8 +32,8 @@ const MAX_UNTOLD = 10_000;
 const COMPLAIN_EVERY_MS = 60_000;
 
 export interface TelemetryOptions {
-  /** Called once, with the first count. */
-  load(): Promise<MetricSink>;
+  /** Called once, with the first count or span. */
+  load(): Promise<Sinks>;
   /** The shortest time between two exports; what is counted meanwhile goes with the next. */
   readonly everyMs: number;
   readonly clock: Clock;
@@ -35,17 +42,18 @@ export interface TelemetryOptions {
   readonly shutdown: AbortSignal;
 }
 
-export class Telemetry implements Metrics, ProblemMetrics {
+export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   readonly #options: TelemetryOptions;
-  #loading: Promise<MetricSink> | undefined;
+  readonly #spans = new SpanBuffer();
+  #loading: Promise<Sinks> | undefined;
   #sink: MetricSink | undefined;
   #untold: ((sink: MetricSink) => void)[] = [];
   #lost = 0;
-  /** Whether something was counted that no export has begun with. */
+  /** Whether something was counted, or a span has ended, that no export has begun with. */
   #news = false;
   #sending: Promise<void> | undefined;
   #lastBegunAt = Number.NEGATIVE_INFINITY;
-  #isTimed = false;
+  #timer: { readonly dueAt: number; readonly cancel: CancelTimer } | undefined;
   #complainedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TelemetryOptions) {
@@ -67,6 +75,35 @@ export class Telemetry implements Metrics, ProblemMetrics {
 
   inconsistent(problem: FoundProblem): void {
     this.#count((sink) => sink.inconsistent(problem));
+  }
+
+  effect(effect: Effect): void {
+    this.#count((sink) => sink.effect(effect));
+  }
+
+  conflict(conflict: Conflict): void {
+    this.#count((sink) => sink.conflict(conflict));
+  }
+
+  dispatch(dispatch: Dispatch): void {
+    this.#count((sink) => sink.dispatch(dispatch));
+  }
+
+  enqueue(enqueue: Enqueue): void {
+    this.#count((sink) => sink.enqueue(enqueue));
+  }
+
+  scan(scan: Scan): void {
+    this.#count((sink) => sink.scan(scan));
+  }
+
+  /** While work goes on, too: a drive may take minutes, and die before its end. */
+  spanEnded(span: EndedSpan): void {
+    const isKept = this.#spans.add(span);
+    this.#news = true;
+    // Once for each request full of them: with the collector away, every further one would ask it again.
+    if (isKept && this.#spans.size % MAX_SPANS_SENT === 0) void this.#sendAll();
+    else this.#sendIn(this.#options.everyMs);
   }
 
   /** The end of a request or a drive, when whoever asked has the answer. Resolves in {@link WAIT_MS} at most, never rejects. */
@@ -96,14 +133,14 @@ export class Telemetry implements Metrics, ProblemMetrics {
     this.#load().catch((error: unknown) => this.#complain(error));
   }
 
-  #load(): Promise<MetricSink> {
+  #load(): Promise<Sinks> {
     this.#loading ??= this.#options.load().then(
-      (sink) => {
-        this.#sink = sink;
-        for (const tell of this.#untold) tell(sink);
+      (sinks) => {
+        this.#sink = sinks.metrics;
+        for (const tell of this.#untold) tell(sinks.metrics);
         if (this.#lost > 0) this.#options.log.warn('telemetry_counts_lost', { counts: this.#lost });
         this.#untold = [];
-        return sink;
+        return sinks;
       },
       (error: unknown) => {
         // The next count tries again.
@@ -116,12 +153,15 @@ export class Telemetry implements Metrics, ProblemMetrics {
 
   /** For instances that go on: at rest none fires before the next request, which tells by itself. */
   #sendIn(dueIn: number): void {
-    if (this.#isTimed) return;
-    this.#isTimed = true;
-    this.#options.clock.timer(dueIn, () => {
-      this.#isTimed = false;
+    const { clock } = this.#options;
+    const dueAt = clock.now() + dueIn;
+    if (this.#timer && this.#timer.dueAt <= dueAt) return;
+    this.#timer?.cancel();
+    const cancel = clock.timer(dueIn, () => {
+      this.#timer = undefined;
       void this.#sendAll();
     });
+    this.#timer = { dueAt, cancel };
   }
 
   async #sendNow(): Promise<void> {
@@ -141,13 +181,22 @@ export class Telemetry implements Metrics, ProblemMetrics {
   async #send(): Promise<void> {
     this.#lastBegunAt = this.#options.clock.now();
     try {
-      const sink = await this.#load();
+      const { metrics, spans } = await this.#load();
       this.#news = false;
-      await sink.send();
+      this.#noteDropped(metrics);
+      const ends = await Promise.allSettled([metrics.send(), this.#spans.drain((some) => spans.send(some))]);
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } catch (error) {
       this.#news = true;
       this.#complain(error);
     }
+  }
+
+  #noteDropped(metrics: MetricSink): void {
+    const spans = this.#spans.takeDropped();
+    if (spans === 0) return;
+    metrics.spansDropped(spans);
+    this.#options.log.warn('telemetry_spans_dropped', { spans });
   }
 
   async #inTime(work: Promise<void>): Promise<void> {

@@ -5,11 +5,12 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
-import { traceIdOf } from '../../http/trace-context.ts';
+import { traceOf } from '../../http/trace-context.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
@@ -31,13 +32,17 @@ export async function githubWebhook(deps: GithubDeps, request: Request): Promise
   try {
     assertPostTo('/webhooks/github', request);
     const delivery = await readDelivery(request, deps.secrets());
-    return await answer(deps, delivery, traceIdOf(request.headers));
+    return await answer(deps, delivery, traceOf(request.headers));
   } catch (error) {
     return problemResponse(error, deps.start.log);
   }
 }
 
-async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | undefined): Promise<Response> {
+async function answer(
+  deps: GithubDeps,
+  delivery: Delivery,
+  trace: TraceContext | undefined,
+): Promise<Response> {
   const { event, action, payload } = delivery;
   if (event === 'ping') return json(200, { pong: true });
   const sender = senderOf(delivery);
@@ -55,13 +60,13 @@ async function answer(deps: GithubDeps, delivery: Delivery, traceId: string | un
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
-  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, traceId }));
+  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, trace }));
 }
 
 interface Listeners {
   readonly tenantId: string;
   readonly workflows: readonly Workflow[];
-  readonly traceId: string | undefined;
+  readonly trace: TraceContext | undefined;
 }
 
 /**
@@ -71,7 +76,7 @@ interface Listeners {
 async function startAll(
   deps: GithubDeps,
   delivery: Delivery,
-  { tenantId, workflows, traceId }: Listeners,
+  { tenantId, workflows, trace }: Listeners,
 ): Promise<StartOutcome[]> {
   const outcomes: StartOutcome[] = [];
   for (const workflow of workflows) {
@@ -79,7 +84,7 @@ async function startAll(
     const listener = {
       tenantId,
       workflow,
-      traceId,
+      trace,
       suffix: outcomes.length === 0 ? '' : `:${workflow.type}`,
     };
     const outcome = await start(deps, delivery, listener);
@@ -100,13 +105,13 @@ interface Listener {
   readonly workflow: Workflow;
   /** Added to the keys. */
   readonly suffix: string;
-  readonly traceId: string | undefined;
+  readonly trace: TraceContext | undefined;
 }
 
 function start(
   deps: GithubDeps,
   delivery: Delivery,
-  { tenantId, workflow, suffix, traceId }: Listener,
+  { tenantId, workflow, suffix, trace }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);
   const content = contentKey(delivery, subject, tenantId);
@@ -119,7 +124,7 @@ function start(
     source: 'github_webhook',
     key: `${githubKey(delivery.id)}${suffix}`,
     requestHash: requestHash(`github:${delivery.event}`, delivery.payload),
-    traceId,
+    trace,
     ...(content === undefined ? {} : { secondaryKey: `${content}${suffix}` }),
     ...subject,
   });

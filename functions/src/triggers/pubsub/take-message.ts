@@ -7,6 +7,7 @@
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { pubsubKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -14,7 +15,9 @@ import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
+import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
+import { messageSpan, outcomeOf, traceOf } from './trace.ts';
 
 export interface PubsubDeps {
   readonly start: StartDeps;
@@ -44,17 +47,29 @@ const PASSING = 'RATE_LIMITED';
  */
 export async function takeMessage(deps: PubsubDeps, topic: string, delivered: unknown): Promise<Taken> {
   const { log } = deps.start;
+  let span: Span | undefined;
   try {
-    return await take(deps, readMessage(topic, delivered));
+    const read = readMessage(topic, delivered);
+    span = deps.start.tracer?.open(messageSpan(read));
+    const taken = await take(deps, read, span?.context ?? traceOf(read.message));
+    span?.set(outcomeOf(taken));
+    return taken;
   } catch (error) {
+    span?.end(failureOf(error));
     if (!(error instanceof CairnError) || error.httpStatus >= 500 || error.code === PASSING) throw error;
     const { code, message: reason } = error;
     log.error('pubsub_message_refused', { topic, messageId: idIn(delivered), code, reason });
     return { kind: 'refused', code };
+  } finally {
+    span?.end();
   }
 }
 
-async function take(deps: PubsubDeps, delivered: DeliveredMessage): Promise<Taken> {
+async function take(
+  deps: PubsubDeps,
+  delivered: DeliveredMessage,
+  trace: TraceContext | undefined,
+): Promise<Taken> {
   const { topic } = delivered.message;
   const listener = deps.registry.pubsubListener(topic);
   if (!listener) {
@@ -62,16 +77,17 @@ async function take(deps: PubsubDeps, delivered: DeliveredMessage): Promise<Take
   }
   const { workflow, subscription } = listener;
   if (subscription.deliver) return bring(deps, subscription, delivered);
-  return start(deps, { workflow, subscription, delivered });
+  return start(deps, { workflow, subscription, delivered, trace });
 }
 
 interface Start {
   readonly workflow: Workflow;
   readonly subscription: PubsubStart;
   readonly delivered: DeliveredMessage;
+  readonly trace: TraceContext | undefined;
 }
 
-async function start(deps: PubsubDeps, { workflow, subscription, delivered }: Start): Promise<Taken> {
+async function start(deps: PubsubDeps, { workflow, subscription, delivered, trace }: Start): Promise<Taken> {
   const { tenantId, environment } = deps;
   const { message } = delivered;
   const { topic, messageId, attributes, text } = message;
@@ -84,6 +100,7 @@ async function start(deps: PubsubDeps, { workflow, subscription, delivered }: St
     source: 'pubsub',
     key: pubsubKey(delivered.subscription, messageId),
     requestHash: requestHash(`pubsub:${topic}`, { attributes, text }),
+    trace,
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };

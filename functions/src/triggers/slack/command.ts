@@ -3,6 +3,7 @@
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { slackKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { SlackScope } from './deps.ts';
@@ -28,11 +29,11 @@ export function readCommand(form: Form): SlackCommand {
 
 export interface Commanded {
   readonly command: SlackCommand;
-  readonly traceId: string | undefined;
+  readonly trace: TraceContext | undefined;
 }
 
 /** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
-export async function runCommand(deps: SlackScope, { command, traceId }: Commanded): Promise<SlackMessage> {
+export async function runCommand(deps: SlackScope, { command, trace }: Commanded): Promise<SlackMessage> {
   const { teamId, userId, triggerId } = command;
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
@@ -48,7 +49,7 @@ export async function runCommand(deps: SlackScope, { command, traceId }: Command
     source: 'slack',
     key: slackKey(teamId, triggerId),
     requestHash: requestHash('slack:command', command),
-    traceId,
+    trace,
   });
   const { type } = outcome.kind === 'in_flight' ? workflow : outcome.response;
   return privately(

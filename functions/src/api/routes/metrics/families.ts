@@ -1,6 +1,6 @@
-/** The four metrics of the run lifecycle text (7.1), with its names and labels, of one tenant. */
+/** The four metrics of the run lifecycle text (7.1), with its names and labels, and ours of drives, ledger and journal; of one tenant. */
 
-import { type Counts, DURATION_BOUNDS_MS, type Durations } from '../../../ports/metrics.ts';
+import { type Counts, DURATION_BOUNDS_MS, type Histogram } from '../../../ports/metrics.ts';
 import type { ActiveRuns } from '../../../ports/run-census.ts';
 import type { Family, Labels, Sample } from './prometheus.ts';
 
@@ -27,7 +27,9 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
       name: 'gwi_run_duration_seconds',
       type: 'histogram',
       help: `How long runs took from their start to their end, waits included. ${PER_INSTANCE}`,
-      samples: counts.durations.flatMap((ended) => histogram(ended, tenantId)),
+      samples: counts.durations.flatMap(({ type, status, ...ended }) =>
+        histogram(ended, { type, status, tenant_id: tenantId }),
+      ),
     },
     {
       name: 'gwi_run_active_gauge',
@@ -44,11 +46,36 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
         value: count,
       })),
     },
+    {
+      name: 'gwi_effects_total',
+      type: 'counter',
+      help: `Outside actions that steps wished for, by what became of them. ${PER_INSTANCE}`,
+      samples: counts.effects.map(({ capabilityId, outcome, count }) => ({
+        labels: { capability: capabilityId, outcome, tenant_id: tenantId },
+        value: count,
+      })),
+    },
+    {
+      name: 'gwi_journal_conflicts_total',
+      type: 'counter',
+      help: `Appends that others were faster than. ${PER_INSTANCE}`,
+      samples: counts.conflicts.map(({ leased, count }) => ({
+        labels: { leased: String(leased), tenant_id: tenantId },
+        value: count,
+      })),
+    },
+    {
+      name: 'gwi_drive_duration_seconds',
+      type: 'histogram',
+      help: `How long drives took, by how they ended. ${PER_INSTANCE}`,
+      samples: counts.dispatches.flatMap(({ end, cold, ...ended }) =>
+        histogram(ended, { end, cold: String(cold), tenant_id: tenantId }),
+      ),
+    },
   ];
 }
 
-function histogram({ type, status, count, sumMs, within }: Durations, tenantId: string): Sample[] {
-  const labels: Labels = { type, status, tenant_id: tenantId };
+function histogram({ count, sumMs, within }: Histogram, labels: Labels): Sample[] {
   const bucket = (le: string, value: number): Sample => ({
     suffix: '_bucket',
     labels: { ...labels, le },

@@ -8,8 +8,10 @@
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect } from '../../../core/run/state.ts';
+import type { TraceContext } from '../../../core/trace.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
+import type { Span } from '../../../ports/telemetry/tracing.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { AliveCalls } from '../../effects/act.ts';
@@ -17,6 +19,8 @@ import { Performer } from '../../effects/performer.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded, type Used } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
+import { tellEnd } from '../../tracing/ends.ts';
+import { attemptSpan } from '../../tracing/step-spans.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
@@ -39,6 +43,7 @@ interface Running {
   readonly execution: StepExecution;
   readonly abort: AbortController;
   readonly calls: AbortController;
+  readonly span: Span | undefined;
   left: boolean;
 }
 
@@ -46,6 +51,8 @@ export interface BodiesParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly beats: Beats;
+  /** Of the drive; undefined: nobody collects traces. */
+  readonly trace: TraceContext | undefined;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
   readonly seenBy: (unit: Unit) => Context;
@@ -84,7 +91,7 @@ export class Bodies {
     const running = this.#begin(unit, execution);
     const performer = this.#performerOf(running);
     const body = this.#contextOf(running, performer);
-    const result = await this.#attempt(running, body, performer);
+    const result = await tellEnd(running.span, this.#attempt(running, body, performer));
     if (running.left) return;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
@@ -117,6 +124,9 @@ export class Bodies {
       execution,
       abort: new AbortController(),
       calls: new AbortController(),
+      span: this.#params.deps.tracer?.open(
+        attemptSpan(this.#params.journal.state, execution, { parent: this.#params.trace }),
+      ),
       left: false,
     };
     this.#running.set(keyOf(unit), running);
@@ -223,7 +233,7 @@ export class Bodies {
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 
-  #performerOf({ unit, execution, abort, calls }: Running): Performer {
+  #performerOf({ unit, execution, abort, calls, span }: Running): Performer {
     const { deps, journal, append } = this.#params;
     const { epoch, effectScopes, source } = journal.state;
     return new Performer({
@@ -233,6 +243,7 @@ export class Bodies {
       uses: unit.step.uses,
       mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
       alive: this.#alive,
+      trace: span?.context,
       body: abort.signal,
       calls: calls.signal,
       append,

@@ -1,0 +1,12 @@
+/** What the span of a request says once it is known where it led. */
+import { isRunId } from '../core/encoding/ids.ts';
+import type { Span } from '../ports/telemetry/tracing.ts';
+
+/** @param route as it is registered; ends in `*` where no resource was found */
+export function tellRoute(span: Span, { method, url }: Request, route: string): void {
+  if (route.endsWith('*')) return;
+  const path = route.replace(/:(\w+)/g, '{$1}');
+  span.rename(`${method} ${path}`);
+  const [, runId = ''] = /^\/v1\/runs\/([^/]+)/.exec(new URL(url).pathname) ?? [];
+  span.set({ 'http.route': path, ...(isRunId(runId) ? { 'cairn.run.id': runId } : {}) });
+}

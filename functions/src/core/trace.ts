@@ -1,0 +1,56 @@
+/**
+ * Owns how a run is found in a trace (W3C trace context): the form of `traceparent`, and the ids of the spans that others
+ * than their maker must be able to name. Those are derived and not drawn: a drive after a crash knows the span that its
+ * own is part of without anything of the worker that died.
+ */
+import { sha256Hex } from './encoding/hash.ts';
+
+/** A span as others refer to it. */
+export interface TraceContext {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly spanId: string;
+  /** Whether its trace is kept; absent: nobody has said. */
+  readonly sampled?: boolean | undefined;
+}
+
+/** What a run says of its trace. */
+export interface TracedRun {
+  readonly id: string;
+  readonly traceId: string;
+  /** What the caller said of the trace; absent: nothing. */
+  readonly traceSampled?: boolean;
+}
+
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NO_SPAN = '0'.repeat(16);
+const SAMPLED_FLAG = 0x01;
+const SPAN_ID_DIGITS = 16;
+
+/** Undefined: there is none, or not in a form that W3C trace context lets anybody believe. */
+export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
+  const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text ?? '') ?? [];
+  if (!traceId || !spanId || !flags || spanId === NO_SPAN) return undefined;
+  // Later versions may add members; the first has none.
+  if (version === '00' && rest !== undefined) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED_FLAG) !== 0 };
+}
+
+export function traceparentOf({ traceId, spanId, sampled = false }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+}
+
+/** The span of a run's start, which all that happens to the run is part of. */
+export function runSpan({ id, traceId, traceSampled: sampled }: TracedRun): TraceContext {
+  return { traceId, spanId: derived(`run ${id}`), sampled };
+}
+
+/** The span of the drive that held the lease of this epoch. Should it die, whoever takes the run over tells of it. */
+export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epoch: number): TraceContext {
+  return { traceId, spanId: derived(`drive ${id} ${epoch}`), sampled };
+}
+
+function derived(what: string): string {
+  return sha256Hex(`cairn span ${what}`).slice(0, SPAN_ID_DIGITS);
+}

@@ -1,0 +1,81 @@
+/**
+ * What is told of one dispatch, whatever becomes of it: a span, and how long it took. Owns when the span of a drive is told,
+ * which is once: by the drive at its end, or, should it die or lose its run, by who took the run over (recover-run.ts).
+ */
+import { optional } from '../../core/optional.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { runSpan, type TraceContext } from '../../core/trace.ts';
+import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
+import type { EngineDeps } from '../deps.ts';
+import { driveSpanOf } from './run-spans.ts';
+
+/** A drive as it is asked for. */
+export interface DriveRequest {
+  readonly runId: string;
+  /** The span that asked for it; absent: none, or nobody collects traces. */
+  readonly trace?: TraceContext | undefined;
+  /** Whether this is the first work of its instance. */
+  readonly isCold?: boolean;
+}
+
+export class DriveAccount {
+  readonly #deps: Pick<EngineDeps, 'tracer' | 'metrics' | 'clock'>;
+  readonly #request: DriveRequest;
+  readonly #startedAt: number;
+  #state: RunState | undefined;
+  #span: Span | undefined;
+
+  constructor(deps: Pick<EngineDeps, 'tracer' | 'metrics' | 'clock'>, request: DriveRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#startedAt = deps.clock.now();
+  }
+
+  /** What asked for it. */
+  get by(): TraceContext | undefined {
+    return this.#request.trace;
+  }
+
+  /** What is done from here on is part of this. */
+  get trace(): TraceContext | undefined {
+    if (this.#span || !this.#deps.tracer) return this.#span?.context;
+    return this.#state && this.#deps.tracer.decided(runSpan(this.#state));
+  }
+
+  /** Each time it looks at the run. */
+  found(state: RunState): void {
+    this.#state = state;
+  }
+
+  /** It holds, or has held, the lease of this epoch. */
+  took(state: RunState): void {
+    this.#state = state;
+    this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#asked, state.epoch));
+  }
+
+  ended(end: string): void {
+    this.#tell(end);
+  }
+
+  failed(error: unknown): void {
+    this.#tell('failed', failureOf(error));
+  }
+
+  get #asked() {
+    return { by: this.#request.trace, startedAt: this.#startedAt };
+  }
+
+  #tell(end: string, failure?: string): void {
+    const { tracer, metrics, clock } = this.#deps;
+    const state = this.#state;
+    if (!state) return;
+    const { isCold = false } = this.#request;
+    const durationMs = Math.max(0, clock.now() - this.#startedAt);
+    metrics.dispatch({ tenantId: state.tenantId, end, cold: isCold, durationMs });
+    // Who took the run over has told of it.
+    if (this.#span && end === 'lease_lost') return;
+    const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#asked));
+    span?.set({ 'cairn.drive.end': end, ...optional('faas.coldstart', isCold || undefined) });
+    span?.end(failure);
+  }
+}

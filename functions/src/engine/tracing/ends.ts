@@ -1,0 +1,44 @@
+/** How the spans of attempts and of outside actions end: what is told of what came of them. */
+import type { EffectOutcome } from '../../ports/metrics.ts';
+import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
+import type { AttemptResult } from '../drive/bodies/attempt.ts';
+import type { ActEnd } from '../effects/act.ts';
+
+/** Passes the attempt on; its span ends with it. Undefined: it was stopped before its body began. */
+export async function tellEnd<T extends AttemptResult | undefined>(
+  span: Span | undefined,
+  attempt: Promise<T>,
+): Promise<T> {
+  if (!span) return attempt;
+  try {
+    const result = await attempt;
+    span.set({ 'cairn.step.outcome': outcomeOf(result) });
+    span.end(result?.kind === 'failed' ? result.error.code : undefined);
+    return result;
+  } catch (error) {
+    span.end(failureOf(error));
+    throw error;
+  }
+}
+
+function outcomeOf(result: AttemptResult | undefined): string {
+  if (result?.kind === 'succeeded' && result.degraded !== undefined) return 'degraded';
+  return result?.kind ?? 'unfinished';
+}
+
+/** What became of a wish to act, in the words of the ledger. */
+export function effectOutcome(end: ActEnd): EffectOutcome | undefined {
+  switch (end.kind) {
+    case 'answered':
+      return end.how;
+    case 'not_applied':
+      return 'not_applied';
+    case 'doubt':
+      return 'in_doubt';
+    case 'ask':
+    case 'mismatch':
+      return 'blocked';
+    case 'stopped':
+      return undefined;
+  }
+}

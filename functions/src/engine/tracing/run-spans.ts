@@ -1,0 +1,108 @@
+/**
+ * What is told of a run as it moves: its start, its drives, and that one died (docs/observability.md has the table). Pure.
+ *
+ * Must not: carry an input, an output or the message of an error.
+ */
+
+import type { RunState } from '../../core/run/state.ts';
+import { driveSpan, runSpan, type TraceContext } from '../../core/trace.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+
+/** What every span about a run says of it. */
+export function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {
+  return {
+    'cairn.run.id': id,
+    'cairn.tenant.id': tenantId,
+    'cairn.workflow.type': type,
+    'cairn.workflow.version': planVersion,
+  };
+}
+
+/** The first span of a run, which all others of it are below, whoever makes them. */
+export function startedSpan(
+  state: RunState,
+  { parent, startedAt }: { readonly parent: TraceContext | undefined; readonly startedAt: number },
+): SpanOptions {
+  const { trigger, resumedFrom, source } = state;
+  return {
+    name: `start ${state.type}`,
+    kind: 'internal',
+    parent,
+    self: runSpan(state),
+    startedAt,
+    attributes: {
+      ...aboutRun(state),
+      'cairn.start.outcome': 'created',
+      'cairn.start.trigger': trigger.source,
+      'cairn.run.resumed_from': resumedFrom,
+      'cairn.run.made_from': source?.runId,
+    },
+  };
+}
+
+/** A start that made no run. */
+export function answeredSpan(
+  { type, outcome, runId }: { readonly type: string; readonly outcome: string; readonly runId?: string },
+  { parent, startedAt }: { readonly parent: TraceContext; readonly startedAt: number },
+): SpanOptions {
+  return {
+    name: `start ${type}`,
+    kind: 'internal',
+    parent,
+    startedAt,
+    attributes: { 'cairn.workflow.type': type, 'cairn.start.outcome': outcome, 'cairn.run.id': runId },
+  };
+}
+
+export interface DriveAsked {
+  /** The span that asked for it. */
+  readonly by: TraceContext | undefined;
+  readonly startedAt: number;
+}
+
+/** A drive that took the run, if `epoch` says with which lease; otherwise one that found nothing for it to do. */
+export function driveSpanOf(state: RunState, asked: DriveAsked, epoch?: number): SpanOptions {
+  return {
+    name: `drive ${state.type}`,
+    kind: 'consumer',
+    parent: runSpan(state),
+    ...(epoch === undefined ? {} : { self: driveSpan(state, epoch) }),
+    startedAt: asked.startedAt,
+    links: [asked.by],
+    attributes: {
+      ...aboutRun(state),
+      ...DISPATCH,
+      'cairn.run.epoch': epoch ?? state.epoch,
+    },
+  };
+}
+
+/** OpenTelemetry names no system for Cloud Tasks. */
+const DISPATCH: SpanAttributes = {
+  'messaging.system': 'gcp_cloud_tasks',
+  'messaging.operation.name': 'process',
+  'messaging.operation.type': 'process',
+  'messaging.destination.name': 'drive',
+  'faas.trigger': 'pubsub',
+};
+
+/**
+ * A drive that died, told of by who took its run over: it cannot do so itself, and its steps, as far as they were told of, are
+ * below it.
+ */
+export function deadDriveSpan(state: RunState, epoch: number, startedAt: number): SpanOptions {
+  const options = driveSpanOf(state, { by: undefined, startedAt }, epoch);
+  return { ...options, attributes: { ...options.attributes, 'cairn.drive.end': 'orphaned' } };
+}
+
+/** @param by the scan that found it, if it was a scan */
+export function recoverySpan(state: RunState, by: TraceContext | undefined): SpanOptions {
+  const { lease } = state;
+  return {
+    name: `recover ${state.type}`,
+    kind: 'internal',
+    parent: runSpan(state),
+    links: [by, lease && driveSpan(state, lease.epoch)],
+    attributes: aboutRun(state),
+  };
+}

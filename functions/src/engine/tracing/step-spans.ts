@@ -1,0 +1,78 @@
+/**
+ * What is told of what a step does: its attempts, and what they do outside (docs/observability.md has the table). Pure.
+ *
+ * Must not: carry an input, a request, an answer or the message of an error.
+ */
+import type { StepExecution } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { TraceContext } from '../../core/trace.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+import type { Binding, Capability } from '../define/capability.ts';
+
+type Execution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision'>;
+
+function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Execution): SpanAttributes {
+  return {
+    'cairn.run.id': runId,
+    'cairn.step.id': stepId,
+    'cairn.step.item': itemKey,
+    'cairn.step.attempt': attempt,
+    'cairn.step.revision': revision,
+  };
+}
+
+/** @param parent the drive */
+export function attemptSpan(
+  { id }: Pick<RunState, 'id'>,
+  execution: Execution,
+  { parent, undo = false }: { readonly parent: TraceContext | undefined; readonly undo?: boolean },
+): SpanOptions {
+  const { stepId } = execution;
+  return {
+    name: `${undo ? 'undo' : 'step'} ${stepId}`,
+    kind: 'internal',
+    parent,
+    attributes: aboutStep(id, execution),
+  };
+}
+
+export interface Performed {
+  readonly runId: string;
+  readonly execution: Execution;
+  readonly capability: Pick<Capability, 'id' | 'sideEffects'>;
+  /** The attempt. */
+  readonly parent: TraceContext | undefined;
+}
+
+/** What the ledger did about one wish of a body. */
+export function effectSpan({ runId, execution, capability, parent }: Performed): SpanOptions {
+  return {
+    name: `effect ${capability.id}`,
+    kind: 'internal',
+    parent,
+    attributes: { ...aboutStep(runId, execution), ...aboutCapability(capability) },
+  };
+}
+
+/** One request to the outside, or a look at what became of one. */
+export function callSpan(
+  what: 'call' | 'lookup',
+  { runId, execution, capability, parent }: Performed,
+  { binding, effectId }: { readonly binding: Pick<Binding, 'id'>; readonly effectId?: string },
+): SpanOptions {
+  return {
+    name: `${what} ${binding.id}`,
+    kind: 'client',
+    parent,
+    attributes: {
+      ...aboutStep(runId, execution),
+      ...aboutCapability(capability),
+      'cairn.binding.id': binding.id,
+      'cairn.effect.id': effectId,
+    },
+  };
+}
+
+function aboutCapability({ id, sideEffects }: Pick<Capability, 'id' | 'sideEffects'>): SpanAttributes {
+  return { 'cairn.capability.id': id, 'cairn.capability.side_effects': sideEffects };
+}

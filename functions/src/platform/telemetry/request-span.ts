@@ -1,0 +1,42 @@
+/**
+ * The span of an HTTP request. It stands in the request's own `traceparent` from then on, so that the doors hand it on like
+ * that of any caller.
+ *
+ * Must not: tell of a path or a query, which may hold what is secret, or of any other header.
+ */
+
+import { traceparentOf } from '../../core/trace.ts';
+import { traceOf } from '../../http/trace-context.ts';
+import type { Span, Tracer } from '../../ports/telemetry/tracing.ts';
+
+/** Asked every few seconds by who watches over an installation: nobody wants to see that. */
+const UNTOLD: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
+const FIRST_SERVER_ERROR = 500;
+
+export type TracedDoor = (request: Request, span?: Span) => Response | Promise<Response>;
+
+/** @param route of a door that has only one; the API says it by itself (`http.route`) */
+export function tellingDoor(tracer: Tracer | undefined, door: TracedDoor, route?: string): TracedDoor {
+  if (!tracer) return door;
+  return async (request) => {
+    const { method, headers } = request;
+    if (UNTOLD.has(new URL(request.url).pathname)) return door(request);
+    const span = tracer.open({
+      name: route === undefined ? method : `${method} ${route}`,
+      kind: 'server',
+      parent: traceOf(headers),
+      attributes: { 'http.request.method': method, 'http.route': route, 'faas.trigger': 'http' },
+    });
+    headers.set('traceparent', traceparentOf(span.context));
+    try {
+      const response = await door(request, span);
+      const { status } = response;
+      span.set({ 'http.response.status_code': status });
+      span.end(status >= FIRST_SERVER_ERROR ? String(status) : undefined);
+      return response;
+    } catch (error) {
+      span.end('INTERNAL');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Spans that wait for their collector. Bounded: with the collector away, the oldest that wait are kept and new ones are
+ * counted and dropped, since the beginning of a trouble tells more than its middle.
+ */
+import type { EndedSpan } from './span-tracer.ts';
+
+/** About 1 KiB each: what an instance bears, and a busy one makes in some seconds. */
+export const MAX_SPANS_KEPT = 4_096;
+/** Spans of a request: some hundred KiB. */
+export const MAX_SPANS_SENT = 512;
+
+export class SpanBuffer {
+  #spans: EndedSpan[] = [];
+  #dropped = 0;
+
+  get size(): number {
+    return this.#spans.length;
+  }
+
+  /** False: there was no room. */
+  add(span: EndedSpan): boolean {
+    const hasRoom = this.#spans.length < MAX_SPANS_KEPT;
+    if (hasRoom) this.#spans.push(span);
+    else this.#dropped += 1;
+    return hasRoom;
+  }
+
+  /** Those that were dropped since it was last asked. */
+  takeDropped(): number {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped;
+  }
+
+  /**
+   * Sends what is there by now, the oldest first. What is refused is kept, and all behind it.
+   *
+   * @throws what `send` throws
+   */
+  async drain(send: (spans: readonly EndedSpan[]) => Promise<void>): Promise<void> {
+    let left = this.#spans.length;
+    while (left > 0) {
+      const some = this.#spans.slice(0, Math.min(left, MAX_SPANS_SENT));
+      await send(some);
+      this.#spans.splice(0, some.length);
+      left -= some.length;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Makes spans, and hands on those that have ended, in our own words: nothing of OpenTelemetry is needed until they are
+ * sent. A span that never ends is never told of.
+ */
+import type { TraceContext } from '../../core/trace.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../ports/telemetry/tracing.ts';
+import { isSampled, type Sampling } from './sampling.ts';
+
+/** A span as it is told. */
+export interface EndedSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly context: TraceContext;
+  readonly parent: TraceContext | undefined;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly links: readonly TraceContext[];
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  readonly failure: string | undefined;
+}
+
+export interface SpanTracerOptions {
+  readonly sampling: Sampling;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Of spans whose trace is kept. Must neither throw nor wait. */
+  readonly onEnd: (span: EndedSpan) => void;
+}
+
+type Decided = Span['context'];
+
+const SPAN_ID_DIGITS = 16;
+/** Longer texts are cut: a span is about what happened, and holds nobody's text. */
+const MAX_TEXT_CHARS = 256;
+
+export class SpanTracer implements Tracer {
+  readonly #options: SpanTracerOptions;
+
+  constructor(options: SpanTracerOptions) {
+    this.#options = options;
+  }
+
+  open(options: SpanOptions): Span {
+    const context = this.#contextOf(options);
+    if (!context.sampled) return { context, set() {}, rename() {}, end() {} };
+    return new RecordedSpan(options, { ...this.#options, context });
+  }
+
+  decided(context: TraceContext): Decided {
+    return { ...context, sampled: isSampled(this.#options.sampling, context) };
+  }
+
+  /** What is part of a trace is kept with the rest of it: a ratio is asked where it begins. */
+  #contextOf({ parent, self }: SpanOptions): Decided {
+    if (self) return this.decided(self);
+    const { random } = this.#options;
+    const spanId = random.token().slice(0, SPAN_ID_DIGITS);
+    return this.decided({ traceId: parent?.traceId ?? random.token(), spanId, sampled: parent?.sampled });
+  }
+}
+
+interface Recording extends SpanTracerOptions {
+  readonly context: Decided;
+}
+
+class RecordedSpan implements Span {
+  readonly context: Decided;
+  readonly #options: SpanOptions;
+  readonly #recording: Recording;
+  readonly #startedAt: number;
+  #attributes: SpanAttributes;
+  #name: string;
+  #hasEnded = false;
+
+  constructor(options: SpanOptions, recording: Recording) {
+    this.context = recording.context;
+    this.#options = options;
+    this.#recording = recording;
+    this.#startedAt = options.startedAt ?? recording.clock.now();
+    this.#attributes = options.attributes ?? {};
+    this.#name = options.name;
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#attributes = { ...this.#attributes, ...attributes };
+  }
+
+  rename(name: string): void {
+    this.#name = name;
+  }
+
+  end(failure?: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { clock, onEnd } = this.#recording;
+    const { kind, parent, links = [] } = this.#options;
+    onEnd({
+      name: this.#name,
+      kind,
+      context: this.context,
+      parent,
+      startedAt: this.#startedAt,
+      // Times may come from other clocks, which are ahead.
+      endedAt: Math.max(this.#startedAt, clock.now()),
+      links: links.filter((link) => link !== undefined),
+      attributes: given(this.#attributes),
+      failure,
+    });
+  }
+}
+
+function given(attributes: SpanAttributes): EndedSpan['attributes'] {
+  const values = Object.entries(attributes).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value]],
+  );
+  return Object.fromEntries(values) as EndedSpan['attributes'];
+}

@@ -1,0 +1,47 @@
+/** Tells of each task that is put into the queue, or could not be. Only where somebody collects it. */
+import { optional } from '../../core/optional.ts';
+import type { InstallationMetrics } from '../../ports/metrics.ts';
+import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
+import { failureOf, type Span, type Tracer } from '../../ports/telemetry/tracing.ts';
+
+export interface ToldQueueOptions {
+  readonly queue: TaskQueue;
+  readonly counts: InstallationMetrics;
+  readonly tracer: Tracer | undefined;
+}
+
+export function toldQueue({ queue, counts, tracer }: ToldQueueOptions): TaskQueue {
+  return {
+    async enqueue(task) {
+      const span = tracer && openSend(tracer, task);
+      try {
+        await queue.enqueue({ ...task, ...optional('trace', span?.context ?? task.trace) });
+      } catch (error) {
+        counts.enqueue({ reason: task.reason, result: 'failed' });
+        span?.end(failureOf(error));
+        throw error;
+      }
+      counts.enqueue({ reason: task.reason, result: 'accepted' });
+      span?.end();
+    },
+  };
+}
+
+/** Who asks for a drive without saying on whose behalf has no trace to tell it in. */
+function openSend(tracer: Tracer, { runId, reason, at, trace: parent }: DriveTask): Span | undefined {
+  if (!parent) return undefined;
+  return tracer.open({
+    name: 'send drive',
+    kind: 'producer',
+    parent,
+    attributes: {
+      'messaging.system': 'gcp_cloud_tasks',
+      'messaging.operation.name': 'send',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'drive',
+      'cairn.run.id': runId,
+      'cairn.drive.reason': reason,
+      'cairn.drive.is_delayed': at !== undefined,
+    },
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * Where what happens is told as spans of a trace. Absent wherever nobody collects them, so that callers write
+ * `tracer?.open(…)` and nothing is made for nobody. Must not fail, nor keep anybody waiting.
+ *
+ * What a span says leaves the installation: ids, names and outcomes. Never an input, an output, a message or a header.
+ */
+import type { TraceContext } from '../../core/trace.ts';
+
+/** As OpenTelemetry has them. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+
+/** By OpenTelemetry's semantic conventions where they have a name for it, `cairn.*` otherwise. Undefined is left out. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface SpanOptions {
+  /** What it is about, not which one: few different names. */
+  readonly name: string;
+  readonly kind: SpanKind;
+  /** What it is part of; absent: it begins a trace. */
+  readonly parent?: TraceContext | undefined;
+  /** Where others know it already by an id; drawn otherwise. */
+  readonly self?: TraceContext | undefined;
+  /** Epoch ms; absent: now. */
+  readonly startedAt?: number | undefined;
+  /** What it follows from without being part of it; undefined ones are left out. */
+  readonly links?: readonly (TraceContext | undefined)[];
+  readonly attributes?: SpanAttributes;
+}
+
+export interface Span {
+  /** For what is part of it, here or elsewhere; `sampled` is decided. */
+  readonly context: TraceContext & { readonly sampled: boolean };
+  /** Replaces what it said before under these names. Does nothing once it has ended. */
+  set(attributes: SpanAttributes): void;
+  /** What it is about turned out later. */
+  rename(name: string): void;
+  /**
+   * Tells of it. A second end does nothing.
+   *
+   * @param failure a code or the name of an error; absent: it did not fail
+   */
+  end(failure?: string): void;
+}
+
+export interface Tracer {
+  open(options: SpanOptions): Span;
+  /** The context with the question answered that it may leave open: whether its trace is kept. */
+  decided(context: TraceContext): TraceContext & { readonly sampled: boolean };
+}
+
+/** What an error is called in a span: its code or its name. Its message may hold what nobody outside is to read. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'Error';
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? code : error.name;
+}

@@ -1,0 +1,43 @@
+/** How a message stands in a trace: which span its publisher says it comes from, and what is told of taking it. Pure. */
+import { parseTraceparent, type TraceContext } from '../../core/trace.ts';
+import type { PubsubMessage } from '../../engine/define/pubsub.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+import type { DeliveredMessage } from './message.ts';
+import type { Taken } from './take-message.ts';
+
+/** What Google's client libraries call it, and what everybody else does. */
+const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
+
+/** The span that published the message, if it said. */
+export function traceOf({ attributes }: PubsubMessage): TraceContext | undefined {
+  for (const name of ATTRIBUTES) {
+    const trace = parseTraceparent(attributes[name]);
+    if (trace) return trace;
+  }
+  return undefined;
+}
+
+export function messageSpan({ subscription, message }: DeliveredMessage): SpanOptions {
+  const { topic, messageId } = message;
+  return {
+    name: `process ${topic}`,
+    kind: 'consumer',
+    parent: traceOf(message),
+    attributes: {
+      'messaging.system': 'gcp_pubsub',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': topic,
+      'messaging.destination.subscription.name': subscription,
+      'messaging.message.id': messageId,
+      'faas.trigger': 'pubsub',
+    },
+  };
+}
+
+export function outcomeOf(taken: Taken): SpanAttributes {
+  return {
+    'cairn.message.outcome': taken.kind,
+    ...('runId' in taken ? { 'cairn.run.id': taken.runId } : {}),
+  };
+}
