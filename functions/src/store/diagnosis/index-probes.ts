@@ -10,6 +10,7 @@ import { FirestoreEffectStore } from '../firestore-effect-store.ts';
 import { FirestoreRunCensus } from '../firestore-run-census.ts';
 import { FirestoreScheduleStore } from '../firestore-schedule-store.ts';
 import { FirestoreRunSample } from '../integrity/firestore-run-sample.ts';
+import { FirestoreRunFinder } from '../lists/firestore-run-finder.ts';
 import { RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { FirestoreRetentionStore } from '../retention/firestore-retention-store.ts';
@@ -27,6 +28,7 @@ const ONE = { limit: 1 };
 export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
   const paths = new Paths(db, prefix);
   const lists = new RunLists(paths);
+  const finder = new FirestoreRunFinder(db, prefix);
   const census = new FirestoreRunCensus(db, prefix);
   const sample = new FirestoreRunSample(db, prefix);
   const schedules = new FirestoreScheduleStore(db, prefix);
@@ -64,6 +66,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     listBy('repoId', 'repository'),
     listBy('type', 'workflow'),
     listBy('threadId', 'thread'),
+    {
+      collection: runs,
+      fields: ['tenantId', 'askingSince'],
+      serves: 'the inbox, which shows what waits for a person',
+      ask: () => finder.asking(tenantId, ONE),
+    },
     {
       collection: runs,
       fields: ['shard', 'wakeAt'],

@@ -1,0 +1,85 @@
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { lazyQueueLook } from '../../../functions/src/platform/clients/tasks.ts';
+import { CloudTasksLook, type QueueClient } from '../../../functions/src/queue/cloud-tasks-look.ts';
+import { LOCATION, startTasks, type TasksFixture } from '../../local/tasks/tasks-fixture.ts';
+
+const DRIVE = `${LOCATION}/queues/drive`;
+
+let tasks: TasksFixture;
+let now: number;
+
+beforeAll(async () => {
+  tasks = await startTasks();
+});
+afterAll(() => tasks.stop());
+
+const look = () =>
+  lazyQueueLook({ project: 'demo-cairn', region: 'us-central1', tasksHost: tasks.server.host });
+const add = (inMs: number) =>
+  tasks.client.createTask({
+    parent: DRIVE,
+    task: {
+      httpRequest: { url: 'http://127.0.0.1:1/' },
+      scheduleTime: { seconds: Math.floor((now + inMs) / 1_000), nanos: ((now + inMs) % 1_000) * 1e6 },
+    },
+  });
+
+beforeEach(() => {
+  now = tasks.clock.now();
+});
+
+test('a queue that is not there is missing', async () => {
+  expect(await look().look(now)).toEqual({ kind: 'missing' });
+});
+
+test('a queue tells whether it runs, how much is in it, and for how long the first has been due', async () => {
+  await tasks.client.createQueue({ parent: LOCATION, queue: { name: DRIVE } });
+  const counted = { kind: 'counted', isCut: false };
+  expect(await look().look(now)).toEqual({
+    kind: 'seen',
+    state: 'running',
+    tasks: { ...counted, depth: 0 },
+  });
+  await tasks.client.pauseQueue({ name: DRIVE });
+  await add(0);
+  await add(3_600_000);
+  expect(await look().look(now + 90_500)).toEqual({
+    kind: 'seen',
+    state: 'paused',
+    tasks: { ...counted, depth: 2, oldestDueAt: now },
+  });
+});
+
+test('more than a page is not counted', async () => {
+  await Promise.all(Array.from({ length: 999 }, () => add(3_600_000)));
+  expect(await look().look(now)).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
+});
+
+const refusing = (code: number) => () => Promise.reject(Object.assign(new Error(`status ${code}`), { code }));
+const made = (client: Partial<QueueClient>) =>
+  new CloudTasksLook({
+    client: {
+      getQueue: async () => [{ state: 'RUNNING' }],
+      listTasks: async () => [[], null],
+      ...client,
+    },
+    project: 'p',
+    location: 'l',
+    queue: 'drive',
+  });
+
+test('who may not see it is told so, be it of the queue or of its tasks', async () => {
+  expect(await made({ getQueue: refusing(7) }).look(0)).toEqual({ kind: 'denied' });
+  expect(await made({ listTasks: refusing(7) }).look(0)).toEqual({
+    kind: 'seen',
+    state: 'running',
+    tasks: { kind: 'denied' },
+  });
+  await expect(made({ getQueue: refusing(14) }).look(0)).rejects.toThrow('status 14');
+});
+
+test('the client of the library fits', () => {
+  const accepts = (client: CloudTasksClient): QueueClient => client as QueueClient;
+  expect(accepts(tasks.client)).toBeInstanceOf(CloudTasksClient);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { InstanceOperations } from '../../../functions/src/platform/diagnosis/instance-operations.ts';
+
+test('the last minute is what was billed in it, to the second, and the total is all of it', () => {
+  const billed = fc.record({ reads: fc.nat(9), writes: fc.nat(9), deletes: fc.nat(9) });
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), billed), { maxLength: 60 }),
+      (moves) => {
+        let now = 1_700_000_000_000;
+        const operations = new InstanceOperations({ now: () => now });
+        const began = now;
+        const told: { second: number; reads: number; writes: number; deletes: number }[] = [];
+        for (const [ms, one] of moves) {
+          now += ms;
+          operations.billed(one);
+          told.push({ second: Math.floor(now / 1_000), ...one });
+          const recent = told.filter(({ second }) => second > Math.floor(now / 1_000) - 60);
+          const sum = (of: typeof told, name: 'reads' | 'writes' | 'deletes') =>
+            of.reduce((all, { [name]: count }) => all + count, 0);
+          const sums = (of: typeof told) => ({
+            reads: sum(of, 'reads'),
+            writes: sum(of, 'writes'),
+            deletes: sum(of, 'deletes'),
+          });
+          expect(operations.lastMinute()).toEqual(sums(recent));
+          expect(operations.total()).toEqual(sums(told));
+        }
+        expect(operations.since).toBe(began);
+        now += 60_000;
+        expect(operations.lastMinute()).toEqual({ reads: 0, writes: 0, deletes: 0 });
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

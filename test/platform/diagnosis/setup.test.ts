@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import * as functions from '../../../functions/src/index.ts';
+import { SECRETS, setupLook } from '../../../functions/src/platform/diagnosis/setup.ts';
+
+const SETTINGS = {
+  project: 'p',
+  runEventsTopic: 'run-events',
+  githubTenants: { listed: '', others: '' },
+  slackTenants: '',
+};
+
+test('the table of secrets says which function is deployed with which', () => {
+  const bound: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(functions)) {
+    const { __endpoint: endpoint } = value as {
+      __endpoint?: { secretEnvironmentVariables?: { key: string }[] };
+    };
+    for (const { key } of endpoint?.secretEnvironmentVariables ?? [])
+      bound[key] = [...(bound[key] ?? []), name];
+  }
+  expect(bound).toEqual(SECRETS);
+});
+
+test.each([
+  [undefined, 'elsewhere'],
+  ['', 'empty'],
+  [' \n', 'empty'],
+  ['none', 'none'],
+  ['s3cr3t-of-ours', 'set'],
+])('a secret whose variable is %j is %s, and is not told', (value, state) => {
+  const seen = setupLook(SETTINGS, { GITHUB_TOKEN: value }).secrets();
+  expect(seen.find(({ name }) => name === 'GITHUB_TOKEN')?.state).toBe(state);
+  expect(JSON.stringify(seen)).not.toContain('s3cr3t');
+});
+
+test('parameters that make no sense are named with why', () => {
+  expect(setupLook(SETTINGS, {}).wrongParameters()).toEqual([]);
+  const wrong = { ...SETTINGS, githubTenants: { listed: 'acme', others: '' }, slackTenants: 'T1' };
+  expect(setupLook(wrong, {}).wrongParameters()).toEqual([
+    { name: 'GITHUB_TENANTS', why: expect.stringContaining("'acme' is not") },
+    { name: 'SLACK_TENANTS', why: expect.stringContaining("'T1' is not") },
+  ]);
+});
