@@ -1,0 +1,94 @@
+/**
+ * What differs between two JSON values, member by member. Pure. Items of arrays are matched by what they are, so that one
+ * that was put in does not make all behind it different.
+ */
+import { matched } from './matched.ts';
+
+/** Names and indexes from the root; an index is that in the later array, of what was removed that in the earlier one. */
+type Path = readonly (string | number)[];
+
+export type Change =
+  | { readonly kind: 'added'; readonly path: Path; readonly after: unknown }
+  | { readonly kind: 'removed'; readonly path: Path; readonly before: unknown }
+  | { readonly kind: 'changed'; readonly path: Path; readonly before: unknown; readonly after: unknown };
+
+export interface Difference {
+  /** In the order of the values. */
+  readonly changes: readonly Change[];
+  /** There are more. */
+  readonly isCut: boolean;
+}
+
+/** More than a person reads; the values themselves can be looked at. */
+export const MOST_CHANGES = 1_000;
+
+/** Still to be compared. */
+interface Pair {
+  readonly kind: 'pair';
+  readonly path: Path;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export function difference(before: unknown, after: unknown): Difference {
+  const changes: Change[] = [];
+  const ahead: (Pair | Change)[] = [{ kind: 'pair', path: [], before, after }];
+  for (let next = ahead.pop(); next; next = ahead.pop()) {
+    if (next.kind === 'pair') ahead.push(...compared(next).reverse());
+    else if (changes.length === MOST_CHANGES) return { changes, isCut: true };
+    else changes.push(next);
+  }
+  return { changes, isCut: false };
+}
+
+function compared({ path, before, after }: Pair): (Pair | Change)[] {
+  if (Array.isArray(before) && Array.isArray(after)) return comparedItems(path, before, after);
+  if (isObject(before) && isObject(after)) return comparedMembers(path, before, after);
+  return Object.is(before, after) ? [] : [{ kind: 'changed', path, before, after }];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function comparedMembers(path: Path, before: Members, after: Members): (Pair | Change)[] {
+  const names = [
+    ...Object.keys(before),
+    ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
+  ];
+  return names.flatMap((name): (Pair | Change)[] => {
+    const at = [...path, name];
+    if (!Object.hasOwn(after, name)) return [{ kind: 'removed', path: at, before: before[name] }];
+    if (!Object.hasOwn(before, name)) return [{ kind: 'added', path: at, after: after[name] }];
+    return [{ kind: 'pair', path: at, before: before[name], after: after[name] }];
+  });
+}
+
+/** Between two items that are the same on both sides, those that are not are held against each other in their order. */
+function comparedItems(path: Path, before: readonly unknown[], after: readonly unknown[]): (Pair | Change)[] {
+  const found: (Pair | Change)[] = [];
+  let left = 0;
+  let right = 0;
+  const end = [before.length, after.length] as const;
+  for (const [nextLeft, nextRight] of [...matched(before.map(textOf), after.map(textOf)), end]) {
+    while (left < nextLeft && right < nextRight) {
+      found.push({ kind: 'pair', path: [...path, right], before: before[left], after: after[right] });
+      left += 1;
+      right += 1;
+    }
+    for (; left < nextLeft; left += 1)
+      found.push({ kind: 'removed', path: [...path, left], before: before[left] });
+    for (; right < nextRight; right += 1)
+      found.push({ kind: 'added', path: [...path, right], after: after[right] });
+    left += 1;
+    right += 1;
+  }
+  return found;
+}
+
+/** Values of the API are canonical, so the same value has the same text. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value);
+}

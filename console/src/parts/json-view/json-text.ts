@@ -1,0 +1,142 @@
+/**
+ * JSON that a person types: the value, or where and why it is none. Pure. Browsers word and place their errors each in their
+ * own way, so the place is found here.
+ */
+
+export type Typed =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | ({ readonly kind: 'bad'; readonly line: number; readonly column: number } & Fault);
+
+export interface Fault {
+  /** How many characters are well. */
+  readonly at: number;
+  readonly why: string;
+}
+
+/** Line and column count from 1. */
+export function readJson(text: string): Typed {
+  if (text.trim() === '') return { kind: 'nothing' };
+  try {
+    return { kind: 'value', value: JSON.parse(text) as unknown };
+  } catch {
+    const fault = faultIn(text);
+    const before = text.slice(0, fault.at).split('\n');
+    return { kind: 'bad', ...fault, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  }
+}
+
+/** What may come next; of `first …` the end of the object or array, too. */
+type Next = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'end';
+
+const SPACE = /[ \t\n\r]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: which texts of JSON may not have
+const UNESCAPED = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const PLAIN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** What is meant as one word. */
+const MEANT = /[\w$.+-]{1,20}|./suy;
+const ENDS = { '{': '}', '[': ']' } as const;
+
+/** Where a text that is no JSON stops being JSON. */
+function faultIn(text: string): Fault {
+  const scan = new Scan(text);
+  for (let next: Next | Fault = 'value'; ; ) {
+    if (typeof next !== 'string') return next;
+    next = scan.step(next);
+  }
+}
+
+class Scan {
+  readonly #text: string;
+  readonly #open: ('{' | '[')[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  step(next: Next): Next | Fault {
+    this.#take(SPACE);
+    if (this.#at >= this.#text.length) return this.#fault('it ends too early');
+    switch (next) {
+      case 'first name':
+      case 'first value':
+        if (this.#closes()) return 'end';
+        return next === 'first name' ? this.#name() : this.#value();
+      case 'name':
+        return this.#name();
+      case 'value':
+        return this.#value();
+      case 'colon':
+        return this.#takeOne(':') ? 'value' : this.#expected('a colon');
+      case 'end':
+        return this.#end();
+    }
+  }
+
+  #name(): Next | Fault {
+    if (!this.#takeOne('"')) return this.#expected('a name in double quotes');
+    return this.#restOfText() ?? 'colon';
+  }
+
+  #value(): Next | Fault {
+    for (const bracket of ['{', '['] as const) {
+      if (!this.#takeOne(bracket)) continue;
+      this.#open.push(bracket);
+      return bracket === '{' ? 'first name' : 'first value';
+    }
+    if (this.#takeOne('"')) return this.#restOfText() ?? 'end';
+    return this.#take(PLAIN) ? 'end' : this.#expected('a value');
+  }
+
+  #end(): Next | Fault {
+    const bracket = this.#open.at(-1);
+    if (bracket === undefined) return this.#expected('nothing more');
+    if (this.#closes()) return 'end';
+    if (this.#takeOne(',')) return bracket === '{' ? 'name' : 'value';
+    return this.#expected(`a comma or ${ENDS[bracket]}`);
+  }
+
+  #closes(): boolean {
+    const bracket = this.#open.at(-1);
+    if (bracket === undefined || !this.#takeOne(ENDS[bracket])) return false;
+    this.#open.pop();
+    return true;
+  }
+
+  #restOfText(): Fault | undefined {
+    do this.#take(UNESCAPED);
+    while (this.#take(ESCAPE));
+    if (this.#takeOne('"')) return undefined;
+    if (this.#at >= this.#text.length) return this.#fault('a text is not closed by a double quote');
+    const isEscape = this.#text[this.#at] === '\\';
+    return this.#fault(
+      isEscape
+        ? 'there is no such escape; a backslash itself is written \\\\'
+        : 'a text may not go over several lines; a line feed is written \\n',
+    );
+  }
+
+  #take(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    const length = pattern.exec(this.#text)?.[0].length ?? 0;
+    this.#at += length;
+    return length > 0;
+  }
+
+  #takeOne(character: string): boolean {
+    const isHere = this.#text[this.#at] === character;
+    if (isHere) this.#at += 1;
+    return isHere;
+  }
+
+  #expected(what: string): Fault {
+    MEANT.lastIndex = this.#at;
+    return this.#fault(`expected ${what}, not ${MEANT.exec(this.#text)?.[0] ?? 'the end'}`);
+  }
+
+  #fault(why: string): Fault {
+    return { at: this.#at, why };
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Any JSON value, to be read: opened branch by branch, searched, copied. Owns that a value of many megabytes does not stall
+ * the page, and that nothing in it is anything but text.
+ */
+import { useId, useMemo, useState } from 'react';
+import { Text } from '../value-text.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { JsonTree } from './json-tree.tsx';
+import { openTo } from './search.ts';
+import { ancestorsOf, isBranch, openWithin, pathOf, rootOf, rowsOf, type TreeNode } from './tree.ts';
+import { useHits } from './use-hits.ts';
+import './json-view.css';
+
+/** Rows that are open at first. */
+const FIRST_ROWS = 30;
+/** A value of fewer rows is seen at a glance. */
+const SEARCHED_FROM = 15;
+/** What "Open more" opens: still quick to make, and more than one reads. */
+const MORE_ROWS = 5_000;
+
+interface JsonViewProps {
+  readonly value: unknown;
+  /** What it is, for who does not see it. */
+  readonly label: string;
+}
+
+export function JsonView({ value, label }: JsonViewProps) {
+  const root = useMemo(() => rootOf(value), [value]);
+  if (typeof value === 'string') return <LongText value={value} />;
+  return <Branches root={root} label={label} key={root.id} />;
+}
+
+function LongText({ value }: { readonly value: string }) {
+  return (
+    <div className="json">
+      <div className="json-text">
+        <Text value={value} />
+      </div>
+      <div className="json-bar">
+        <CopyButton text={() => value}>Copy the text</CopyButton>
+      </div>
+    </div>
+  );
+}
+
+function Branches({ root, label }: { readonly root: TreeNode; readonly label: string }) {
+  const [open, setOpen] = useState(() => openWithin(root, FIRST_ROWS));
+  const [chosen, setChosen] = useState<TreeNode>();
+  const rows = useMemo(() => rowsOf(root, (id) => open.has(id)), [root, open]);
+  const toggle = (node: TreeNode) => {
+    const next = new Set(open);
+    if (!next.delete(node.id)) next.add(node.id);
+    setOpen(next);
+  };
+  const reveal = (node: TreeNode) => {
+    setOpen((known) => openTo(known, node));
+    setChosen(node);
+  };
+  const isTall = rows.length > SEARCHED_FROM || open.size === 0;
+  return (
+    <div className="json">
+      <div className="json-bar">
+        {isTall && <Search root={root} onFound={reveal} />}
+        {isTall && (
+          <button type="button" className="small" onClick={() => setOpen(openWithin(root, MORE_ROWS))}>
+            Open more
+          </button>
+        )}
+        {isTall && (
+          <button type="button" className="small" onClick={() => setOpen(openWithin(root, 1))}>
+            Close all
+          </button>
+        )}
+        <CopyButton text={() => JSON.stringify(root.value, undefined, 2)}>Copy JSON</CopyButton>
+      </div>
+      <JsonTree
+        label={label}
+        rows={rows}
+        isOpen={(id) => open.has(id)}
+        chosen={chosen}
+        onChoose={setChosen}
+        onToggle={toggle}
+      />
+      {chosen && <Chosen node={chosen} />}
+    </div>
+  );
+}
+
+function Chosen({ node }: { readonly node: TreeNode }) {
+  const { value } = node;
+  // A range is a way to look at its branch, which has the value.
+  const own = node.range ? (ancestorsOf(node).findLast(({ range }) => !range) ?? node) : node;
+  return (
+    <div className="json-chosen">
+      <div className="json-bar">
+        <code>
+          <Text value={pathOf(own)} max={300} />
+        </code>
+        <CopyButton text={() => pathOf(own)}>Copy path</CopyButton>
+        <CopyButton
+          text={() => (typeof own.value === 'string' ? own.value : JSON.stringify(own.value, undefined, 2))}
+        >
+          Copy value
+        </CopyButton>
+      </div>
+      {!isBranch(node) && typeof value === 'string' && value !== '' && (
+        <div className="json-text">
+          <Text value={value} key={node.id} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Search({ root, onFound }: { readonly root: TreeNode; onFound(node: TreeNode): void }) {
+  const id = useId();
+  const [wanted, setWanted] = useState('');
+  const [at, setAt] = useState(0);
+  const { nodes, isDone } = useHits(root, wanted);
+  const go = (to: number) => {
+    const next = nodes[(to + nodes.length) % nodes.length];
+    if (!next) return;
+    setAt((to + nodes.length) % nodes.length);
+    onFound(next);
+  };
+  return (
+    <span className="json-search">
+      <input
+        id={id}
+        type="search"
+        value={wanted}
+        aria-label="Search in the value"
+        placeholder="Search…"
+        onChange={(event) => {
+          setWanted(event.target.value);
+          setAt(-1);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          // It may stand in a form, which is not meant.
+          event.preventDefault();
+          go(event.shiftKey ? at - 1 : at + 1);
+        }}
+      />
+      {wanted !== '' && (
+        <>
+          <output htmlFor={id} className="dim">
+            {isDone && nodes.length === 0
+              ? 'not found'
+              : `${at >= 0 ? `${at + 1} of ` : ''}${nodes.length}${isDone ? '' : '…'} found`}
+          </output>
+          <button type="button" className="small" aria-label="Found before" onClick={() => go(at - 1)}>
+            ↑
+          </button>
+          <button type="button" className="small" aria-label="Found next" onClick={() => go(at + 1)}>
+            ↓
+          </button>
+        </>
+      )}
+    </span>
+  );
+}

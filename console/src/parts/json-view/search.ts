@@ -1,0 +1,39 @@
+/** Finds text in a JSON value: in names of members, and in texts, numbers and the like as they read. Pure. */
+import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts';
+
+/** Nodes between two breaths: some milliseconds. */
+const BREATH = 2_000;
+/** More hits than anybody steps through. */
+export const MOST_HITS = 1_000;
+
+/** Yields each hit, from the top, and undefined now and then, where whoever looks may let others have their turn. */
+export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {
+  const needle = wanted.toLowerCase();
+  const ahead: TreeNode[] = [root];
+  let looked = 0;
+  let hits = 0;
+  for (let node = ahead.pop(); node; node = ahead.pop()) {
+    if (holds(node, needle)) {
+      yield node;
+      hits += 1;
+      if (hits === MOST_HITS) return;
+    }
+    looked += 1;
+    if (looked % BREATH === 0) yield undefined;
+    if (!isBranch(node)) continue;
+    const below = madeChildrenOf(node);
+    for (let at = below.length - 1; at >= 0; at -= 1) ahead.push(below[at] as TreeNode);
+  }
+}
+
+function holds({ key, value, range }: TreeNode, needle: string): boolean {
+  if (range) return false;
+  if (typeof key === 'string' && key.toLowerCase().includes(needle)) return true;
+  if (typeof value === 'object' && value !== null) return false;
+  return String(value).toLowerCase().includes(needle);
+}
+
+/** The open branches, with those that hide the node. */
+export function openTo(open: ReadonlySet<string>, node: TreeNode): ReadonlySet<string> {
+  return new Set([...open, ...ancestorsOf(node).map(({ id }) => id)]);
+}

@@ -1,0 +1,38 @@
+/** What one row of a JSON value says. Pure. */
+import { headOf, sizeWords, visibleText } from '../visible-text.ts';
+import { sizeOf, type TreeNode } from './tree.ts';
+
+/** Of a text in a row; the whole of it is shown below when the row is chosen. */
+const ROW_CHARS = 200;
+
+export type Tone = 'text' | 'number' | 'word' | 'branch';
+
+export interface RowWords {
+  readonly tone: Tone;
+  readonly words: string;
+  /** Why not all of it is there. */
+  readonly more?: string;
+}
+
+export function rowWords({ value, range }: TreeNode): RowWords {
+  if (range) return { tone: 'branch', words: `${range.from} … ${range.to - 1}` };
+  if (typeof value === 'string') {
+    const head = JSON.stringify(headOf(value, ROW_CHARS));
+    if (value.length <= ROW_CHARS) return { tone: 'text', words: visibleText(head) };
+    return { tone: 'text', words: visibleText(head.slice(0, -1)), more: `… ${sizeWords(value.length)}` };
+  }
+  if (typeof value === 'number') return { tone: 'number', words: String(value) };
+  if (typeof value !== 'object' || value === null) return { tone: 'word', words: String(value) };
+  return { tone: 'branch', words: branchWords(value) };
+}
+
+function branchWords(value: object): string {
+  const size = sizeOf(value);
+  if (Array.isArray(value)) return size === 0 ? '[]' : `[ ${counted(size, 'item')} ]`;
+  return size === 0 ? '{}' : `{ ${counted(size, 'member')} }`;
+}
+
+/** `1 item`, `12,000 items`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { difference, MOST_CHANGES } from '../../../console/src/parts/json-view/diff.ts';
+import { matched } from '../../../console/src/parts/json-view/matched.ts';
+
+const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+
+describe('the difference of two values', () => {
+  test.each([
+    ['the same', { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, []],
+    ['a member that changed', { a: 1, b: 2 }, { a: 1, b: 3 }, [['changed', '/b', 2, 3]]],
+    ['one that was put in', {}, { a: null }, [['added', '/a', undefined, null]]],
+    ['one that was taken away', { a: 1 }, {}, [['removed', '/a', 1, undefined]]],
+    ['another kind', { a: [] }, { a: {} }, [['changed', '/a', [], {}]]],
+    ['an item in front', [1, 2, 3], [0, 1, 2, 3], [['added', '/0', undefined, 0]]],
+    ['an item that is gone', [1, 2, 3], [1, 3], [['removed', '/1', 2, undefined]]],
+    ['within an item', [{ id: 1, v: 'x' }, 7], [{ id: 1, v: 'y' }, 7], [['changed', '/0/v', 'x', 'y']]],
+    ['the value itself', 1, 'x', [['changed', '', 1, 'x']]],
+  ])('%s', (_, before, after, expected) => {
+    const told = difference(before, after).changes.map((change) => [
+      change.kind,
+      change.path.map((step) => `/${step}`).join(''),
+      'before' in change ? change.before : undefined,
+      'after' in change ? change.after : undefined,
+    ]);
+    expect(told).toEqual(expected);
+  });
+
+  test('is nothing exactly of what is the same, and turned round names the same places', () => {
+    fc.assert(
+      fc.property(json, json, (before, after) => {
+        const there = difference(before, after).changes;
+        const back = difference(after, before).changes;
+        expect(difference(before, before).changes).toEqual([]);
+        expect(there.length === 0).toBe(JSON.stringify(before) === JSON.stringify(after));
+        const count = (kind: string, changes: typeof there) => changes.filter((c) => c.kind === kind).length;
+        expect(count('added', there) - count('removed', there)).toBe(
+          count('removed', back) - count('added', back),
+        );
+      }),
+    );
+  });
+
+  test('what was put into a list is told as that, wherever', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer(), { maxLength: 20 }), fc.nat(), (list, at) => {
+        const place = at % (list.length + 1);
+        const longer = list.toSpliced(place, 0, 'new' as never);
+        expect(difference(list, longer).changes).toEqual([{ kind: 'added', path: [place], after: 'new' }]);
+      }),
+    );
+  });
+
+  test('of two that have nothing in common is cut, and says so', () => {
+    const numbers = (from: number) => Array.from({ length: 3_000 }, (_, at) => from + at);
+    const found = difference(numbers(0), numbers(10_000));
+    expect(found.changes).toHaveLength(MOST_CHANGES);
+    expect(found.isCut).toBe(true);
+  });
+});
+
+test('what is matched is the same, in order on both sides, and as much as there can be', () => {
+  const letters = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 7 });
+  fc.assert(
+    fc.property(letters, letters, (left, right) => {
+      const pairs = matched(left, right);
+      for (const [at, [l, r]] of pairs.entries()) {
+        expect(left[l]).toBe(right[r]);
+        const [beforeL, beforeR] = pairs[at - 1] ?? [-1, -1];
+        expect(l).toBeGreaterThan(beforeL);
+        expect(r).toBeGreaterThan(beforeR);
+      }
+      expect(pairs).toHaveLength(most(left, right));
+    }),
+  );
+});
+
+/** By trying everything. */
+function most([first, ...left]: readonly string[], right: readonly string[]): number {
+  if (first === undefined) return 0;
+  const at = right.indexOf(first);
+  const without = most(left, right);
+  return at < 0 ? without : Math.max(without, 1 + most(left, right.slice(at + 1)));
+}

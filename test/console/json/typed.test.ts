@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { readJson } from '../../../console/src/parts/json-view/json-text.ts';
+
+describe('JSON that is typed', () => {
+  test.each([
+    ['{"a":1,}', 1, 8, 'a name in double quotes'],
+    ["{'a':1}", 1, 2, 'a name in double quotes'],
+    ['{a:1}', 1, 2, 'not a'],
+    ['{"a" 1}', 1, 6, 'a colon'],
+    ['{"a":1 "b":2}', 1, 8, 'a comma or }'],
+    ['[1 2]', 1, 4, 'a comma or ]'],
+    ['[1,]', 1, 4, 'a value'],
+    ['[1}', 1, 3, 'a comma or ]'],
+    ['{\n  "a": yes\n}', 2, 8, 'not yes'],
+    ['{"a":', 1, 6, 'too early'],
+    ['"abc', 1, 5, 'not closed'],
+    ['"a\nb"', 1, 3, 'several lines'],
+    ['"\\x"', 1, 2, 'no such escape'],
+    ['1 2', 1, 3, 'nothing more'],
+    ['01', 1, 2, 'nothing more'],
+    ['undefined', 1, 1, 'a value'],
+    ['{"a":1}}', 1, 8, 'nothing more'],
+    ['[1],', 1, 4, 'nothing more'],
+  ])('%j is told wrong where it is', (text, line, column, why) => {
+    expect(readJson(text)).toMatchObject({ kind: 'bad', line, column, why: expect.stringContaining(why) });
+  });
+
+  test.each(['', ' \n\t'])('%j is nothing yet', (text) =>
+    expect(readJson(text)).toEqual({ kind: 'nothing' }),
+  );
+
+  test('what is JSON is read, spaced however', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, space) => {
+        const text = JSON.stringify(value, undefined, space);
+        expect(readJson(text)).toEqual({ kind: 'value', value: JSON.parse(text) });
+      }),
+    );
+  });
+
+  test('of what is not, all before the place could have gone on well', () => {
+    const tokens = ['{', '}', '[', ']', ',', ':', '"a"', '1', 'true', ' ', '\n', '"', '\\'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...tokens), { maxLength: 8 }), (parts) => {
+        const text = parts.join('');
+        const read = readJson(text);
+        if (read.kind !== 'bad') return;
+        expect(() => JSON.parse(text)).toThrow();
+        expect(read.at).toBeLessThanOrEqual(text.length);
+        expect(canGoOn(text.slice(0, read.at))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a very long text that is cut off is told quickly', () => {
+    expect(readJson(`{"a":"${'x'.repeat(2_000_000)}`)).toMatchObject({ kind: 'bad', at: 2_000_006 });
+  });
+});
+
+/** Whether some continuation of the text is JSON, tried in the simplest ways there are. */
+function canGoOn(text: string): boolean {
+  const open: string[] = [];
+  for (const character of text.replace(/"(?:[^"\\\n]|\\.)*"?/g, '')) {
+    if (character === '{' || character === '[') open.unshift(character);
+    if (character === '}' || character === ']') open.shift();
+  }
+  const ends = open.map((bracket) => (bracket === '{' ? '}' : ']')).join('');
+  const middles = ['', '1', '"a":1', ':1', '"', '":1', ',1', '"a"', '\\"', '\\":1'];
+  return middles.some((middle) => isJson(`${text}${middle}${ends}`));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
