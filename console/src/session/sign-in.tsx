@@ -1,18 +1,37 @@
-/** The door: an API key, or a Firebase user. */
-import { useState } from 'react';
-import type { ApiError } from '../api/problem.ts';
+/** The door: an API key, or a Firebase user where Hosting has a project with users. */
+import { type FormEvent, useState } from 'react';
+import { ApiError } from '../api/problem.ts';
 import { Failure } from '../parts/states.tsx';
 import type { Credential } from './credential.ts';
-import type { LocalCloud } from './session.ts';
+import type { FirebaseUsers } from './firebase.ts';
+import type { Place } from './place.ts';
 
 interface SignInProps {
   readonly refused: ApiError | undefined;
-  readonly local: LocalCloud | undefined;
+  readonly place: Place;
   onKey(key: string): Promise<void>;
   onUser(credential: Credential): Promise<void>;
 }
 
-export function SignIn({ refused, local, onKey }: SignInProps) {
+export function SignIn({ refused, place: { local, users }, onKey, onUser }: SignInProps) {
+  return (
+    <main className="door stack">
+      <h1>
+        <img src="/favicon.svg" alt="" width="28" height="28" /> Cairn
+      </h1>
+      {refused && <Failure error={refused} />}
+      {users && <UserForm users={users} onUser={onUser} />}
+      <KeyForm onKey={onKey} developmentKey={local?.apiKey} />
+    </main>
+  );
+}
+
+interface KeyFormProps {
+  readonly developmentKey: string | undefined;
+  onKey(key: string): Promise<void>;
+}
+
+function KeyForm({ developmentKey, onKey }: KeyFormProps) {
   const [key, setKey] = useState('');
   const [busy, setBusy] = useState(false);
   const submit = async (given: string) => {
@@ -21,36 +40,69 @@ export function SignIn({ refused, local, onKey }: SignInProps) {
     setBusy(false);
   };
   return (
-    <main className="door">
-      <h1>Cairn</h1>
-      {refused && <Failure error={refused} />}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit(key);
-        }}
-      >
-        <label htmlFor="api-key">API key</label>
-        <input
-          id="api-key"
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          value={key}
-          onChange={(event) => setKey(event.target.value)}
-          placeholder="cairn_…"
-          required
-        />
-        <p className="hint">It stays in this tab and is forgotten when the tab is closed.</p>
-        <button type="submit" className="primary" disabled={busy}>
-          Sign in
+    <form
+      className="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(key);
+      }}
+    >
+      <label htmlFor="api-key">API key</label>
+      <input
+        id="api-key"
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
+        placeholder="cairn_…"
+        required
+      />
+      <p className="hint">It stays in this tab and is forgotten when the tab is closed.</p>
+      <button type="submit" className="primary" disabled={busy}>
+        Sign in
+      </button>
+      {developmentKey !== undefined && (
+        <button type="button" disabled={busy} onClick={() => void submit(developmentKey)}>
+          Use the development key
         </button>
-        {local && (
-          <button type="button" disabled={busy} onClick={() => void submit(local.apiKey)}>
-            Use the development key
-          </button>
-        )}
-      </form>
-    </main>
+      )}
+    </form>
+  );
+}
+
+interface UserFormProps {
+  readonly users: FirebaseUsers;
+  onUser(credential: Credential): Promise<void>;
+}
+
+function UserForm({ users, onUser }: UserFormProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onUser(await users.signIn(String(fields.get('email')), String(fields.get('password'))));
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError)) throw refusal;
+      setError(refusal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="card" onSubmit={(event) => void submit(event)}>
+      <label htmlFor="email">E-mail</label>
+      <input id="email" name="email" type="email" autoComplete="username" required />
+      <label htmlFor="password">Password</label>
+      <input id="password" name="password" type="password" autoComplete="current-password" required />
+      {error && <Failure error={error} />}
+      <button type="submit" className="primary" disabled={busy}>
+        Sign in with e-mail
+      </button>
+    </form>
   );
 }

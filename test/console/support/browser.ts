@@ -18,9 +18,16 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
+export interface Opening extends BrowserContextOptions {
+  /** Before anything is asked for: where answers of other addresses are made up. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+  /** Addresses that may be asked beside the gateway; each must be answered by `prepare`. */
+  readonly allowed?: readonly string[];
+}
+
 export interface TestBrowser {
   /** A page of its own, as of somebody who has just come, at the path. */
-  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+  open(path: string, opening?: Opening): Promise<Page>;
   /** Closes all pages. @throws if one of them broke a rule of all pages */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -41,7 +48,7 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
   const contexts: BrowserContext[] = [];
   const broken: string[] = [];
   return {
-    async open(path, options = {}) {
+    async open(path, { prepare, allowed = [], ...options } = {}) {
       const context = await browser.newContext({
         baseURL: gateway,
         viewport: { width: 1280, height: 800 },
@@ -49,7 +56,8 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
       });
       contexts.push(context);
       const page = await context.newPage();
-      watch(page, gateway, broken);
+      watch(page, [gateway, ...allowed], broken);
+      await prepare?.(page);
       await page.goto(path);
       return page;
     },
@@ -62,7 +70,7 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
   };
 }
 
-function watch(page: Page, gateway: string, broken: string[]): void {
+function watch(page: Page, addresses: readonly string[], broken: string[]): void {
   page.on('pageerror', (error) => broken.push(`uncaught: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     // What the API refuses is shown by the page; that the browser notes it as well is no fault.
@@ -71,6 +79,7 @@ function watch(page: Page, gateway: string, broken: string[]): void {
   });
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(`${gateway}/`) && !url.startsWith('data:')) broken.push(`asked elsewhere: ${url}`);
+    const isOurs = addresses.some((address) => url.startsWith(`${address}/`));
+    if (!isOurs && !url.startsWith('data:')) broken.push(`asked elsewhere: ${url}`);
   });
 }

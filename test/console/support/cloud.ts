@@ -9,11 +9,15 @@ export interface ConsoleCloud {
   stop(): Promise<void>;
 }
 
-export async function startConsoleCloud(workers = 1): Promise<ConsoleCloud> {
+export async function startConsoleCloud(
+  workers = 1,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ConsoleCloud> {
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
     functionsModule: join(import.meta.dirname, '../fixtures/functions.ts'),
     workers,
+    env,
   });
   const { ready } = cloud;
   return {

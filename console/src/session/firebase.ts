@@ -1,0 +1,66 @@
+/**
+ * People who sign in as users of the Firebase project. Loaded only where Hosting says which project that is. Firebase's own
+ * library keeps the sign-in in the browser and renews its tokens; nothing but e-mail and password is offered, since the
+ * other ways load scripts from elsewhere, which the page's policy forbids.
+ */
+import { type FirebaseOptions, initializeApp } from '@firebase/app';
+import {
+  type Auth,
+  browserSessionPersistence,
+  indexedDBLocalPersistence,
+  initializeAuth,
+  signInWithEmailAndPassword,
+  signOut,
+  type User,
+} from '@firebase/auth';
+import { ApiError } from '../api/problem.ts';
+import type { Credential } from './credential.ts';
+
+export interface FirebaseUsers {
+  /** Of who signed in before and has not signed out. */
+  current(): Promise<Credential | undefined>;
+  /** @throws ApiError with what to do */
+  signIn(email: string, password: string): Promise<Credential>;
+  signOut(): Promise<void>;
+}
+
+export function firebaseUsers(config: FirebaseOptions): FirebaseUsers {
+  const auth: Auth = initializeAuth(initializeApp(config), {
+    persistence: [indexedDBLocalPersistence, browserSessionPersistence],
+  });
+  return {
+    async current() {
+      await auth.authStateReady();
+      return auth.currentUser ? credentialOf(auth.currentUser) : undefined;
+    },
+    async signIn(email, password) {
+      try {
+        const { user } = await signInWithEmailAndPassword(auth, email, password);
+        return credentialOf(user);
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
+    signOut: () => signOut(auth),
+  };
+}
+
+const credentialOf =
+  (user: User): Credential =>
+  () =>
+    user.getIdToken();
+
+/** What Firebase says, in words; which of e-mail and password was wrong it does not say on purpose. */
+function refusal(error: unknown): ApiError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const isWrong = /invalid-credential|wrong-password|user-not-found|invalid-email/.test(code);
+  return new ApiError({
+    status: isWrong ? 401 : 503,
+    code: code || 'SIGN_IN_FAILED',
+    title: isWrong ? 'Not signed in' : 'Signing in failed',
+    detail: isWrong ? 'The e-mail address or the password is not right.' : String(error),
+    help: isWrong
+      ? undefined
+      : 'Check the network, and that e-mail sign-in is enabled in the Firebase project.',
+  });
+}

@@ -1,0 +1,35 @@
+/** Where this console stands: on a local cloud, which tells its key, or at Hosting, which tells its Firebase project. */
+import { unreachable } from '../api/problem.ts';
+import type { FirebaseUsers } from './firebase.ts';
+import type { LocalCloud } from './session.ts';
+
+export interface Place {
+  readonly local: LocalCloud | undefined;
+  /** Undefined where nobody can sign in as a user. */
+  readonly users: FirebaseUsers | undefined;
+}
+
+/** Reserved addresses of Firebase Hosting. */
+const FIREBASE_CONFIG = '/__/firebase/init.json';
+
+/** @throws ApiError if nobody answers */
+export async function readPlace(): Promise<Place> {
+  const said = await readJson('/console.json');
+  if (said?.local === true && typeof said.apiKey === 'string') {
+    const firstSteps = Array.isArray(said.firstSteps) ? said.firstSteps.map(String) : [];
+    return { local: { apiKey: said.apiKey, firstSteps }, users: undefined };
+  }
+  const config = await readJson(FIREBASE_CONFIG);
+  if (typeof config?.apiKey !== 'string') return { local: undefined, users: undefined };
+  const { firebaseUsers } = await import('./firebase.ts');
+  return { local: undefined, users: firebaseUsers(config) };
+}
+
+/** Undefined where there is no such thing: a page in its place, or 404. */
+async function readJson(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const answer = await fetch(path).catch((error: unknown) => {
+    throw unreachable(error);
+  });
+  if (!answer.ok || !answer.headers.get('content-type')?.includes('json')) return undefined;
+  return (await answer.json()) as Readonly<Record<string, unknown>>;
+}

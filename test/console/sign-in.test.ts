@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page, Route } from 'playwright-core';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+
+const IDENTITY = 'https://identitytoolkit.googleapis.com';
+const TOKENS = 'https://securetoken.googleapis.com';
+
+let emulator: Server;
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+beforeAll(async () => {
+  // In the place of Firebase's emulator for users: the functions then believe tokens that nobody signed, and ask it whether
+  // the account is still there.
+  emulator = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ users: [{ localId: 'anna' }] }));
+  });
+  await new Promise<void>((resolve) => emulator.listen(0, '127.0.0.1', resolve));
+  const { port } = emulator.address() as AddressInfo;
+  cloud = await startConsoleCloud(1, { FIREBASE_AUTH_EMULATOR_HOST: `127.0.0.1:${port}` });
+  browser = await startBrowser(cloud.ready.gateway);
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+  emulator?.close();
+});
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** As Firebase's emulator makes them: unsigned. */
+function idToken(claims: object): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const about = { sub: 'anna', user_id: 'anna', auth_time: now, iat: now, exp: now + 3_600 };
+  const issued = { iss: 'https://securetoken.google.com/demo-cairn', aud: 'demo-cairn' };
+  return `${part({ alg: 'none', typ: 'JWT' })}.${part({ ...about, ...issued, ...claims })}.`;
+}
+
+/** A page as Hosting would serve it, in a project with one user, whose account has these claims. */
+function asDeployed(claims: object) {
+  const json = (route: Route, body: object, status = 200) =>
+    route.fulfill({
+      status,
+      contentType: 'application/json',
+      headers: { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' },
+      body: JSON.stringify(body),
+    });
+  return async (page: Page) => {
+    await page.route('**/console.json', (route) => json(route, { local: false }));
+    await page.route('**/__/firebase/init.json', (route) =>
+      json(route, { apiKey: 'public', projectId: 'demo-cairn' }),
+    );
+    await page.route(`${IDENTITY}/**`, (route) => {
+      const url = route.request().url();
+      if (route.request().method() === 'OPTIONS') return json(route, {});
+      if (url.includes('accounts:lookup'))
+        return json(route, { users: [{ localId: 'anna', email: 'anna@example.com' }] });
+      const { password } = route.request().postDataJSON() as { password: string };
+      if (password !== 'right')
+        return json(route, { error: { message: 'INVALID_LOGIN_CREDENTIALS', code: 400 } }, 400);
+      return json(route, {
+        idToken: idToken(claims),
+        refreshToken: 'refresh',
+        expiresIn: '3600',
+        localId: 'anna',
+        email: 'anna@example.com',
+      });
+    });
+  };
+}
+
+const allowed = [IDENTITY, TOKENS];
+const signIn = async (page: Page, password: string) => {
+  await page.getByLabel('E-mail').fill('anna@example.com');
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in with e-mail' }).click();
+};
+
+test('a Firebase user signs in as what the account says, stays so over a reload, and leaves', async () => {
+  const prepare = asDeployed({ tenant: 'local', role: 'operator' });
+  const page = await browser.open('/health', { prepare, allowed });
+  await signIn(page, 'wrong');
+  await page.getByRole('alert').getByText('The e-mail address or the password is not right.').waitFor();
+  await signIn(page, 'right');
+  await page.getByRole('heading', { name: 'Health' }).waitFor();
+  expect(await page.locator('.who').textContent()).toBe('local · operator');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Health' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('E-mail').waitFor();
+  await page.reload();
+  await page.getByLabel('E-mail').waitFor();
+});
+
+test('an account without a tenant or a role is turned away with what to do', async () => {
+  const page = await browser.open('/', { prepare: asDeployed({}), allowed });
+  await signIn(page, 'right');
+  const alert = page.getByRole('alert');
+  await alert.getByText('Ask an administrator to set the claims').waitFor();
+  expect(await alert.textContent()).toContain('FORBIDDEN');
+});
