@@ -14,9 +14,13 @@ export interface GraphState {
   readonly steps: ReadonlyMap<string, StepState>;
 }
 
-export function graphState({ status, head, steps }: RunGraph): GraphState {
+/** @param replaying what the graph of an interrupted run does not say: whether it was taking steps over */
+export function graphState(
+  { status, head, steps }: RunGraph,
+  replaying = status === 'replaying',
+): GraphState {
   const byKey = new Map(steps.map((step) => [step.key, step]));
-  return { status, replaying: status === 'replaying', head, steps: byKey };
+  return { status, replaying, head, steps: byKey };
 }
 
 /** Events that are in it already are passed over, so what is told twice does no harm. */

@@ -7,6 +7,8 @@
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
 import { isFinal, type RunEvent, type RunGraph, type StepState } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
+import type { StepHistory } from './span.ts';
+import { StepHistories } from './step-history.ts';
 
 export interface RunSource {
   readGraph(): Promise<RunGraph>;
@@ -40,6 +42,8 @@ export interface Followed {
   readonly graph: RunGraph | undefined;
   readonly steps: ReadonlyMap<string, StepState>;
   readonly events: readonly RunEvent[];
+  /** Of what `events` tell, and no more. The same map each time: `events` says whether it has changed. */
+  readonly histories: ReadonlyMap<string, StepHistory>;
   readonly history: History;
   /** The newest event that was told of; 0 before the first answer. */
   readonly head: number;
@@ -56,6 +60,7 @@ const NOTHING: Followed = {
   graph: undefined,
   steps: new Map(),
   events: [],
+  histories: new Map(),
   history: { loading: true, complete: false, full: false, error: undefined },
   head: 0,
   live: 'reconnecting',
@@ -69,6 +74,7 @@ export class RunFollower {
   #plan: RunGraph | undefined;
   #state: GraphState | undefined;
   #log: EventLog = EMPTY_LOG;
+  readonly #histories = new StepHistories();
   #gathered: RunEvent[] = [];
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #cursor: string | undefined;
@@ -191,6 +197,7 @@ export class RunFollower {
 
   #show(change: Partial<Pick<Followed, 'live' | 'error'>>): void {
     const { status = '', head = 0, steps = NOTHING.steps } = this.#state ?? {};
+    this.#histories.add(this.#log.history);
     const graph = this.#plan && { ...this.#plan, status, head, steps: [...steps.values()] };
     this.#shown = {
       ...this.#shown,
@@ -199,6 +206,7 @@ export class RunFollower {
       steps,
       head,
       events: this.#log.history,
+      histories: this.#histories.byKey,
       history: {
         loading: this.#loading,
         complete: this.#isComplete(),

@@ -1,0 +1,49 @@
+/** A step as time passed over it: its attempts and its waits. Types only; `step-history.ts` makes them of events. */
+
+/** How a stretch of time of a step ended; `interrupted`: its drive died, `let_go`: its drive handed it over. */
+export type SpanEnd =
+  | 'succeeded'
+  | 'degraded'
+  | 'skipped'
+  | 'reused'
+  | 'failed'
+  | 'retried'
+  | 'interrupted'
+  | 'let_go'
+  | 'sent_back'
+  | 'answered'
+  | 'expired'
+  | 'ended';
+
+/** A stretch of time; times are epoch ms. */
+export interface Span {
+  readonly kind: 'attempt' | 'wait';
+  /** Of the event that first told of it. */
+  readonly seq: number;
+  readonly revision: number;
+  readonly attempt: number;
+  readonly from: number;
+  /** Absent while it lasts. */
+  readonly to?: number;
+  readonly end?: SpanEnd;
+  readonly error?: { readonly code: string; readonly message: string; readonly trace?: string };
+  /** What was answered, or why it was skipped. */
+  readonly note?: string;
+  readonly waitId?: string;
+  /** When it is tried again, or gives up waiting. */
+  readonly dueAt?: number;
+}
+
+export interface StepHistory {
+  readonly key: string;
+  readonly kind: string;
+  readonly spans: readonly Span[];
+  /** Of the newest revision: how often it was begun. */
+  readonly attempts: number;
+  /** Of what settled last. */
+  readonly durationMs?: number;
+  readonly summary?: string;
+  readonly agent?: string;
+  readonly tokensUsed?: { readonly input: number; readonly output: number };
+  readonly effects: readonly string[];
+}

@@ -1,0 +1,178 @@
+/**
+ * What the journal tells of each step over time: its attempts, its waits, how each ended. Folded event by event, in order.
+ * Pure but for its own map, which grows.
+ */
+import { type DataOf, known, type RunEvent, stepIdOf, stepKey } from './events.ts';
+import type { Span, SpanEnd, StepHistory } from './span.ts';
+
+export class StepHistories {
+  /** In the order in which they began. */
+  readonly byKey = new Map<string, StepHistory>();
+  readonly #open = new Set<string>();
+  #head = 0;
+
+  /** Those that are in it already are passed over. */
+  add(events: readonly RunEvent[]): void {
+    for (let at = this.#head; at < events.length; at += 1) {
+      const event = events[at];
+      if (event) this.#take(event);
+    }
+    this.#head = Math.max(this.#head, events.length);
+  }
+
+  #take(anyEvent: RunEvent): void {
+    const event = known(anyEvent);
+    const at = Date.parse(event.at);
+    const { seq } = event;
+    switch (event.type) {
+      case 'step_started':
+        this.#begin(event.data, { kind: 'attempt', seq, from: Date.parse(event.data.startedAt) });
+        return;
+      case 'step_retry_scheduled':
+        this.#end(event.data, {
+          seq,
+          at,
+          end: 'retried',
+          error: event.data.error,
+          dueAt: Date.parse(event.data.retryAt),
+        });
+        return;
+      case 'step_succeeded':
+      case 'step_degraded':
+      case 'step_skipped':
+      case 'step_reused':
+      case 'step_failed':
+        this.#settle(event.type, event.data, seq, at);
+        return;
+      case 'wait_opened': {
+        const { id, execution, dueAt } = event.data.wait;
+        const due = dueAt === undefined ? {} : { dueAt: Date.parse(dueAt) };
+        this.#closeOpen(at, 'ended', (key) => key === stepKey(execution));
+        this.#begin(execution, { kind: 'wait', seq, from: at, waitId: id, ...due });
+        return;
+      }
+      case 'wait_resolved':
+        this.#closeWait(event.data.waitId, at, 'answered', event.data.decision);
+        return;
+      case 'wait_expired':
+        this.#closeWait(event.data.waitId, at, 'expired');
+        return;
+      case 'effect_attempted':
+        this.#change(stepKey(event.data), (step) => ({
+          ...step,
+          effects: step.effects.includes(event.data.effectId)
+            ? step.effects
+            : [...step.effects, event.data.effectId],
+        }));
+        return;
+      case 'feedback_given': {
+        const again = new Set(event.data.again);
+        this.#closeOpen(at, 'sent_back', (key) => again.has(stepIdOf(key)));
+        return;
+      }
+      case 'orphan_detected':
+        this.#closeOpen(
+          Date.parse(event.data.lastHeartbeatAt),
+          'interrupted',
+          (_, { kind }) => kind === 'attempt',
+        );
+        return;
+      case 'run_released':
+        this.#closeOpen(at, 'let_go', (_, { kind }) => kind === 'attempt');
+        return;
+      case 'run_completed':
+      case 'run_failed':
+      case 'run_cancelled':
+        this.#closeOpen(at, 'ended', () => true);
+        return;
+    }
+  }
+
+  #begin(
+    { kind, revision, attempt, ...ref }: DataOf<'step_started'>,
+    span: Pick<Span, 'kind' | 'seq' | 'from' | 'waitId' | 'dueAt'>,
+  ): void {
+    const key = stepKey(ref);
+    const begun: Span = { ...span, revision, attempt };
+    const before = this.byKey.get(key) ?? { key, kind, spans: [], attempts: 0, effects: [] };
+    this.byKey.set(key, { ...before, spans: [...before.spans, begun], attempts: attempt });
+    this.#open.add(key);
+  }
+
+  /** Ends the attempt that is open, or tells of one of whose begin nothing was written. */
+  #end(
+    data: DataOf<'step_started'>,
+    {
+      seq,
+      at,
+      ...ended
+    }: { readonly seq: number; readonly at: number } & Pick<Span, 'end' | 'error' | 'dueAt' | 'note'>,
+  ): void {
+    const key = stepKey(data);
+    const last = this.byKey.get(key)?.spans.at(-1);
+    const isOpen = last?.to === undefined && last?.revision === data.revision;
+    if (!isOpen) this.#begin(data, { kind: 'attempt', seq, from: Math.min(Date.parse(data.startedAt), at) });
+    this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, ...ended }) }));
+    this.#open.delete(key);
+  }
+
+  #settle(
+    type: 'step_succeeded' | 'step_degraded' | 'step_skipped' | 'step_reused' | 'step_failed',
+    data: DataOf<typeof type>,
+    seq: number,
+    at: number,
+  ): void {
+    const key = stepKey(data);
+    const last = this.byKey.get(key)?.spans.at(-1);
+    const end = type.slice('step_'.length) as SpanEnd;
+    const said = {
+      end,
+      ...('error' in data ? { error: data.error } : {}),
+      ...('reason' in data ? { note: data.reason } : {}),
+    };
+    // What only waited has no attempt of its own: the answer and the outcome are one moment.
+    const waited =
+      last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
+    if (waited && last.to !== undefined)
+      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, said) }));
+    else this.#end(data, { seq, at, ...said });
+    this.#change(key, (step) => ({
+      ...step,
+      durationMs: data.durationMs,
+      summary: data.outputsSummary,
+      ...(data.agent === undefined ? {} : { agent: data.agent }),
+      ...(data.tokensUsed === undefined ? {} : { tokensUsed: data.tokensUsed }),
+    }));
+  }
+
+  #closeWait(waitId: string, at: number, end: SpanEnd, note?: string): void {
+    for (const key of this.#open) {
+      const last = this.byKey.get(key)?.spans.at(-1);
+      if (last?.waitId !== waitId) continue;
+      const said = note === undefined ? {} : { note };
+      this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, end, ...said }) }));
+      this.#open.delete(key);
+    }
+  }
+
+  #closeOpen(at: number, end: SpanEnd, which: (key: string, last: Span) => boolean): void {
+    for (const key of [...this.#open]) {
+      const last = this.byKey.get(key)?.spans.at(-1);
+      if (!last || !which(key, last)) continue;
+      this.#change(key, (step) => ({
+        ...step,
+        spans: withLast(step.spans, { to: Math.max(at, last.from), end }),
+      }));
+      this.#open.delete(key);
+    }
+  }
+
+  #change(key: string, change: (step: StepHistory) => StepHistory): void {
+    const step = this.byKey.get(key);
+    if (step) this.byKey.set(key, change(step));
+  }
+}
+
+function withLast(spans: readonly Span[], change: Partial<Span>): Span[] {
+  return spans.map((span, at) => (at === spans.length - 1 ? { ...span, ...change } : span));
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
+import { foldGraph, graphState } from '../../../console/src/pages/run/live/fold-graph.ts';
+import { eventView } from '../../../functions/src/api/views/documents.ts';
+import { readable } from '../../../functions/src/api/views/values.ts';
+import type { RunState } from '../../../functions/src/core/run/state.ts';
+import { type Grown, journals } from '../../core/run/random-journal.ts';
+
+/** As `GET /v1/runs/{id}/graph` says it. */
+function told(state: RunState): RunGraph {
+  return {
+    runId: state.id,
+    type: state.type,
+    planVersion: state.planVersion,
+    status: state.status,
+    head: state.head,
+    steps: [...state.steps].map(([key, step]) => ({ key, ...(readable(step) as object) })),
+  } as RunGraph;
+}
+
+const shown = ({ events }: Grown) => events.map((event) => eventView(event) as unknown as RunEvent);
+
+describe('the graph that events have moved on', () => {
+  test('stands where the API says that it stands, after any journal, however it was cut', () => {
+    fc.assert(
+      fc.property(journals(), fc.nat(), fc.nat(), (grown, opened, cut) => {
+        const events = shown(grown);
+        const at = (of: number) => of % grown.states.length;
+        const first = grown.states[at(opened)] as RunState;
+        let state = graphState(told(first), first.replay === 'under_way');
+        state = foldGraph(state, events.slice(0, at(cut)));
+        state = foldGraph(state, events);
+        const last = told(grown.states.at(-1) as RunState);
+        expect([state.status, state.head]).toEqual([last.status, last.head]);
+        expect(state.steps).toEqual(new Map(last.steps.map((step) => [step.key, step])));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('passes over types that are newer than the page', () => {
+    const state = graphState({
+      runId: 'r',
+      type: 't',
+      planVersion: 1,
+      status: 'running',
+      head: 4,
+      steps: [],
+    });
+    const event = { seq: 5, type: 'step_dreamt', at: '2026-01-01T00:00:00.000Z', data: { stepId: 's' } };
+    expect(foldGraph(state, [event as unknown as RunEvent])).toEqual({ ...state, head: 5 });
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { MOST_SINCE } from '../../../console/src/pages/run/live/event-log.ts';
+import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
+import { RunFollower, type RunSource, type Told } from '../../../console/src/pages/run/live/run-follower.ts';
+
+const PAGE = 100;
+
+const event = (seq: number): RunEvent =>
+  ({
+    seq,
+    type: 'step_succeeded',
+    at: new Date(seq * 1_000).toISOString(),
+    data: {
+      stepId: `s${seq}`,
+      kind: 'step',
+      revision: 1,
+      attempt: 1,
+      startedAt: new Date(seq * 1_000 - 10).toISOString(),
+      durationMs: 10,
+    },
+  }) as unknown as RunEvent;
+
+/** An API whose run has so many events; more come by `happen`. */
+function api(head: number, status = 'running') {
+  let last = head;
+  let told: Told | undefined;
+  let after = () => 0;
+  const asked: number[] = [];
+  const source: RunSource = {
+    readGraph: async () => ({ runId: 'r', type: 't', planVersion: 1, status, head, steps: [] }) as RunGraph,
+    readEvents: async (cursor = '0') => {
+      const from = Number(cursor);
+      asked.push(from);
+      const items = Array.from({ length: Math.min(PAGE, last - from) }, (_, at) => event(from + at + 1));
+      return from + PAGE < last ? { items, next: String(from + PAGE) } : { items };
+    },
+    follow: (from, listener, signal) => {
+      told = listener;
+      after = from;
+      listener.onState('live');
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  return {
+    source,
+    asked,
+    happen(count: number) {
+      for (let at = 0; at < count; at += 1) {
+        last += 1;
+        expect(after()).toBe(last - 1);
+        told?.onEvent(event(last));
+      }
+    },
+    told: () => told as Told,
+  };
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const settle = () => jest.advanceTimersByTimeAsync(200);
+
+describe('a run that is followed', () => {
+  test('has its whole journal in order, however much came while it was read', async () => {
+    const { source, happen } = api(250);
+    const follower = new RunFollower(source);
+    const stop = follower.start();
+    await jest.advanceTimersByTimeAsync(0);
+    happen(30);
+    await settle();
+    happen(3);
+    await settle();
+    const { events, head, history, live, steps, histories } = follower.shown();
+    expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 283 }, (_, at) => at + 1));
+    expect([head, history.complete, live, steps.size, histories.size]).toEqual([283, true, 'live', 33, 283]);
+    stop();
+  });
+
+  test('loads of a long one the beginning only, and the rest when it is asked for', async () => {
+    const { source, asked, happen } = api(5_000);
+    const follower = new RunFollower(source);
+    const stop = follower.start();
+    await settle();
+    expect([asked.length, follower.shown().events.length, follower.shown().history.complete]).toEqual([
+      10,
+      1_000,
+      false,
+    ]);
+    happen(10);
+    await settle();
+    expect([follower.shown().head, follower.shown().events.length]).toEqual([5_010, 1_000]);
+    follower.loadUntil(Number.POSITIVE_INFINITY);
+    await settle();
+    expect([follower.shown().events.length, follower.shown().history.complete]).toEqual([5_010, true]);
+    expect(new Set(asked).size).toBe(asked.length);
+    stop();
+  });
+
+  test('holds no more than it may of what came live, and has it all the same when it is asked for', async () => {
+    const { source, happen } = api(1_500);
+    const follower = new RunFollower(source);
+    const stop = follower.start();
+    await settle();
+    for (let round = 0; round < 3; round += 1) {
+      happen(MOST_SINCE / 2);
+      await settle();
+    }
+    follower.loadUntil(Number.POSITIVE_INFINITY);
+    await settle();
+    expect(follower.shown().events.length).toBe(1_500 + 1.5 * MOST_SINCE);
+    stop();
+  });
+
+  test('is told of as over once it has ended, and not before its last event is shown', async () => {
+    const { source, happen, told } = api(3);
+    const follower = new RunFollower(source);
+    const stop = follower.start();
+    await settle();
+    happen(1);
+    told().onEnd();
+    expect([follower.shown().live, follower.shown().head]).toEqual(['ended', 4]);
+    stop();
+  });
+
+  test('shows what went wrong with its journal, and goes on from there when asked again', async () => {
+    const { source } = api(10);
+    let failing = true;
+    const follower = new RunFollower({
+      ...source,
+      readEvents: (cursor) => (failing ? Promise.reject(new Error('down')) : source.readEvents(cursor)),
+    });
+    const stop = follower.start();
+    await settle();
+    expect(follower.shown().history.error).toEqual(new Error('down'));
+    failing = false;
+    follower.loadUntil(1);
+    await settle();
+    expect([follower.shown().history.error, follower.shown().events.length]).toEqual([undefined, 10]);
+    stop();
+  });
+});
