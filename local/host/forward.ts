@@ -16,6 +16,9 @@ import type { FunctionSpec } from './function-spec.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
 import { type Lease, NoWorkerError, type WorkerPool } from './worker-pool.ts';
 
+/** How often a scheduled call is looked after. */
+const STUCK_CHECK_MS = 500;
+
 const HOP_HEADERS = [
   'connection',
   'keep-alive',
@@ -68,11 +71,12 @@ export class Forwarder {
       method: incoming.method ?? 'GET',
       headers: chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
     };
-    const outgoing = await this.#connect(spec, head, gone.signal);
-    if (outgoing instanceof NoWorkerError) {
-      plainAnswer(response, outgoing.status, outgoing.message);
+    const connected = await this.#connect(spec, head, gone.signal);
+    if (connected instanceof NoWorkerError) {
+      plainAnswer(response, connected.status, connected.message);
       return;
     }
+    const { outgoing } = connected;
     if (response.closed) {
       outgoing.destroy();
       return;
@@ -96,18 +100,29 @@ export class Forwarder {
     incoming.pipe(outgoing);
   }
 
-  /** One attempt of a task; settles when the function's answer is complete. */
+  /**
+   * One attempt of a task or a scheduled call; settles when the function's answer is complete. A scheduled call is given up
+   * where its worker was stopped: the platform would have taken that instance away, and the next slot goes to another. A task
+   * is not: its queue waits, as production's does, for as long as the function may take.
+   */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
     const head = {
       path,
       method: task.method,
       headers: { ...task.headers, 'content-length': task.body.length },
     };
-    const outgoing = await this.#connect(spec, head, task.signal);
-    if (outgoing instanceof NoWorkerError) {
-      return { kind: 'answered', status: outgoing.status, retryAfter: undefined };
+    const connected = await this.#connect(spec, head, task.signal);
+    if (connected instanceof NoWorkerError) {
+      return { kind: 'answered', status: connected.status, retryAfter: undefined };
     }
+    const { outgoing, lease } = connected;
     return new Promise((resolve) => {
+      const watch =
+        spec.trigger.kind === 'schedule'
+          ? setInterval(() => {
+              if (lease.isStuck()) outgoing.destroy(new Error('its worker gives no sign of life'));
+            }, STUCK_CHECK_MS)
+          : undefined;
       const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
       const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
         settle({ kind: 'answered', status: 504, retryAfter: undefined });
@@ -115,6 +130,7 @@ export class Forwarder {
       });
       const settle = (outcome: DispatchOutcome) => {
         cancel();
+        clearInterval(watch);
         task.signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
@@ -142,7 +158,7 @@ export class Forwarder {
     spec: FunctionSpec,
     head: RequestHead,
     signal: AbortSignal,
-  ): Promise<ClientRequest | NoWorkerError> {
+  ): Promise<Connected | NoWorkerError> {
     for (;;) {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
@@ -151,7 +167,7 @@ export class Forwarder {
       if (failure === undefined) {
         // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
         outgoing.once('error', lease.broken);
-        return outgoing;
+        return { outgoing, lease };
       }
       if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
       lease.broken();
@@ -179,6 +195,11 @@ export class Forwarder {
       throw error;
     }
   }
+}
+
+interface Connected {
+  readonly outgoing: ClientRequest;
+  readonly lease: Lease;
 }
 
 interface RequestHead {

@@ -19,6 +19,8 @@ export interface Lease {
   release(): void;
   /** The connection to the worker broke or was refused: it may be dead, though nobody was told yet. */
   broken(): void;
+  /** Its worker gives no sign of life, and another that does has room for the request. */
+  isStuck(): boolean;
 }
 
 /** Why a request got no place. */
@@ -167,6 +169,8 @@ export class WorkerPool {
     if (best?.port === undefined) return undefined;
     const worker = best;
     worker.count(name, 1);
+    const couldTake = (other: WorkerProcess) =>
+      other.port !== undefined && !other.hangs && other.inFlight(name) < concurrency;
     return {
       port: best.port,
       release: () => {
@@ -174,6 +178,7 @@ export class WorkerPool {
         if (this.#waiters.size > 0) this.#serveWaiters();
       },
       broken: () => void worker.suspect().then(() => this.#serveWaiters()),
+      isStuck: () => worker.hangs && [...this.#workers].some(couldTake),
     };
   }
 }

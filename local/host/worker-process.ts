@@ -93,7 +93,7 @@ export class WorkerProcess {
 
   /** Whether a request is better off here than there: a worker that hangs comes last, then the fewest before it count. */
   isFreerThan(other: WorkerProcess): boolean {
-    if (this.#hangs !== other.#hangs) return other.#hangs;
+    if (this.hangs !== other.hangs) return other.hangs;
     return this.#load < other.#load;
   }
 
@@ -103,7 +103,7 @@ export class WorkerProcess {
   }
 
   /** It was stopped, or something keeps its event loop from turning. */
-  get #hangs(): boolean {
+  get hangs(): boolean {
     return performance.now() - this.#lastBeatAt > HANGS_AFTER_MS;
   }
 

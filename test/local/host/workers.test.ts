@@ -67,3 +67,18 @@ test('moving the clock moves the time of running workers and of those started la
     await until(() => !cloud.pids.workers.includes(old), 'the death to be noticed');
   }
 });
+
+test('a scheduled call that a stopped worker holds does not keep the next one away: that goes to another', async () => {
+  const two = await startFixture({ workers: 2, tickSeconds: 1 });
+  const [stopped = 0] = two.cloud.pids.workers;
+  try {
+    // Of two that have nothing to do the first is taken.
+    await until(() => two.trace('minutely').some(({ pid }) => pid === stopped), 'a call to it');
+    process.kill(stopped, 'SIGSTOP');
+    await until(() => two.trace('minutely').some(({ pid }) => pid !== stopped), 'a call to the other');
+    expect(two.log.join('\n')).toContain("scheduled function 'minutely' failed: unreachable");
+  } finally {
+    process.kill(stopped, 'SIGCONT');
+    await two.stop();
+  }
+});
