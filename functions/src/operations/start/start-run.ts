@@ -8,8 +8,6 @@ import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/i
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
-import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
-import { Spending } from '../../journal/spending/spending.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
@@ -36,8 +34,7 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
   return outcome;
 }
 
-async function startOnce(world: StartDeps, request: StartRequest): Promise<StartOutcome> {
-  const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
+async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
   const draft = draftRun(deps, request);
   const { payload } = draft;
   const supersedes = request.lineage?.supersede !== undefined;
