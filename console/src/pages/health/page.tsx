@@ -1,3 +1,204 @@
-export default function HealthPage(_: { readonly type?: string; readonly id?: string }) {
-  return <h1>Health</h1>;
+/** How the installation fares: what is wrong first, then the numbers behind it. Admins see all; others whether it answers. */
+import { useQuery } from '@tanstack/react-query';
+import type { Answer } from '../../api/client.ts';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { duration } from '../../parts/time.ts';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useMay, useSession } from '../../session/session.ts';
+import { Findings } from './findings.tsx';
+import './page.css';
+
+/** The API looks at most so often; the numbers move by the minute. */
+const EVERY_MS = 10_000;
+
+export default function HealthPage() {
+  const mayLook = useMay('admin');
+  return (
+    <div className="stack">
+      <h1>Health</h1>
+      {mayLook ? <Diagnosis /> : <Answers />}
+    </div>
+  );
 }
+
+/** What everybody may see. */
+function Answers() {
+  const { api, me } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', 'answers'],
+    queryFn: ({ signal }) => api.get('/v1/healthz', { signal }),
+    refetchInterval: EVERY_MS,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the state" />;
+  return (
+    <section className="card">
+      <p>
+        <strong className={data.status === 'ok' ? 'good' : 'bad'}>{data.status}</strong> · version{' '}
+        <Text value={data.version} /> · store {data.store}
+      </p>
+      <p className="dim">
+        Queue, scan and findings concern the whole installation, so they take the role admin; yours is{' '}
+        {me.role}.
+      </p>
+    </section>
+  );
+}
+
+function Diagnosis() {
+  const { api } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', 'diagnosis'],
+    queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
+    refetchInterval: EVERY_MS,
+  });
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the diagnosis" />;
+  return (
+    <>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      <p className="dim">
+        <Text value={data.project} /> · {data.environment} · version <Text value={data.version} /> · looked{' '}
+        <When at={data.at} />
+      </p>
+      <Numbers of={data} />
+      <Findings findings={data.findings} />
+      <ScheduledFunctions functions={data.functions} />
+      <Problems problems={data.problems} sample={data.sample} />
+    </>
+  );
+}
+
+type Diagnosed = Answer<'Diagnosis'>;
+
+interface Reading {
+  readonly name: string;
+  readonly value: string;
+  readonly more?: string | undefined;
+  readonly isWrong?: boolean | undefined;
+}
+
+/** Above these a reading is shown as wrong; `findings` say what to do. A scan that is a minute behind is on time. */
+const MOST_LAG_MS = 120_000;
+
+function Numbers({ of }: { readonly of: Diagnosed }) {
+  const { scan, queue, leases, operations, published, schedules } = of;
+  const readings: readonly Reading[] = [
+    {
+      name: 'Scan lag',
+      value: scan.lagMs === undefined ? '—' : duration(scan.lagMs),
+      more: scan.due === undefined ? undefined : `${counted(scan.due, scan.isCut)} runs due`,
+      isWrong: (scan.lagMs ?? 0) > MOST_LAG_MS,
+    },
+    {
+      name: 'Queue',
+      value: queue.depth === undefined ? '—' : counted(queue.depth, queue.isCut),
+      more: [queue.state, queue.oldestMs === undefined ? undefined : `oldest due ${duration(queue.oldestMs)}`]
+        .filter((one) => one !== undefined)
+        .join(', '),
+      isWrong: queue.state !== undefined && queue.state !== 'running' && queue.state !== 'unknown',
+    },
+    {
+      name: 'Leases held',
+      value: number(leases.held),
+      more: leases.stale === undefined ? undefined : `${leases.stale} stale`,
+      isWrong: (leases.stale ?? 0) > 0,
+    },
+    { name: 'Schedules late', value: number(schedules.late), isWrong: (schedules.late ?? 0) > 0 },
+    {
+      name: 'Unpublished runs',
+      value: published.isOn ? number(published.behind) : 'off',
+      isWrong: (published.behind ?? 0) > 0,
+    },
+    {
+      name: 'Operations a minute',
+      value: String(
+        operations.lastMinute.reads + operations.lastMinute.writes + operations.lastMinute.deletes,
+      ),
+      more: `${operations.lastMinute.reads} reads, ${operations.lastMinute.writes} writes, ${operations.lastMinute.deletes} deletes, of ${operations.of}`,
+    },
+  ];
+  return (
+    <dl className="readings">
+      {readings.map(({ name, value, more, isWrong }) => (
+        <div className="card" key={name}>
+          <dt>{name}</dt>
+          <dd className={isWrong ? 'bad' : ''}>{value}</dd>
+          {more && <dd className="hint">{more}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
+  return (
+    <section className="card">
+      <h2>Scheduled functions</h2>
+      {functions.length === 0 ? (
+        <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th>Function</th>
+              <th>Last run</th>
+              <th>Took</th>
+              <th>Outcome</th>
+            </tr>
+          </thead>
+          <tbody>
+            {functions.map(({ name, lastAt, tookMs, outcome, error }) => (
+              <tr key={name}>
+                <td className="mono">{name}</td>
+                <td>
+                  <When at={lastAt} />
+                </td>
+                <td>{duration(tookMs)}</td>
+                <td className={outcome === 'failed' ? 'bad' : ''}>
+                  {outcome}
+                  {error && (
+                    <>
+                      : <Text value={error} />
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) {
+  return (
+    <section className="card">
+      <h2>Problems found</h2>
+      <p className="dim">
+        {sample ? (
+          <>
+            {sample.checked} recent runs were held against their journals <When at={sample.at} />.
+          </>
+        ) : (
+          'No run has been checked yet; a sample is, every hour.'
+        )}
+      </p>
+      {problems.length > 0 && (
+        <ul>
+          {problems.map(({ code, count }) => (
+            <li key={code}>
+              <code>{code}</code> × {count}
+            </li>
+          ))}
+        </ul>
+      )}
+      {sample && problems.length === 0 && <p className="good">✓ Nothing was wrong with them.</p>}
+    </section>
+  );
+}
+
+const number = (value: number | undefined) => (value === undefined ? '—' : String(value));
+const counted = (value: number, isCut: boolean | undefined) => (isCut ? `${value}+` : String(value));

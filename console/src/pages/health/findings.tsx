@@ -1,0 +1,42 @@
+/** What the installation says of itself, the worst first, each with what can be done. */
+import type { Answer } from '../../api/client.ts';
+import { Text } from '../../parts/value-text.tsx';
+
+type Finding = Answer<'Diagnosis'>['findings'][number];
+
+const MARKS: Readonly<Record<Finding['state'], readonly [tone: string, mark: string, word: string]>> = {
+  wrong: ['bad', '✕', 'Wrong'],
+  note: ['quiet', '·', 'Note'],
+  well: ['good', '✓', 'Well'],
+};
+
+export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  return (
+    <section className="card">
+      <h2>Findings</h2>
+      <ul className="findings">
+        {findings.map((finding, place) => {
+          const [tone, mark, word] = MARKS[finding.state];
+          return (
+            // Codes repeat, one for each thing they are about, and the list is told anew as a whole.
+            // biome-ignore lint/suspicious/noArrayIndexKey: see above
+            <li key={`${finding.code} ${place}`}>
+              <span className={tone} aria-hidden="true">
+                {mark}
+              </span>
+              <div>
+                <span className="visually-hidden">{word}: </span>
+                <Text value={finding.what} /> <code className="dim">{finding.code}</code>
+                {finding.help && (
+                  <p className="hint">
+                    <Text value={finding.help} />
+                  </p>
+                )}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
