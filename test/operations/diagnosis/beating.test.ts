@@ -1,0 +1,56 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { MemoryHeartbeatStore } from '../../../functions/src/memory/diagnosis/memory-heartbeat-store.ts';
+import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { type BeatingDeps, beating } from '../../../functions/src/operations/diagnosis/beating.ts';
+import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+
+let clock: VirtualClock;
+let deps: BeatingDeps;
+let log: CollectedLog;
+const beats = async () => (await deps.heartbeats.read()).beats;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  log = new CollectedLog(clock);
+  deps = { heartbeats: new MemoryHeartbeatStore(new MemoryDatabase(clock)), clock, log };
+});
+
+test('a function that ends notes when, how long it took, and what it found', async () => {
+  await beating(deps, 'checkRuns', async () => {
+    clock.jump(250);
+    return { found: { checked: 3, problems: { JOURNAL_GAP: 1 } } };
+  });
+  await beating(deps, 'recoverRuns', async () => ({ off: true }));
+  const at = clock.now();
+  expect(await beats()).toEqual({
+    checkRuns: { at, tookMs: 250, outcome: 'done' },
+    found: { at, checked: 3, problems: { JOURNAL_GAP: 1 } },
+    recoverRuns: { at, tookMs: 0, outcome: 'off' },
+  });
+});
+
+test('one that fails notes why in a sentence, and still fails', async () => {
+  const failing = beating(deps, 'recoverRuns', () => Promise.reject(new Error('x'.repeat(5_000))));
+  await expect(failing).rejects.toThrow('xxx');
+  const { recoverRuns } = await beats();
+  expect(recoverRuns).toMatchObject({ outcome: 'failed', error: 'x'.repeat(300) });
+});
+
+test('a sign that cannot be written is logged, and changes nothing for the function', async () => {
+  const deaf = {
+    ...deps,
+    heartbeats: {
+      read: () => deps.heartbeats.read(),
+      beat: () => Promise.reject(new Error('no store')),
+    },
+  };
+  await beating(deaf, 'fireSchedules', async () => ({}));
+  await expect(beating(deaf, 'fireSchedules', () => Promise.reject(new Error('its own')))).rejects.toThrow(
+    'its own',
+  );
+  expect(log.lines.map(({ level, event }) => `${level} ${event}`)).toEqual([
+    'warn heartbeat_not_noted',
+    'warn heartbeat_not_noted',
+  ]);
+});

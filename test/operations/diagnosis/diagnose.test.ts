@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import {
+  type DiagnosisDeps,
+  Diagnostician,
+  LOOK_TTL_MS,
+  SLOW_LOOK_TTL_MS,
+} from '../../../functions/src/operations/diagnosis/diagnose.ts';
+import type { Finding } from '../../../functions/src/operations/diagnosis/finding.ts';
+import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { pretendedDiagnosis } from '../../support/pretended-diagnosis.ts';
+import { World } from '../../support/world.ts';
+
+const HOUR_MS = 3_600_000;
+
+const version = (planVersion: number) =>
+  defineWorkflow({
+    type: 'wait',
+    planVersion,
+    input: z.unknown(),
+    steps: (step) => ({ slept: step.sleep('rest', { for: '30d' }) }),
+  });
+
+let world: World;
+let log: CollectedLog;
+let deps: DiagnosisDeps;
+
+beforeEach(() => {
+  world = new World({ workflows: [version(1)] });
+  log = new CollectedLog(world.clock);
+  const { census, schedules, config, db, clock } = world;
+  const { registry } = world.deps;
+  deps = { ...pretendedDiagnosis(db, clock), census, schedules, config, registry, clock, log };
+});
+
+const codesOf = (findings: readonly Finding[], state: Finding['state'] = 'wrong') =>
+  findings.filter((one) => one.state === state).map(({ code }) => code);
+const look = async (other: Partial<DiagnosisDeps> = {}) => new Diagnostician({ ...deps, ...other }).look();
+const beat = (name: 'recoverRuns' | 'fireSchedules' | 'checkRuns' | 'deleteExpired') =>
+  deps.heartbeats.beat(name, { at: world.clock.now(), tookMs: 1, outcome: 'done' });
+
+const lost = () => Promise.reject(new OutcomeUnknown('a look', new Error('connection lost')));
+
+describe('a look', () => {
+  test('finds nothing wrong where nothing is', async () => {
+    for (const name of ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const)
+      await beat(name);
+    const { findings, waking, queue, skewMs, lateSchedules } = await look();
+    expect(codesOf(findings)).toEqual([]);
+    expect(waking).toEqual({ lagMs: 0, due: 0, held: 0, stale: 0, behind: 0, isCut: false });
+    expect([queue?.kind, skewMs, lateSchedules]).toEqual(['seen', 0, { late: 0, isCut: false }]);
+  });
+
+  test('finds the scan late, and the runs it left lying, by how far they lie behind', async () => {
+    await beat('recoverRuns');
+    await world.start('wait');
+    world.clock.jump(HOUR_MS);
+    const { findings, waking } = await look();
+    expect(codesOf(findings)).toEqual(expect.arrayContaining(['SCAN_LATE', 'RUNS_OVERDUE']));
+    expect(waking).toMatchObject({ due: 1, lagMs: HOUR_MS - 60_000 });
+  });
+
+  test('tells a live lease from one that ran out long ago', async () => {
+    const runId = await world.start('wait');
+    const run = world.db.runs.get(runId);
+    if (!run) throw new Error('the run is gone');
+    const now = world.clock.now();
+    const hold = (expiresAt: number) => {
+      run.snapshot = { ...run.snapshot, lease: { owner: 'o', epoch: 1, expiresAt } };
+      run.wakeAt = expiresAt;
+    };
+    hold(now + 1_000);
+    expect((await look()).waking).toMatchObject({ held: 1, stale: 0 });
+    hold(now - 1_000);
+    expect((await look()).waking).toMatchObject({ held: 0, stale: 0 });
+    hold(now - 4 * 60_000);
+    const { waking, findings } = await look();
+    expect(waking).toMatchObject({ held: 0, stale: 1 });
+    expect(codesOf(findings)).toContain('LEASES_STALE');
+  });
+
+  test('counts live runs of all tenants on versions, and finds those that are not deployed', async () => {
+    await world.start('wait', {}, { tenantId: 'a' });
+    await world.start('wait', {}, { tenantId: 'b' });
+    await world.run(() => [...world.db.runs.values()].every(({ snapshot }) => snapshot.waits.length > 0));
+    expect(codesOf((await look()).findings, 'well')).toContain('VERSIONS');
+    const newer = await look({ registry: new WorkflowRegistry([version(1), version(2)]) });
+    expect(codesOf(newer.findings, 'note')).toContain('OLD_VERSION_IN_USE');
+    const { findings } = await look({ registry: new WorkflowRegistry([version(2)]) });
+    const gone = findings.find(({ code }) => code === 'PLAN_VERSION_UNAVAILABLE');
+    expect(gone).toMatchObject({ state: 'wrong', evidence: { type: 'wait', planVersion: 1, runs: 2 } });
+  });
+
+  test('finds an instance whose clock is not that of the store', async () => {
+    const ahead = { ...world.clock, now: () => world.clock.now() + 60_000 };
+    const { findings, skewMs } = await look({ clock: { ...ahead, timer: () => () => {} } });
+    expect(skewMs).toBe(60_000);
+    expect(codesOf(findings)).toContain('INSTANCE_CLOCK_SKEW');
+  });
+
+  test('puts what is wrong first', async () => {
+    world.clock.jump(HOUR_MS);
+    await deps.config.write({ killSwitch: true, paused: new Map() }, undefined);
+    const states = (await look()).findings.map(({ state }) => state);
+    const order = ['wrong', 'note', 'well'];
+    expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+    expect(states[0]).toBe('wrong');
+  });
+});
+
+describe('what cannot be answered', () => {
+  test.each([
+    ['the queue', { queueLook: { look: lost } }],
+    ['the runs that are due', { look: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
+    ['the indexes', { look: { indexes: lost, leftOvers: async () => [], waking: async () => [] } }],
+    ['what has expired', { look: { indexes: async () => [], leftOvers: lost, waking: async () => [] } }],
+  ] as const)('is a finding, and ends no other question: %s', async (what, other) => {
+    const { findings } = await look(other);
+    const unseen = findings.filter(({ code }) => code === 'UNSEEN');
+    expect(unseen.map(({ what: said }) => said)).toEqual([`${what} cannot be seen`]);
+    expect(JSON.stringify(unseen)).not.toContain('connection lost');
+    expect(codesOf(findings, 'well')).toContain('RUNNING');
+    expect(log.lines).toMatchObject([{ level: 'warn', event: 'diagnosis_unanswered', fields: { what } }]);
+  });
+
+  test('is the whole diagnosis if nothing is answered', async () => {
+    const deaf = {
+      heartbeats: { read: lost, beat: lost },
+      look: { indexes: lost, leftOvers: lost, waking: lost },
+      queueLook: { look: lost },
+      config: { read: lost, write: lost },
+      schedules: { ...deps.schedules, due: lost },
+    };
+    await expect(look(deaf)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+test('who asks again soon is told of the same look; indexes are looked at less often', async () => {
+  const asked = { indexes: 0, waking: 0 };
+  const counting = {
+    leftOvers: async () => [],
+    indexes: async () => {
+      asked.indexes += 1;
+      return [];
+    },
+    waking: async () => {
+      asked.waking += 1;
+      return [];
+    },
+  };
+  const diagnostician = new Diagnostician({ ...deps, look: counting });
+  await Promise.all([diagnostician.look(), diagnostician.look(), diagnostician.look()]);
+  expect(asked).toEqual({ indexes: 1, waking: 1 });
+  world.clock.jump(LOOK_TTL_MS);
+  await diagnostician.look();
+  expect(asked).toEqual({ indexes: 1, waking: 2 });
+  world.clock.jump(SLOW_LOOK_TTL_MS);
+  await diagnostician.look();
+  expect(asked).toEqual({ indexes: 2, waking: 3 });
+});
+
+test('a look that failed is made again by whoever asks next', async () => {
+  let isDown = true;
+  const { heartbeats, config, schedules } = deps;
+  const down = new OutcomeUnknown('a read', new Error('down'));
+  const flaky = <T>(answer: () => Promise<T>) => (isDown ? Promise.reject(down) : answer());
+  const diagnostician = new Diagnostician({
+    ...deps,
+    heartbeats: { beat: lost, read: () => flaky(() => heartbeats.read()) },
+    queueLook: { look: (now) => flaky(() => deps.queueLook.look(now)) },
+    config: { write: lost, read: () => flaky(() => config.read()) },
+    schedules: Object.assign(Object.create(schedules), {
+      due: (at: number, limit: number) => flaky(() => schedules.due(at, limit)),
+    }),
+    look: { indexes: lost, leftOvers: lost, waking: (limit) => flaky(() => deps.look.waking(limit)) },
+  });
+  await expect(diagnostician.look()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  isDown = false;
+  expect((await diagnostician.look()).heard).toBeDefined();
+});

@@ -1,0 +1,266 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Finding, span } from '../../../functions/src/operations/diagnosis/finding.ts';
+import * as deployment from '../../../functions/src/operations/diagnosis/of-deployment.ts';
+import * as store from '../../../functions/src/operations/diagnosis/of-store.ts';
+import * as work from '../../../functions/src/operations/diagnosis/of-work.ts';
+import type { HeardBeats, Heartbeat } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
+import type { SeenQueue } from '../../../functions/src/ports/diagnosis/queue-look.ts';
+import type { SeenIndex } from '../../../functions/src/ports/diagnosis/store-look.ts';
+
+const NOW = Date.UTC(2026, 0, 31, 8, 30);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const seen = (found: readonly Finding[]) => found.map(({ code, state }) => `${state} ${code}`);
+const index = (state: SeenIndex['state']): SeenIndex => ({
+  collection: 'gwi_runs',
+  fields: ['shard', 'wakeAt'],
+  serves: 'the scan',
+  state,
+});
+const beat = (agoMs: number, more: Partial<Heartbeat> = {}): Heartbeat => ({
+  at: NOW - agoMs,
+  tookMs: 5,
+  outcome: 'done',
+  ...more,
+});
+const heard = (beats: HeardBeats['beats'], since: number | undefined = NOW - DAY_MS): HeardBeats => ({
+  beats,
+  readAt: NOW,
+  ...(since === undefined ? {} : { since }),
+});
+const WELL = {
+  recoverRuns: beat(MINUTE_MS),
+  fireSchedules: beat(MINUTE_MS),
+  checkRuns: beat(HOUR_MS),
+  deleteExpired: beat(30 * MINUTE_MS),
+};
+
+describe('the store', () => {
+  test.each([
+    [['ready', 'ready'], ['well INDEXES']],
+    [
+      ['ready', 'missing', 'building'],
+      ['wrong INDEX_MISSING', 'note INDEX_BUILDING'],
+    ],
+    [['unknown'], ['note INDEX_UNKNOWN']],
+    [[], []],
+  ] as const)('indexes that are %j', (states, expected) => {
+    expect(seen(store.ofIndexes(states.map(index)))).toEqual(expected);
+  });
+
+  test('an index that is missing is named with its fields and what it serves', () => {
+    const [found] = store.ofIndexes([index('missing')]);
+    expect(found?.what).toBe('the index gwi_runs (shard, wakeAt) is missing; it serves the scan');
+    expect(found?.evidence).toEqual({ collection: 'gwi_runs', fields: ['shard', 'wakeAt'] });
+  });
+
+  test('what has expired and is still there is wrong; without such, age decides whether that says anything', () => {
+    const late = [{ collection: 'gwi_waits', expiredAt: NOW - 4 * DAY_MS }];
+    expect(seen(store.ofExpiry(late, heard({})))).toEqual(['wrong TTL_LATE']);
+    expect(store.ofExpiry(late, heard({}))[0]?.what).toContain('expired 4 days ago');
+    expect(seen(store.ofExpiry([], heard({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
+    expect(seen(store.ofExpiry([], heard({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
+    expect(seen(store.ofExpiry([], { beats: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
+  });
+
+  test.each([
+    [0, 'well INSTANCE_CLOCK'],
+    [30_000, 'well INSTANCE_CLOCK'],
+    [-30_000, 'well INSTANCE_CLOCK'],
+    [30_001, 'wrong INSTANCE_CLOCK_SKEW'],
+    [-HOUR_MS, 'wrong INSTANCE_CLOCK_SKEW'],
+  ])('a clock that is %i ms ahead', (skewMs, expected) => {
+    expect(seen([store.ofClock(skewMs)])).toEqual([expected]);
+  });
+});
+
+describe('the scheduled functions', () => {
+  test.each([
+    ['all in time', WELL, ['well FUNCTIONS']],
+    ['the scan late', { ...WELL, recoverRuns: beat(3 * MINUTE_MS + 1) }, ['wrong SCAN_LATE']],
+    ['the scan just in time', { ...WELL, recoverRuns: beat(3 * MINUTE_MS) }, ['well FUNCTIONS']],
+    [
+      'the scan stopped on purpose',
+      { ...WELL, recoverRuns: beat(0, { outcome: 'off' }) },
+      ['well FUNCTIONS'],
+    ],
+    [
+      'the scan failing',
+      { ...WELL, recoverRuns: beat(0, { outcome: 'failed', error: 'no' }) },
+      ['wrong SCAN_FAILED'],
+    ],
+    [
+      'late, and it had failed',
+      { ...WELL, recoverRuns: beat(HOUR_MS, { outcome: 'failed' }) },
+      ['wrong SCAN_LATE'],
+    ],
+    [
+      'others late or failing',
+      { ...WELL, fireSchedules: beat(4 * MINUTE_MS), deleteExpired: beat(0, { outcome: 'failed' }) },
+      ['wrong FUNCTION_LATE', 'wrong FUNCTION_FAILED'],
+    ],
+    ['one that never ran in a day', { ...WELL, checkRuns: undefined }, ['wrong FUNCTION_LATE']],
+  ] as const)('%s', (_, beats, expected) => {
+    const given = Object.fromEntries(Object.entries(beats).filter(([, one]) => one !== undefined));
+    expect(seen(work.ofFunctions(heard(given)))).toEqual(expected);
+  });
+
+  test('right after a deployment those that have not run yet are only noted', () => {
+    const fresh = heard({ recoverRuns: beat(0), fireSchedules: beat(0) }, NOW - MINUTE_MS);
+    expect(seen(work.ofFunctions(fresh))).toEqual(['note FUNCTION_NEVER']);
+    expect(seen(work.ofFunctions({ beats: {}, readAt: NOW }))).toEqual(['note FUNCTION_NEVER']);
+  });
+});
+
+describe('runs, schedules, the hourly look', () => {
+  const calm: work.Waking = { lagMs: 0, due: 0, held: 3, stale: 0, behind: 0, isCut: false };
+  test.each([
+    ['nothing due', calm, false, ['well RUNS_IN_TIME']],
+    ['some due', { ...calm, due: 3, lagMs: 90_000 }, false, ['well RUNS_IN_TIME']],
+    ['overdue', { ...calm, due: 3, lagMs: 5 * MINUTE_MS + 1 }, false, ['wrong RUNS_OVERDUE']],
+    ['overdue while all is stopped', { ...calm, due: 3, lagMs: HOUR_MS, stale: 2 }, true, ['note RUNS_HELD']],
+    ['dead workers', { ...calm, stale: 1 }, false, ['wrong LEASES_STALE']],
+    ['events unpublished', { ...calm, behind: 2 }, false, ['well RUNS_IN_TIME', 'note EVENTS_BEHIND']],
+  ] as const)('runs: %s', (_, waking, isOff, expected) => {
+    expect(seen(work.ofRuns(waking, isOff))).toEqual(expected);
+  });
+
+  test('a count that was cut is said to be one', () => {
+    const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
+    expect(found?.what).toBe('at least 200 runs should have been looked at, the first 60 min ago');
+  });
+
+  test('schedules: late ones are counted', () => {
+    expect(seen([work.ofSchedules(0, false), work.ofSchedules(100, true)])).toEqual([
+      'well SCHEDULES_IN_TIME',
+      'wrong SCHEDULES_LATE',
+    ]);
+  });
+
+  test('the hourly look: its problems by code', () => {
+    const found = (problems: Record<string, number>) =>
+      heard({ found: { at: NOW - HOUR_MS, checked: 50, problems } });
+    expect(work.ofSample(heard({}))).toEqual([]);
+    expect(seen(work.ofSample(found({})))).toEqual(['well SAMPLE']);
+    const [wrong] = work.ofSample(found({ STEP_MISSING: 2, JOURNAL_GAP: 1 }));
+    expect(wrong).toMatchObject({ code: 'PROBLEMS_FOUND', state: 'wrong' });
+    expect(wrong?.what).toContain('JOURNAL_GAP (1), STEP_MISSING (2)');
+  });
+});
+
+describe('the queue', () => {
+  const queue = (state: 'running' | 'paused' | 'disabled' | 'unknown', oldestMs?: number): SeenQueue => ({
+    kind: 'seen',
+    state,
+    tasks: {
+      kind: 'counted',
+      depth: 7,
+      isCut: false,
+      ...(oldestMs === undefined ? {} : { oldestDueAt: NOW - oldestMs }),
+    },
+  });
+  test.each([
+    ['runs', queue('running', 1_000), 'well QUEUE'],
+    ['does not keep up', queue('running', 5 * MINUTE_MS + 1), 'wrong QUEUE_BEHIND'],
+    ['is paused', queue('paused', HOUR_MS), 'wrong QUEUE_STOPPED'],
+    ['is disabled', queue('disabled'), 'wrong QUEUE_STOPPED'],
+    ['is not there', { kind: 'missing' }, 'wrong QUEUE_MISSING'],
+    ['may not be seen', { kind: 'denied' }, 'note QUEUE_DENIED'],
+    [
+      'may not be counted',
+      { kind: 'seen', state: 'running', tasks: { kind: 'denied' } },
+      'note QUEUE_DENIED',
+    ],
+    [
+      'is paused and may not be counted',
+      { kind: 'seen', state: 'paused', tasks: { kind: 'denied' } },
+      'wrong QUEUE_STOPPED',
+    ],
+  ] as const)('that %s', (_, seenQueue, expected) => {
+    expect(seen(work.ofQueue(seenQueue, NOW))).toEqual([expected]);
+  });
+
+  test('who may not see it is told which role that takes', () => {
+    expect(work.ofQueue({ kind: 'denied' }, NOW)[0]?.help).toContain('roles/cloudtasks.viewer');
+  });
+});
+
+describe('what is deployed and set', () => {
+  test('secrets by what can be seen of them here', () => {
+    const secret = (name: string, state: 'set' | 'empty' | 'none' | 'elsewhere') => ({
+      name,
+      functions: ['drive'],
+      state,
+    });
+    const all = [secret('A', 'set'), secret('B', 'empty'), secret('C', 'none'), secret('D', 'elsewhere')];
+    expect(seen(deployment.ofSecrets(all))).toEqual([
+      'wrong SECRET_EMPTY',
+      'note SECRET_NONE',
+      'well SECRETS',
+      'note SECRETS_ELSEWHERE',
+    ]);
+    expect(deployment.ofSecrets(all)[0]?.what).toBe('the secret B is empty: drive cannot work');
+    expect(seen(deployment.ofSecrets([secret('A', 'set')]))).toEqual(['well SECRETS']);
+  });
+
+  test('parameters, switches and pauses', () => {
+    expect(deployment.ofParameters([])).toEqual([]);
+    expect(seen(deployment.ofParameters([{ name: 'SLACK_TENANTS', why: 'no pair' }]))).toEqual([
+      'wrong PARAMETER_INVALID',
+    ]);
+    expect(seen(deployment.ofSwitches({ killSwitch: false, paused: new Map() }, NOW))).toEqual([
+      'well RUNNING',
+    ]);
+    const paused = new Map([['echo', { since: NOW - HOUR_MS, by: 'c.ops', reason: 'labels' }]]);
+    const found = deployment.ofSwitches({ killSwitch: true, paused }, NOW);
+    expect(seen(found)).toEqual(['wrong KILL_SWITCH', 'note PAUSED']);
+    expect(found[1]).toMatchObject({ what: 'echo is paused for 60 min: labels', help: 'cairn unpause echo' });
+    expect(JSON.stringify(found)).not.toContain('c.ops');
+  });
+
+  test('versions: gone ones are wrong, old ones are noted', () => {
+    const version = (planVersion: number, isDeployed: boolean, isNewest: boolean) => ({
+      type: 'echo',
+      planVersion,
+      runs: 2,
+      isDeployed,
+      isNewest,
+    });
+    expect(seen(deployment.ofVersions([], false))).toEqual(['well VERSIONS']);
+    expect(seen(deployment.ofVersions([version(2, true, true), version(1, true, false)], true))).toEqual([
+      'well VERSIONS',
+      'note OLD_VERSION_IN_USE',
+      'note COUNT_CUT',
+    ]);
+    const gone = deployment.ofVersions([version(2, true, true), version(1, false, false)], false);
+    expect(seen(gone)).toEqual(['wrong PLAN_VERSION_UNAVAILABLE']);
+    expect(gone[0]?.what).toBe('2 live runs on echo v1, which is not deployed');
+  });
+});
+
+test('whatever is wrong says what to do', () => {
+  const wrongs = [
+    ...store.ofIndexes([index('missing')]),
+    ...work.ofFunctions(heard({})),
+    ...work.ofQueue({ kind: 'missing' }, NOW),
+    ...deployment.ofParameters([{ name: 'X', why: 'y' }]),
+  ].filter(({ state }) => state === 'wrong');
+  expect(wrongs.length).toBeGreaterThan(3);
+  for (const { help } of wrongs) expect(help?.length ?? 0).toBeGreaterThan(10);
+});
+
+test('a longer time never reads as a shorter one', () => {
+  const inMs = (text: string) => {
+    const [count = '', unit = ''] = text.split(' ');
+    return Number(count) * ({ s: 1_000, min: MINUTE_MS, h: HOUR_MS, days: DAY_MS }[unit] ?? Number.NaN);
+  };
+  fc.assert(
+    fc.property(fc.nat(100 * DAY_MS), fc.nat(DAY_MS), (ms, more) => {
+      expect(inMs(span(ms + more))).toBeGreaterThanOrEqual(inMs(span(ms)));
+      expect(Math.abs(inMs(span(ms)) - ms)).toBeLessThanOrEqual(Math.max(500, ms / 3));
+    }),
+  );
+});
