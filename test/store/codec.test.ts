@@ -56,7 +56,7 @@ test('every state that a journal folds to is one of those that come back', () =>
 test('the properties see every member of a run document, and every type of event', () => {
   const samples = fc.sample(any.runState, { numRuns: 100, seed: 1 });
   const members = new Set(samples.flatMap((state) => Object.keys(state)));
-  const derived = ['wakeAt', 'askingSince', 'soft', 'lastHeartbeatAt'];
+  const derived = ['wakeAt', 'askingSince', 'foundBy', 'soft', 'lastHeartbeatAt'];
   expect(SNAPSHOT_NAMES.filter((name) => !members.has(name) && !derived.includes(name))).toEqual([]);
   const types = new Set(fc.sample(anyEvent, { numRuns: 600, seed: 1 }).map(({ type }) => type));
   expect([...types].sort()).toEqual([...EVENT_TYPES].sort());

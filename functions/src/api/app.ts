@@ -35,6 +35,8 @@ import { readConsistency } from './routes/integrity/check.ts';
 import { repairFromApi } from './routes/integrity/repair.ts';
 import { MetricsRoute } from './routes/metrics/read-metrics.ts';
 import { listInbox } from './routes/overview/inbox.ts';
+import { RunCountsRoute } from './routes/overview/run-counts.ts';
+import { searchRuns } from './routes/overview/search.ts';
 import { readGraph } from './routes/read-graph.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
@@ -70,6 +72,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   const health = new Health(deps);
   const metrics = new MetricsRoute(deps);
+  const counts = new RunCountsRoute(deps);
   const diagnosis = new DiagnosisRoute(deps);
   const starts = new Turnstile(LARGE_STARTS);
   const reads = new Turnstile(LARGE_READS);
@@ -114,6 +117,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/stream', {
     GET: (c) => streamRuns(deps, c.get('caller'), { request: c.req.raw, places }),
   });
+  resource('/v1/runs/counts', { GET: (c) => counts.answer(c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
@@ -135,6 +139,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     POST: (c) => releaseFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
   resource('/v1/retention', { GET: (c) => listExpired(deps, c.get('caller'), c.req.url) });
+  resource('/v1/search', { GET: (c) => searchRuns(deps, c.get('caller'), c.req.url) });
   resource('/v1/inbox', { GET: (c) => listInbox(deps, c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),

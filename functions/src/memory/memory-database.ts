@@ -28,6 +28,7 @@ export interface RunDocuments {
   wakeAt: number | undefined;
   /** As the snapshot implied when it was written. */
   askingSince: number | undefined;
+  foundBy: readonly string[];
   version: Version;
   readonly events: RunEvent[];
   readonly checkpoints: Map<number, Checkpoint>;

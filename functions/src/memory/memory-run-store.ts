@@ -12,8 +12,9 @@ import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
-import type { SoftState } from '../core/run/state.ts';
+import type { RunState, SoftState } from '../core/run/state.ts';
 import { wakeAt } from '../core/run/wake.ts';
+import { foundBy } from '../core/search/found-by.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
@@ -64,6 +65,7 @@ export class MemoryRunStore implements RunStore {
       soft: Object.freeze({ ...soft }),
       wakeAt: wakeAt(state),
       askingSince: askingSince(state),
+      foundBy: foundBy(state),
       version,
       events: events.map(freeze),
       checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
@@ -174,12 +176,9 @@ export class MemoryRunStore implements RunStore {
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
-    const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
     const runs = [...this.#db.runs.values()]
       .map(({ snapshot: state, soft }) => ({ state, soft }))
-      .filter(({ state }) =>
-        wanted.every(([name, value]) => [value].flat().includes(state[name as keyof RunFilter])),
-      );
+      .filter(({ state }) => matches(state, filter));
     const listed = pageOf(runs, page, {
       list: 'runs',
       positionOf: ({ state }) => [state.createdAt, state.id],
@@ -271,6 +270,12 @@ export class MemoryRunStore implements RunStore {
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
     });
   }
+}
+
+/** Whether a list with this filter has the run. */
+export function matches(run: RunState, filter: RunFilter): boolean {
+  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return wanted.every(([name, value]) => [value].flat().includes(run[name as keyof RunFilter]));
 }
 
 /** The value, unless a newer version of this software wrote it. */

@@ -58,11 +58,16 @@ function usual(route: Route, stage: Stage, other: Partial<Asking> & { more?: str
   const { more = '', headers, ...rest } = other;
   return {
     as: 'admin',
-    path: pathOf(route, valuesOf(route, stage)) + more,
+    path: withMore(pathOf(route, valuesOf(route, stage)), more),
     ...(body ? { body: JSON.stringify(body) } : {}),
     headers: { ...(body ? JSON_TYPE : {}), ...headers },
     ...rest,
   };
+}
+
+/** @param more a query, beginning with its question mark */
+function withMore(path: string, more: string): string {
+  return path.includes('?') ? path + more.replace('?', '&') : path + more;
 }
 
 /** The record of the same request, or of another one, as the admin has made it. */

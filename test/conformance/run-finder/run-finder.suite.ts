@@ -4,7 +4,7 @@ import { seal } from '../../../functions/src/core/run/chain.ts';
 import type { EventDraft, RunEvent, RunIdentity } from '../../../functions/src/core/run/events.ts';
 import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
 import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { LoadedRun } from '../../../functions/src/ports/run-store.ts';
+import type { LoadedRun, RunFilter } from '../../../functions/src/ports/run-store.ts';
 import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
@@ -162,6 +162,86 @@ export function runFinderConformance(name: string, harness: Harness): void {
         await expect(stores.finder.asking('acme', { limit: 1, cursor: next })).rejects.toMatchObject({
           code: 'INVALID_INPUT',
         });
+      });
+    });
+
+    describe('counts of runs', () => {
+      const count = (filter: Omit<RunFilter, 'tenantId'>, most = 100, tenantId = 'acme') =>
+        stores.finder.count({ tenantId, ...filter }, most);
+
+      test('obey every filter, alone and together, and are those of one tenant', async () => {
+        const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
+        await start('run_all', wanted);
+        await start('run_type', { type: 'deploy' });
+        await start('run_repo', { repoId: 'acme/app' });
+        await start('run_foreign', { ...wanted, tenantId: 'other' });
+        await asking('run_asking', T0 + 5, wanted);
+        expect(await count({})).toBe(4);
+        expect(await count({ status: 'pending' })).toBe(3);
+        expect(await count({ status: 'awaiting_approval' })).toBe(1);
+        expect(await count({ type: 'deploy' })).toBe(3);
+        expect(await count({ ...wanted, status: 'pending' })).toBe(1);
+        expect(await count(wanted, 100, 'other')).toBe(1);
+        expect(await count({ status: 'failed' })).toBe(0);
+      });
+
+      test('stop at the most that was asked for', async () => {
+        for (const runId of ['run_1', 'run_2', 'run_3']) await start(runId);
+        expect(await count({}, 2)).toBe(2);
+        expect(await count({}, 3)).toBe(3);
+      });
+    });
+
+    describe('runs by a name', () => {
+      const ids = async (name: string, most = 10, tenantId = 'acme') =>
+        (await stores.finder.named(tenantId, name, most)).map(({ state }) => state.id);
+      const names = {
+        trigger: { source: 'webhook', webhookEventId: 'delivery-7' },
+        idempotencyKey: 'api:c.ci:build:7',
+        threadId: 'thread-7',
+        traceId: 'f'.repeat(32),
+        prUrl: 'https://github.com/acme/app/pull/7',
+      } as const;
+
+      test('are found by each of their names, whole, and are those of one tenant', async () => {
+        await start('run_1', names);
+        await start('run_foreign', { ...names, tenantId: 'other' });
+        for (const name of [
+          'delivery-7',
+          'build:7',
+          names.idempotencyKey,
+          'thread-7',
+          names.traceId,
+          names.prUrl,
+        ])
+          expect([name, await ids(name)]).toEqual([name, ['run_1']]);
+        for (const name of ['delivery', 'c.ci', 'thread-7 ', 'run_1', '', 'acme/app'])
+          expect([name, await ids(name)]).toEqual([name, []]);
+        expect(await ids('thread-7', 10, 'other')).toEqual(['run_foreign']);
+      });
+
+      test('come as they are, the newest first, and no more than were asked for', async () => {
+        const at = (runId: string, ms: number) =>
+          stores.runs.start(beginning(runId, { at: T0 + ms, identity: { threadId: 'th' } }));
+        for (const [runId, ms] of [
+          ['run_b', 2],
+          ['run_old', 1],
+          ['run_a', 2],
+          ['run_new', 3],
+        ] as const)
+          await at(runId, ms);
+        expect(await ids('th')).toEqual(['run_new', 'run_b', 'run_a', 'run_old']);
+        expect(await ids('th', 2)).toEqual(['run_new', 'run_b']);
+        const [newest] = await stores.finder.named('acme', 'th', 1);
+        expect(newest).toEqual({ state: (await loaded('run_new')).state, soft: {} });
+      });
+
+      test('stay found however the run moves, and are not found when it is about to be deleted', async () => {
+        await asking('run_1', T0 + 5, names);
+        expect(await ids('thread-7')).toEqual(['run_1']);
+        const { snapshotVersion } = await loaded('run_1');
+        await stores.retention.mark('run_1', snapshotVersion, T0 + 7);
+        expect(await ids('thread-7')).toEqual([]);
       });
     });
   });

@@ -41,7 +41,12 @@ export function meaningOf(shelf: Shelf, folder: Folder, id: string): unknown {
   }
   const found = foundSnapshot(raw);
   if (found.kind !== 'sound') return { kind: found.kind };
-  return { ...found.value, steps: textOf(found.value.steps), askingSince: found.askingSince };
+  return {
+    ...found.value,
+    steps: textOf(found.value.steps),
+    askingSince: found.askingSince,
+    foundBy: textOf(found.foundBy),
+  };
 }
 
 function wakeAtOf({ folders, runId }: Shelf): number | undefined {

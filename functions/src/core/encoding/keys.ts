@@ -103,6 +103,26 @@ export function pubsubKey(subscription: string, messageId: string): string {
 }
 
 /**
+ * What the sender of a request chose, or was given, as its key, from the key that was made of it: of GitHub the delivery, of
+ * the API the caller's own, of Slack the trigger, of Pub/Sub the message, of a schedule its id and slot.
+ */
+export function keyAsSent(key: string): string {
+  const [source = '', first = ''] = key.split(':', 2);
+  const rest = key.slice(source.length + 1);
+  switch (source) {
+    case 'api':
+    case 'slack':
+      return rest.slice(first.length + 1);
+    case 'pubsub':
+      return rest.slice(rest.lastIndexOf(':') + 1);
+    case 'github':
+      return first;
+    default:
+      return rest === '' ? key : rest;
+  }
+}
+
+/**
  * A key as a Firestore document id. Injective; leaves readable what may stand in an id.
  *
  * @throws CairnError INVALID_INPUT if the key is empty, not well-formed, or longer than 1,500 bytes in this form

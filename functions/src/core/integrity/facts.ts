@@ -30,6 +30,8 @@ export type FoundSnapshot = Found<RunState> & {
   readonly wakeAt: number | undefined;
   /** Epoch ms; undefined: there is none, null: what is there is no time. */
   readonly askingSince: number | null | undefined;
+  /** As it was found, whatever it is. */
+  readonly foundBy: unknown;
   readonly tenantId: string | undefined;
   /** Undefined if it is no text. */
   readonly headHash: string | undefined;

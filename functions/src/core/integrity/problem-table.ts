@@ -228,6 +228,11 @@ export const PROBLEMS = {
     title: 'The inbox misses the run, shows it without reason, or at another place',
     help: 'Repair has it listed as the journal says.',
   },
+  SEARCH_WRONG: {
+    severity: 'warning',
+    title: 'The search does not find the run by all of its names, or by others than its own',
+    help: 'Repair writes its names anew.',
+  },
   TERMINAL_FIELDS_MISSING: {
     severity: 'error',
     title: 'The run has ended, and its document does not say when, how or why',

@@ -6,6 +6,7 @@ import type { Wait } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
+import { foundBy } from '../search/found-by.ts';
 import type { FoundSnapshot, RunFacts } from './facts.ts';
 import { healable, messageOf, type Problem, type ProblemCode, unhealable } from './problems.ts';
 import { differing } from './same.ts';
@@ -47,6 +48,7 @@ function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunStat
     ...lag(facts, atSnapshot, state),
     ...lateWake(facts, snapshot, state),
     ...wrongInbox(snapshot, atSnapshot),
+    ...wrongNames(snapshot, atSnapshot),
   ];
 }
 
@@ -118,6 +120,13 @@ function wrongInbox({ askingSince: stored }: FoundSnapshot, atSnapshot: RunState
   if (stored === implied) return [];
   const evidence = { ...optional('implied', implied), ...optional('stored', stored) };
   return [healable('INBOX_WRONG', SUBJECT, evidence)];
+}
+
+/** What was found may be anything, and names may be a caller's own, so that neither is told. */
+function wrongNames({ foundBy: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+  const names = foundBy(atSnapshot);
+  const isRight = Array.isArray(stored) && stored.length === names.length;
+  return isRight && names.every((name, at) => stored[at] === name) ? [] : [healable('SEARCH_WRONG', SUBJECT)];
 }
 
 /** Too early is harmless, and so is what has been put off for as long as it may be. */

@@ -11,6 +11,7 @@ import { askingSince } from '../../core/run/asking.ts';
 import { SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { Checkpoint } from '../../core/run/records.ts';
 import { wakeAt } from '../../core/run/wake.ts';
+import { foundBy } from '../../core/search/found-by.ts';
 import { type Rendezvous, rendezvousId } from '../../ports/rendezvous-store.ts';
 import type {
   DocumentWrite,
@@ -63,6 +64,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     run.soft = freeze(snapshot.soft);
     run.wakeAt = wakeAt(snapshot.state, snapshot.soft);
     run.askingSince = askingSince(snapshot.state);
+    run.foundBy = foundBy(snapshot.state);
     run.version = this.#db.nextVersion();
     this.#db.orphans.delete(runId);
     this.#db.runs.set(runId, run);
@@ -124,7 +126,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
 
   #foundSnapshot(
     runId: string,
-    { snapshot, soft, wakeAt: at, askingSince: since, version }: RunDocuments,
+    { snapshot, soft, wakeAt: at, askingSince: since, foundBy: names, version }: RunDocuments,
   ): FoundSnapshot {
     const { tenantId, headHash } = (snapshot ?? {}) as unknown as Record<string, unknown>;
     const isSound = typeof soft === 'object' && soft !== null;
@@ -135,6 +137,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       softDamage: isSound ? [] : ['soft'],
       wakeAt: at,
       askingSince: since,
+      foundBy: names,
       tenantId: typeof tenantId === 'string' ? tenantId : undefined,
       headHash: typeof headHash === 'string' ? headHash : undefined,
     };

@@ -1,9 +1,10 @@
 /** Finds runs in memory. */
 import type { RunState } from '../../core/run/state.ts';
-import type { Page, PageRequest } from '../../ports/run-store.ts';
+import type { ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import type { MemoryDatabase } from '../memory-database.ts';
-import { ascending, pageOf } from '../paging.ts';
+import { matches } from '../memory-run-store.ts';
+import { ascending, descending, pageOf } from '../paging.ts';
 
 export class MemoryRunFinder implements RunFinder {
   readonly #db: MemoryDatabase;
@@ -23,5 +24,19 @@ export class MemoryRunFinder implements RunFinder {
     });
     const there = items.filter(({ soft }) => soft.deletionMarkedAt === undefined);
     return { ...listed, items: there.map(({ state }) => state) };
+  }
+
+  async count(filter: RunFilter, most: number): Promise<number> {
+    const matching = [...this.#db.runs.values()].filter(({ snapshot }) => matches(snapshot, filter));
+    return Math.min(matching.length, most);
+  }
+
+  async named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]> {
+    return [...this.#db.runs.values()]
+      .filter(({ snapshot, foundBy }) => snapshot.tenantId === tenantId && foundBy.includes(name))
+      .map(({ snapshot: state, soft }) => ({ state, soft }))
+      .sort((a, b) => descending([a.state.createdAt, a.state.id], [b.state.createdAt, b.state.id]))
+      .slice(0, most)
+      .filter(({ soft }) => soft.deletionMarkedAt === undefined);
   }
 }

@@ -1,9 +1,10 @@
 /**
- * How people find runs of their tenant other than by the list: which ask them something. Reads snapshots, which may lag
- * behind a driven run (J7), but never at a question; nothing is decided by the answers.
+ * How people find runs of their tenant other than by the list: which ask them something, how many there are of each status,
+ * which has a name they know. Reads snapshots, which may lag behind a driven run (J7), but never at a question; nothing is
+ * decided by the answers.
  */
 import type { RunState } from '../../core/run/state.ts';
-import type { Page, PageRequest } from '../run-store.ts';
+import type { ListedRun, Page, PageRequest, RunFilter } from '../run-store.ts';
 
 export interface RunFinder {
   /**
@@ -11,4 +12,8 @@ export interface RunFinder {
    * could where some are about to be deleted.
    */
   asking(tenantId: string, page: PageRequest): Promise<Page<RunState>>;
+  /** How many match, at most `most`. Those that are about to be deleted count. */
+  count(filter: RunFilter, most: number): Promise<number>;
+  /** Runs that have the name (core/search/found-by.ts), the newest first, at most `most`. */
+  named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]>;
 }

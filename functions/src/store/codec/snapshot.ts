@@ -1,5 +1,5 @@
 /**
- * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`. What identifies a
+ * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`, `foundBy`. What identifies a
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
@@ -15,6 +15,7 @@ import type {
 import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
+import { foundBy } from '../../core/search/found-by.ts';
 import type { ListedRun, SnapshotTouch } from '../../ports/run-store.ts';
 import {
   documentCodec,
@@ -157,6 +158,7 @@ export const SNAPSHOT_NAMES: readonly string[] = [
   ...changing.names,
   'wakeAt',
   'askingSince',
+  'foundBy',
   'soft',
   'lastHeartbeatAt',
 ];
@@ -171,6 +173,7 @@ export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
     ...(since === undefined ? {} : { askingSince: Timestamp.fromMillis(since) }),
+    foundBy: foundBy(state),
   };
 }
 
@@ -224,6 +227,7 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   for (const name of [...fixed.names, ...changing.names]) update[name] = members[name] ?? FieldValue.delete();
   update.wakeAt = timeOrDelete(wakeAt(state, known));
   update.askingSince = timeOrDelete(askingSince(state));
+  update.foundBy = foundBy(state);
   if (isSoftDamaged) update.soft = soft.encode(known);
   return update;
 }

@@ -74,6 +74,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     },
     {
       collection: runs,
+      fields: ['foundBy', 'tenantId', '-createdAt'],
+      serves: 'the search for runs',
+      ask: () => finder.named(tenantId, NOBODY, 1),
+    },
+    {
+      collection: runs,
       fields: ['shard', 'wakeAt'],
       serves: 'the scan, which finds runs that nobody touched in time',
       ask: () => lists.dueRuns(NEVER, 1),

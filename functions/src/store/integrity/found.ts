@@ -28,6 +28,7 @@ export function foundSnapshot(document: RawDocument): FoundSnapshot {
     softDamage: damaged,
     wakeAt: members.wakeAt instanceof Timestamp ? members.wakeAt.toMillis() : undefined,
     askingSince: timeOrOther(members.askingSince),
+    foundBy: members.foundBy,
     tenantId: typeof members.tenantId === 'string' ? members.tenantId : undefined,
     headHash: typeof members.headHash === 'string' ? members.headHash : undefined,
   };

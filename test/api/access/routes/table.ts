@@ -26,6 +26,8 @@ export interface Row {
   readonly status: number;
   readonly reach: Reach;
   readonly body?: object;
+  /** Parameters that it does not go without. */
+  readonly query?: string;
   /** The run of the owner that it is answered so about. Default: one that asks a person. */
   readonly run?: RunKind;
   /** It changes nothing though it is no read: it only looks, or finds that what is asked is so already. */
@@ -80,6 +82,8 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
   'GET /v1/runs/stream': viewer('own'),
   'GET /v1/inbox': viewer('own'),
+  'GET /v1/runs/counts': viewer('own'),
+  'GET /v1/search': { ...viewer('own'), query: 'q=anything' },
   'GET /v1/runs/{id}': viewer('named'),
   'GET /v1/runs/{id}/consistency': { least: 'operator', status: 200, reach: 'named' },
   'POST /v1/runs/{id}/repair': { ...operator('named', {}), idle: true },
@@ -123,9 +127,11 @@ export function methodOf(route: Route): string {
   return route.slice(0, route.indexOf(' '));
 }
 
-/** The address of a route, its parameters filled in. */
+/** The address of a route, its parameters filled in, and those of the query that it needs. */
 export function pathOf(route: Route, values: Readonly<Record<string, string>>): string {
-  return route
+  const path = route
     .slice(route.indexOf(' ') + 1)
     .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? name));
+  const { query } = TABLE[route];
+  return query === undefined ? path : `${path}?${query}`;
 }

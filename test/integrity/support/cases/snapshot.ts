@@ -173,6 +173,20 @@ export const SNAPSHOT: readonly Case[] = [
     repair: 'healed',
   },
   {
+    code: 'SEARCH_WRONG',
+    how: 'the search would find it by a name of another run',
+    run: completed,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { foundBy: ['another'] }),
+    repair: 'healed',
+  },
+  {
+    code: 'SEARCH_WRONG',
+    how: 'the search would not find it',
+    run: waiting,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { foundBy: undefined }),
+    repair: 'healed',
+  },
+  {
     code: 'INTERRUPTED_WITH_HANDOFF',
     how: 'its drive died while the question was open',
     run: waiting,

@@ -1,5 +1,5 @@
 /** The routes that look over all runs of a tenant. */
-import { PAGE, type Paths } from './describe.ts';
+import { PAGE, type Paths, WORDS } from './describe.ts';
 
 export const OVERVIEW_PATHS = {
   '/v1/inbox': {
@@ -9,6 +9,31 @@ export const OVERVIEW_PATHS = {
       role: 'viewer',
       query: { ...PAGE, limit: 'Runs on a page, each with its questions: 1 to 100, default 20.' },
       answers: { 200: { what: 'A page of questions', schema: 'InboxPage' } },
+    },
+  },
+  '/v1/runs/counts': {
+    GET: {
+      id: 'countRuns',
+      summary: 'Counts runs by status, as of two seconds ago at most',
+      role: 'viewer',
+      query: {
+        type: 'Only runs of this workflow.',
+        repoId: 'Only runs about this repository.',
+        threadId: 'Only runs of this thread.',
+      },
+      answers: { 200: { what: 'How many runs there are of each status', schema: 'RunCounts' } },
+    },
+  },
+  '/v1/search': {
+    GET: {
+      id: 'searchRuns',
+      summary: 'Finds runs by a name that somebody has in hand, at most 20, the newest first',
+      role: 'viewer',
+      query: {
+        q: 'Id of a run, GitHub delivery, idempotency key as it was sent, thread, trace id, or address of a pull request.',
+        ...WORDS,
+      },
+      answers: { 200: { what: 'What was found, perhaps nothing', schema: 'FoundRuns' } },
     },
   },
 } as const satisfies Paths;

@@ -1,18 +1,18 @@
 /** Every shape that has a name in the document. Bodies are the very schemas by which the routes read them. */
 import { CancelBody } from '../../routes/cancel-run.ts';
-import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/installation/clients.ts';
 import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
 import { ResolveBody } from '../../routes/effects.ts';
+import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/installation/clients.ts';
+import { RuntimeBody } from '../../routes/installation/runtime.ts';
+import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
 import { RepairBody } from '../../routes/integrity/repair.ts';
 import { HoldBody, ReleaseHoldBody } from '../../routes/retention/hold.ts';
-import { RuntimeBody } from '../../routes/installation/runtime.ts';
 import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
 import { SignalBody } from '../../routes/signal-run.ts';
 import { StartBody } from '../../routes/start-run.ts';
 import { ForkBody, PreviewBody, ReplayBody, ResumeBody } from '../../routes/successors.ts';
-import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
 import { InFlight, Problem } from './common.ts';
 import { Diagnosis } from './diagnosis.ts';
 import * as documents from './documents.ts';

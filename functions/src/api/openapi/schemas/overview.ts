@@ -1,8 +1,11 @@
-/** What many runs together are shown as: the inbox. */
+/** What many runs together are shown as: the inbox, counts, what a search finds. */
 import { z } from 'zod';
+import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
+import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
+import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
 import { Count, pageOf, Time, Value } from './common.ts';
-import { Status } from './runs.ts';
+import { RunSummary, Status } from './runs.ts';
 
 export const InboxItem = z
   .object({
@@ -38,5 +41,21 @@ export const InboxItem = z
     more: Count.optional().describe('How many more questions the run has; at its last item.'),
   })
   .describe('One open question to a person.');
+
+const statuses = Object.fromEntries(RUN_STATUSES.map((status) => [status, Count])) as Record<
+  RunStatus,
+  typeof Count
+>;
+
+export const RunCounts = z.object({
+  counts: z.object(statuses).describe('By status, also those of no run.'),
+  isCut: z.boolean().describe(`One of them is ${MOST_COUNTED} or more; none is counted beyond that.`),
+});
+
+export const FoundRuns = z.object({
+  items: z.array(
+    z.object({ by: z.enum(NAMES_OF_RUNS).describe('What was found to be the name.'), run: RunSummary }),
+  ),
+});
 
 export const InboxPage = pageOf(InboxItem);

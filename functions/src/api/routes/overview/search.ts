@@ -1,0 +1,22 @@
+/** `GET /v1/search?q=`: runs of the caller's tenant by an id, a key or an address that somebody has in hand. */
+import { CairnError } from '../../../core/errors.ts';
+import { findRuns } from '../../../operations/search/find-runs.ts';
+import type { Caller } from '../../auth.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { readQuery, vocabularyOf } from '../../query.ts';
+import { runSummary } from '../../views/run.ts';
+
+/** What is found nowhere, and what is another tenant's, are the same answer: nothing. */
+export async function searchRuns(
+  { finder, start }: ApiDeps,
+  { tenantId }: Caller,
+  url: string,
+): Promise<Response> {
+  const query = readQuery(url, ['q', 'vocabulary']);
+  if (query.q === undefined) throw new CairnError('INVALID_INPUT', 'say what to look for', { field: 'q' });
+  const vocabulary = vocabularyOf(query);
+  const found = await findRuns({ ...start, finder }, tenantId, query.q);
+  return Response.json({
+    items: found.map(({ by, run }) => ({ by, run: runSummary(run, vocabulary) })),
+  });
+}

@@ -1,0 +1,57 @@
+/**
+ * By which names a run is found: what a person has in hand who looks for it. A total function of what identifies the run;
+ * the store keeps them in its document, so that one query finds it by any of them.
+ *
+ * Must not: hold anything secret or of a user's input; every caller of the tenant may find the run.
+ */
+import { keyAsSent } from '../encoding/keys.ts';
+import type { RunIdentity } from '../run/events.ts';
+
+/** What a name was, that a run was found by. */
+export const NAMES_OF_RUNS = [
+  'run',
+  'delivery',
+  'idempotency_key',
+  'thread',
+  'trace',
+  'pull_request',
+] as const;
+export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
+
+/**
+ * Of a name; what is longer is found by no search. Firestore takes up to 1,500 bytes of an indexed text, and this many
+ * characters of any script fit.
+ */
+export const MAX_NAME_CHARS = 375;
+
+type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl'>;
+
+/** The names, each once, in the order of {@link NAMES_OF_RUNS}; its id is the name of its document. */
+export function foundBy(run: Named): readonly string[] {
+  const names = namesOf(run).flatMap(([, name]) => (name.length <= MAX_NAME_CHARS ? [name] : []));
+  return [...new Set(names)];
+}
+
+/** What the name is to the run; undefined: nothing. */
+export function foundAs(run: Named, name: string): NameOfRun | undefined {
+  return namesOf(run).find(([, one]) => one === name)?.[0];
+}
+
+/** The name that a text stands for: without blanks around it, and of a page of a pull request the pull request. */
+export function nameIn(text: string): string {
+  const name = text.trim();
+  return /^https:\/\/[^/\s]+\/[^/\s]+\/[^/\s]+\/pull\/\d+(?=[/?#]|$)/.exec(name)?.[0] ?? name;
+}
+
+function namesOf({ trigger, idempotencyKey, threadId, traceId, prUrl }: Named): [NameOfRun, string][] {
+  const names: [NameOfRun, string | undefined][] = [
+    ['delivery', trigger.webhookEventId],
+    // As its sender wrote it, and as the run shows it.
+    ['idempotency_key', idempotencyKey === undefined ? undefined : keyAsSent(idempotencyKey)],
+    ['idempotency_key', idempotencyKey],
+    ['thread', threadId],
+    ['trace', traceId],
+    ['pull_request', prUrl],
+  ];
+  return names.flatMap(([as, name]) => (name === undefined || name === '' ? [] : [[as, name]]));
+}

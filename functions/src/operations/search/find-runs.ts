@@ -1,0 +1,62 @@
+/**
+ * Finds the runs of a tenant by whatever somebody has in hand. Reads only.
+ *
+ * Must not: tell more of another tenant's run than of none, nor take other look-ups for it.
+ */
+import { isRunId } from '../../core/encoding/ids.ts';
+import { githubKey } from '../../core/encoding/keys.ts';
+import { foundAs, MAX_NAME_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
+import type { ListedRun, RunStore } from '../../ports/run-store.ts';
+import type { RunFinder } from '../../ports/runs/run-finder.ts';
+
+/** A name that many runs share (a thread, a pull request) is one to filter the list by. */
+export const MAX_FOUND = 20;
+/** What GitHub can send as the id of a delivery. */
+const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;
+
+export interface FindDeps {
+  readonly store: Pick<RunStore, 'load'>;
+  readonly finder: Pick<RunFinder, 'named'>;
+  readonly records: Pick<IdempotencyStore, 'read'>;
+  readonly clock: Clock;
+}
+
+export interface FoundRun {
+  readonly by: NameOfRun;
+  readonly run: ListedRun;
+}
+
+/**
+ * At most {@link MAX_FOUND}, the newest first. One look for a run's id; for anything else one query, and one more look for
+ * what may be a delivery that made no run of its own.
+ */
+export async function findRuns(deps: FindDeps, tenantId: string, text: string): Promise<readonly FoundRun[]> {
+  const name = nameIn(text);
+  if (name === '' || name.length > MAX_NAME_CHARS) return [];
+  if (isRunId(name)) return one('run', await deps.store.load(name, tenantId));
+  const named = await deps.finder.named(tenantId, name, MAX_FOUND);
+  const found = named.flatMap((run) => {
+    const by = foundAs(run.state, name);
+    return by === undefined ? [] : [{ by, run }];
+  });
+  return found.length > 0 ? found : sameEvent(deps, tenantId, name);
+}
+
+/** GitHub sends one event under several deliveries where it has several hooks: all but the first lead to its run. */
+async function sameEvent(
+  { records, store, clock }: FindDeps,
+  tenantId: string,
+  name: string,
+): Promise<readonly FoundRun[]> {
+  if (!DELIVERY.test(name)) return [];
+  const { record } = (await records.read(githubKey(name))) ?? {};
+  if (record?.tenantId !== tenantId || record.runId === undefined) return [];
+  if (clock.now() >= record.expiresAt) return [];
+  return one('delivery', await store.load(record.runId, tenantId));
+}
+
+function one(by: NameOfRun, run: ListedRun | undefined): readonly FoundRun[] {
+  return run ? [{ by, run }] : [];
+}
