@@ -115,8 +115,59 @@ describe('doctor', () => {
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(0);
     expect(out).toContain('✓ https://runs.test answers in');
-    expect(out).toContain('Not to be seen through the API');
+    expect(out).toContain('Not to be seen from here');
     for (const { what } of findings.NOT_SEEN) expect(out).toContain(what);
+  });
+
+  test('tells an admin what the installation finds of itself, each thing once', async () => {
+    const stage = new Stage();
+    const { world, diagnosis } = stage.installation;
+    const at = world.clock.now();
+    await diagnosis.heartbeats.beat('recoverRuns', { at, tookMs: 1, outcome: 'failed', error: 'no store' });
+    await stage.cairn(['pause', '--everything']);
+    const { code, out } = await stage.cairn(['doctor']);
+    expect(code).toBe(7);
+    expect(out).toContain('✗ recoverRuns failed 0 s ago: no store\n    Look at the log of the function.');
+    expect(out.match(/everything is stopped/g)).toHaveLength(1);
+    const told = JSON.parse((await stage.cairn(['doctor', '--json'])).out) as { findings: Finding[] };
+    expect(seen(told.findings)).toEqual(
+      expect.arrayContaining([
+        'wrong SCAN_FAILED',
+        'wrong KILL_SWITCH',
+        'well QUEUE',
+        'well SCHEDULES',
+        'well RUNS',
+      ]),
+    );
+    expect(told.findings.find(({ code: one }) => one === 'QUEUE')?.evidence).toMatchObject({ depth: 0 });
+  });
+
+  test('tells lower roles what they may see, and that an admin sees more', async () => {
+    const stage = new Stage();
+    await stage.cairn(['pause', '--everything']);
+    const { code, out } = await stage.cairn(['doctor', '--json'], { role: 'viewer' });
+    expect(code).toBe(7);
+    const { findings: found } = JSON.parse(out) as { findings: Finding[] };
+    expect(seen(found)).toEqual([
+      'well REACHABLE',
+      'note CLOCK_UNKNOWN',
+      'note ADMIN_SEES_MORE',
+      'wrong KILL_SWITCH',
+      'well SCHEDULES',
+      'well RUNS',
+    ]);
+  });
+
+  test('bears an installation that is older than it', async () => {
+    const stage = new Stage();
+    const { api } = stage.installation;
+    const fetch = async (url: URL | string, init?: RequestInit) => {
+      const path = new URL(url).href.replace('https://runs.test', '');
+      return api.request(path === '/v1/diagnosis' ? '/v1/nothing-of-that-name' : path, init);
+    };
+    const { code, out } = await stage.cairn(['doctor', '--json'], { fetch });
+    expect(code).toBe(0);
+    expect(seen((JSON.parse(out) as { findings: Finding[] }).findings)).toContain('note OLDER_INSTALLATION');
   });
 
   test('ends with 7 where something is wrong, 4 where nobody answers, and goes on after a refusal', async () => {
@@ -127,6 +178,7 @@ describe('doctor', () => {
     expect(seen(found)).toEqual([
       'well REACHABLE',
       'note CLOCK_UNKNOWN',
+      'wrong REFUSED',
       'wrong REFUSED',
       'wrong REFUSED',
       'wrong REFUSED',

@@ -16,7 +16,7 @@ export const doctor = command({
   name: 'doctor',
   summary: 'See whether an installation is well; exit code 7 if something is wrong',
   details:
-    'Asks the API: reachability, clock, key, kill switch, pauses, plan versions still in use, schedules, stuck runs.\nIndexes, TTL, queues and secrets cannot be seen through it; it says how to look.',
+    'Asks the API: reachability, clocks, key, kill switch, pauses, plan versions still in use, schedules, stuck runs; for\nan admin also indexes, TTL, the queue, scheduled functions, secrets. What it cannot see it says how to look at.',
   args: {},
   options: {},
   examples: [
@@ -31,7 +31,7 @@ export const doctor = command({
         return `${style.paint(tone, mark)} ${clean(what)}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
       });
       const hidden = NOT_SEEN.map(({ what, look }) => `  ${what}: ${style.dim(look)}\n`);
-      return `${lines.join('')}\n${style.bold('Not to be seen through the API')}\n\n${hidden.join('')}`;
+      return `${lines.join('')}\n${style.bold('Not to be seen from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;
     return findings.some(({ state }) => state === 'wrong') ? EXIT.found : EXIT.ok;

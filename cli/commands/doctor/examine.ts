@@ -18,8 +18,12 @@ export async function examine(api: Api, world: World): Promise<Finding[]> {
     return [findings.health(url, answer), findings.clock(answer)];
   });
   if (healthy.some(({ code }) => code === 'UNREACHABLE' || code === 'NOT_CAIRN')) return healthy;
+  const installation = await diagnosis(api);
   const rest = await Promise.all([
-    ask('workflows', async () => findings.workflows(await api.get('/v1/workflows'), world.now())),
+    // The diagnosis speaks of the switches and versions too, of all tenants.
+    ask('workflows', async () =>
+      installation.isSeen ? [] : findings.workflows(await api.get('/v1/workflows'), world.now()),
+    ),
     ask('schedules', async () => {
       const { items } = await api.list('/v1/schedules', { limit: SCHEDULES });
       return findings.schedules(items, world.now());
@@ -34,7 +38,25 @@ export async function examine(api: Api, world: World): Promise<Finding[]> {
       );
     }),
   ]);
-  return [...healthy, ...rest.flat()];
+  return [...healthy, ...installation.findings, ...rest.flat()];
+}
+
+/** Whose key is below admin sees what it may. */
+async function diagnosis(api: Api): Promise<{ readonly isSeen: boolean; readonly findings: Finding[] }> {
+  let isSeen = false;
+  const found = await ask('diagnosis', async () => {
+    try {
+      const { findings: told } = await api.get('/v1/diagnosis');
+      isSeen = true;
+      return told;
+    } catch (error) {
+      const status = error instanceof Refusal ? error.problem.status : undefined;
+      if (status === 403) return [findings.moreAsAdmin()];
+      if (status === 404) return [findings.olderApi()];
+      throw error;
+    }
+  });
+  return { isSeen, findings: found };
 }
 
 async function ask(what: string, question: () => Promise<Finding[]>): Promise<Finding[]> {

@@ -9,7 +9,9 @@ export interface Finding {
   /** `note`: worth knowing, and meant to be so. */
   readonly state: 'well' | 'note' | 'wrong';
   readonly what: string;
-  readonly help?: string;
+  readonly help?: string | undefined;
+  /** Numbers and names, by code. */
+  readonly evidence?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Tokens and Slack's signatures bear five minutes; a tenth of that is a clock that nobody sets. */
@@ -17,16 +19,17 @@ const MOST_SKEW_MS = 30_000;
 /** The scan touches what is overdue each minute, at most 200 runs; a paused or held run is looked at every five. */
 const OVERDUE_MS = 15 * 60_000;
 
-/** What only the project's owner can see. */
+/** What nothing that the API may do can show, whoever asks. */
 export const NOT_SEEN = [
   {
-    what: 'indexes and exemptions',
-    look: 'gcloud firestore indexes composite list; firebase deploy --only firestore',
+    what: 'exemptions from indexing, which keep writes cheap',
+    look: 'gcloud firestore indexes fields list; firebase deploy --only firestore:indexes',
   },
-  { what: 'TTL of idempotency records', look: 'gcloud firestore fields ttls list' },
-  { what: 'task queue', look: 'gcloud tasks queues describe drive --location REGION' },
-  { what: 'secrets', look: 'gcloud secrets list; gcloud secrets versions list GITHUB_WEBHOOK_SECRET' },
-  { what: 'scheduled functions', look: 'gcloud scheduler jobs list --location REGION' },
+  {
+    what: 'whether a secret is the right one',
+    look: 'Recent Deliveries of the webhook; 401 is another secret (docs/deploy.md, step 6)',
+  },
+  { what: 'backups', look: "gcloud firestore backups schedules list --database='(default)'" },
 ] as const;
 
 const well = (code: string, what: string): Finding => ({ code, state: 'well', what });
@@ -185,6 +188,24 @@ export function liveRuns(runs: readonly Answer<'RunSummary'>[], now: number): Fi
       ? [well('RUNS', `${runs.length} live runs were looked at, none is overdue`)]
       : []),
   ];
+}
+
+/** What a key of a lower role is not told. */
+export function moreAsAdmin(): Finding {
+  return note(
+    'ADMIN_SEES_MORE',
+    'indexes, TTL policies, the queue, the scheduled functions, secrets and parameters were not looked at',
+    'They are shown to a key with the role admin; so are the runs of other tenants, in numbers.',
+  );
+}
+
+/** An installation that was deployed before there was such a route. */
+export function olderApi(): Finding {
+  return note(
+    'OLDER_INSTALLATION',
+    'this installation does not know GET /v1/diagnosis, by which indexes, queue and the like are seen',
+    'Deploy again.',
+  );
 }
 
 /** What a key without the role sees of the rest. */

@@ -8,8 +8,8 @@ import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { Finding } from './finding.ts';
 import { type Now, type ObserveDeps, observeNow, observeSlowly } from './observe.ts';
 
-/** A person who has just put something right wants to see it: at most some 200 reads each time. */
-export const LOOK_TTL_MS = 10_000;
+/** A person who has just put something right wants to see it; each look is a read for each run that is due or driven. */
+export const LOOK_TTL_MS = 5_000;
 /** Indexes, versions and what has expired: some 20 reads, and two for each version in use by a tenant. */
 export const SLOW_LOOK_TTL_MS = 60_000;
 
