@@ -36,7 +36,7 @@ export function known(event: RunEvent): KnownEvent {
 }
 
 /** The key of a step: its id, or `id[itemKey]` for an item of a set. */
-export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string }): string {
+export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string | undefined }): string {
   return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
 }
 
