@@ -1,3 +1,13 @@
-export default function RunsPage(_: { readonly type?: string; readonly id?: string }) {
-  return <h1>Runs</h1>;
+/**
+ * The runs of the tenant: found by what a person has in hand (`?q=`), or listed as they are, live. Which of them is in the
+ * address.
+ */
+import { useQueryState } from '../../shell/address.ts';
+import { ListView } from './list/list-view.tsx';
+import './page.css';
+import { SearchView } from './search/search-view.tsx';
+
+export default function RunsPage() {
+  const [sought] = useQueryState('q');
+  return sought === undefined ? <ListView /> : <SearchView sought={sought} key={sought} />;
 }

@@ -1,0 +1,152 @@
+/** Cancels or resumes many runs: shows exactly which are hit and which are not and why, then what came of each. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Copyable } from '../../../parts/commands.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { duration } from '../../../parts/time.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import type { RunFilter } from '../filter/filter.ts';
+import { MOST_CHOSEN, type Selection } from '../selection.ts';
+import { cliLoop, curlLoop } from './loop-text.ts';
+import { type BulkMode, meantText } from './plan.ts';
+import { TargetTable } from './target-table.tsx';
+import { type Bulk, useBulk } from './use-bulk.ts';
+
+interface BulkDialogProps {
+  readonly mode: BulkMode;
+  /** Chosen ones, or all that match. */
+  readonly of: Selection | RunFilter;
+  /** The same in words. */
+  readonly what: string;
+  /** @param hasChanged something was sent */
+  onClose(hasChanged: boolean): void;
+}
+
+/** As the API takes it. */
+const MOST_REASON = 1_000;
+
+export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
+  const bulk = useBulk(mode, of);
+  const queries = useQueryClient();
+  const [reason, setReason] = useState('');
+  const why = reason.trim() || undefined;
+  const hit = bulk.targets.filter(({ verdict }) => verdict?.isHit);
+  const done = hit.filter(({ sent }) => sent?.at === 'done').length;
+  const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
+  const close = () => {
+    // Under way: the first attempt to leave stops it, so that what came of it is seen.
+    if (bulk.stage === 'sending') return bulk.stop();
+    if (hasBegun) void queries.invalidateQueries();
+    onClose(hasBegun);
+  };
+  const verb = mode === 'cancel' ? 'Cancel' : 'Resume';
+  const meant = of instanceof Map ? undefined : meantText(mode, of as RunFilter);
+  return (
+    <Dialog title={`${verb} many runs`} onClose={close}>
+      <form
+        className="bulk"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (hit.length > 0) bulk.send(why);
+        }}
+      >
+        <p>
+          Of <Text value={what} />
+          {meant !== undefined && `, ${meant}`}
+          {bulk.isCut && `; the first ${MOST_CHOSEN} of them, the others stay as they are`}.
+        </p>
+        <Progress bulk={bulk} hit={hit.length} done={done} />
+        {bulk.error !== undefined && <Failure error={bulk.error} />}
+        <TargetTable mode={mode} targets={bulk.targets} />
+        {mode === 'cancel' && (
+          <label>
+            Why (it stands in the journal of each)
+            <input
+              value={reason}
+              maxLength={MOST_REASON}
+              disabled={hasBegun}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </label>
+        )}
+        {hit.length > 0 && (
+          <details className="commands">
+            <summary>As a command</summary>
+            <Copyable label="curl" text={curlLoop(loopOf(), window.location.origin, bulk.batch)} />
+            <Copyable label="cairn" text={cliLoop(loopOf())} />
+          </details>
+        )}
+        <footer>
+          {bulk.stage === 'sending' ? (
+            <button type="button" onClick={bulk.stop}>
+              Stop
+            </button>
+          ) : (
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          )}
+          <button
+            type="submit"
+            className={mode === 'cancel' ? 'danger' : 'primary'}
+            disabled={hit.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
+          >
+            {bulk.stage === 'over' && done < hit.length
+              ? 'Send the rest again'
+              : `${verb} ${runs(hit.length)}`}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+
+  function loopOf() {
+    return { mode, ids: hit.map(({ row }) => row.id), reason: why };
+  }
+}
+
+interface ProgressProps {
+  readonly bulk: Bulk;
+  readonly hit: number;
+  readonly done: number;
+}
+
+function Progress({ bulk: { stage, targets, pausedMs }, hit, done }: ProgressProps) {
+  const looked = targets.filter(({ verdict }) => verdict).length;
+  const failed = targets.filter(({ sent }) => sent?.at === 'failed').length;
+  const pause = pausedMs === undefined ? '' : ` The API asks for a pause of ${duration(pausedMs)}.`;
+  return (
+    <div role="status" aria-live="polite" className="progress-line">
+      {said()}
+      {pause}
+      {stage === 'looking' && <progress value={looked} max={targets.length} aria-label="Looked at" />}
+      {stage === 'sending' && <progress value={done + failed} max={hit} aria-label="Sent" />}
+    </div>
+  );
+
+  function said(): string {
+    switch (stage) {
+      case 'finding':
+        return 'Finding out which…';
+      case 'looking':
+        return `Finding out what would happen: ${looked} of ${runs(targets.length)}.`;
+      case 'broken':
+        return 'What is hit could not be found out; nothing was sent.';
+      case 'ready':
+        return `${runs(hit)} ${hit === 1 ? 'is' : 'are'} hit, ${targets.length - hit} not.`;
+      case 'sending':
+        return `${done + failed} of ${hit} sent.`;
+      case 'over': {
+        const left = hit - done - failed;
+        return [`${done} of ${hit} done.`, failed > 0 && `${failed} failed.`, left > 0 && `${left} not sent.`]
+          .filter(Boolean)
+          .join(' ');
+      }
+    }
+  }
+}
+
+function runs(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+}

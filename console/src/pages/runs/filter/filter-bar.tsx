@@ -1,0 +1,152 @@
+/** Which runs are looked at, as chips with live counts and fields. Keeps nothing: the address does. */
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Status } from '../../../parts/status.tsx';
+import { useSession } from '../../../session/session.ts';
+import { useQueryChange } from '../../../shell/address.ts';
+import { isFiltered, NAMES, type RunFilter, STATUSES } from './filter.ts';
+import { type Counts, useCounts } from './use-counts.ts';
+
+/** A field is taken over this long after the last letter, or with Enter at once. */
+const TYPED_MS = 400;
+
+export function FilterBar({ filter }: { readonly filter: RunFilter }) {
+  const change = useQueryChange();
+  const counts = useCounts(filter);
+  return (
+    <div className="filters">
+      <fieldset className="chips">
+        <legend className="unseen">Status</legend>
+        <Chip isOn={filter.status === undefined} onClick={() => change({ [NAMES.status]: undefined })}>
+          all <Count of={counts} />
+        </Chip>
+        {STATUSES.map((status) => (
+          <Chip
+            key={status}
+            isOn={filter.status === status}
+            onClick={() => change({ [NAMES.status]: filter.status === status ? undefined : status })}
+          >
+            <Status status={status} /> <Count of={counts} status={status} />
+          </Chip>
+        ))}
+      </fieldset>
+      <div className="row fields">
+        <TypeField value={filter.type} onChange={(type) => change({ [NAMES.type]: type })} />
+        <TextField
+          label="Repository"
+          placeholder="owner/name"
+          value={filter.repoId}
+          onChange={(repo) => change({ [NAMES.repoId]: repo }, 'replace')}
+        />
+        <TextField
+          label="Thread"
+          placeholder="its id"
+          value={filter.threadId}
+          onChange={(thread) => change({ [NAMES.threadId]: thread }, 'replace')}
+        />
+        {isFiltered(filter) && (
+          <button
+            type="button"
+            className="plain"
+            onClick={() => change(Object.fromEntries(Object.values(NAMES).map((name) => [name, undefined])))}
+          >
+            Show all
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface ChipProps {
+  readonly isOn: boolean;
+  readonly children: React.ReactNode;
+  onClick(): void;
+}
+
+function Chip({ isOn, children, onClick }: ChipProps) {
+  return (
+    <button type="button" className="chip" aria-pressed={isOn} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+function Count({
+  of,
+  status,
+}: {
+  readonly of: Counts | undefined;
+  readonly status?: (typeof STATUSES)[number];
+}) {
+  if (!of) return null;
+  const all = STATUSES.reduce((sum, one) => sum + (of.counts[one] ?? 0), 0);
+  const count = status === undefined ? all : (of.counts[status] ?? 0);
+  const isLeast = of.isCut && (status === undefined || count >= Math.max(...Object.values(of.counts)));
+  return (
+    <span className="count">
+      {count.toLocaleString('en')}
+      {isLeast ? '+' : ''}
+    </span>
+  );
+}
+
+function TypeField({ value, onChange }: FieldProps) {
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['runs', 'types'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+  });
+  const types = [...new Set([...(data?.items.map(({ type }) => type) ?? []), ...(value ? [value] : [])])];
+  return (
+    <label className="inline-field">
+      <span>Workflow</span>
+      <select value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
+        <option value="">all</option>
+        {types.sort().map((type) => (
+          <option key={type} value={type}>
+            {type}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface FieldProps {
+  readonly value: string | undefined;
+  onChange(value: string | undefined): void;
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly label: string;
+  readonly placeholder: string;
+}
+
+function TextField({ label, placeholder, value, onChange }: TextFieldProps) {
+  const [text, setText] = useState(value ?? '');
+  // The address may change under the field: by a link, by Back, by `Show all`.
+  useEffect(() => setText(value ?? ''), [value]);
+  const isTaken = text.trim() === (value ?? '');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a letter begins the wait anew
+  useEffect(() => {
+    if (isTaken) return;
+    const timer = setTimeout(() => onChange(text.trim() || undefined), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [text, isTaken]);
+  return (
+    <label className="inline-field">
+      <span>{label}</span>
+      <input
+        value={text}
+        placeholder={placeholder}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onChange(text.trim() || undefined);
+        }}
+      />
+    </label>
+  );
+}

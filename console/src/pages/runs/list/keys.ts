@@ -1,0 +1,17 @@
+/** Under which keys what is read of the list is kept, so that one invalidation reaches all of it. */
+import type { RunFilter } from '../filter/filter.ts';
+
+/** Rows of a page: the most the API gives at once. */
+export const PAGE = 100;
+
+export function listKey(filter: RunFilter): readonly unknown[] {
+  return ['runs', 'list', filter];
+}
+
+export function pageKey(filter: RunFilter, cursor: string | undefined): readonly unknown[] {
+  return [...listKey(filter), cursor ?? 'first'];
+}
+
+export function countsKey({ type, repoId, threadId }: RunFilter): readonly unknown[] {
+  return ['runs', 'counts', { type, repoId, threadId }];
+}

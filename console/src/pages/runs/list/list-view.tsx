@@ -1,0 +1,116 @@
+/** The list with all that stands around it: filters, what is chosen, what is done to it. */
+import { useCallback, useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { useMay } from '../../../session/session.ts';
+import { BulkDialog } from '../bulk/bulk-dialog.tsx';
+import type { BulkMode } from '../bulk/plan.ts';
+import { filterOf, filterText, isFiltered } from '../filter/filter.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
+import { NoRuns } from '../no-runs.tsx';
+import { NONE_CHOSEN, type Selection } from '../selection.ts';
+import { LiveMark } from './live-mark.tsx';
+import { RunGrid } from './run-grid.tsx';
+import { useRunList } from './use-run-list.ts';
+
+interface Doing {
+  readonly mode: BulkMode;
+  /** Undefined: all that match. */
+  readonly chosen: Selection | undefined;
+}
+
+export function ListView() {
+  const search = useSearch();
+  // The search is another one for each letter of other values, too; the filter must not be.
+  const { status, type, repoId, threadId } = filterOf(search);
+  const filter = useMemo(() => ({ status, type, repoId, threadId }), [status, type, repoId, threadId]);
+  const list = useRunList(filter);
+  const [, navigate] = useLocation();
+  const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
+  const [doing, setDoing] = useState<Doing>();
+  const mayAct = useMay('operator');
+  const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
+  const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
+  return (
+    <div className="runs-page">
+      <header className="row runs-head">
+        <h1>Runs</h1>
+        <LiveMark stream={list.stream} />
+        <span className="spring" />
+        <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
+      </header>
+      <FilterBar filter={filter} />
+      {list.held > 0 && (
+        <button type="button" className="held primary" onClick={() => window.scrollTo({ top: 0 })}>
+          ↑ {list.held} new {list.held === 1 ? 'run' : 'runs'}
+        </button>
+      )}
+      {list.error !== undefined && list.error !== null && (
+        <Failure error={list.error} again={() => list.again()} />
+      )}
+      {list.isLoading && <Loading what="the runs" />}
+      {isEmpty ? (
+        <NoRuns filter={filter} isFiltered={isFiltered(filter)} />
+      ) : (
+        !list.isLoading && <RunGrid list={list} selection={selection} onSelect={setSelection} onOpen={open} />
+      )}
+      {selection.size > 0 && (
+        <section className="chosen-bar row" aria-label="What is chosen">
+          <strong aria-live="polite">{selection.size} chosen</strong>
+          <span className="spring" />
+          <ActButtons which="chosen" mayAct={mayAct} onAct={act(selection)} />
+          <button type="button" onClick={() => setSelection(NONE_CHOSEN)}>
+            Choose none
+          </button>
+        </section>
+      )}
+      {doing && (
+        <BulkDialog
+          mode={doing.mode}
+          of={doing.chosen ?? filter}
+          what={doing.chosen ? `${doing.chosen.size} chosen` : filterText(filter)}
+          onClose={(hasChanged) => {
+            setDoing(undefined);
+            if (!hasChanged) return;
+            setSelection(NONE_CHOSEN);
+            list.anew();
+          }}
+        />
+      )}
+    </div>
+  );
+
+  function act(chosen: Selection | undefined) {
+    return (mode: BulkMode) => setDoing({ mode, chosen });
+  }
+}
+
+interface ActButtonsProps {
+  readonly which: 'chosen' | 'matching';
+  readonly mayAct: boolean;
+  readonly disabled?: boolean;
+  onAct(mode: BulkMode): void;
+}
+
+/** Who may not is told so, in words and not by hovering alone. */
+function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
+  const why = mayAct ? undefined : 'Takes the role operator';
+  const word = which === 'chosen' ? '' : ' all that match';
+  return (
+    <>
+      {why !== undefined && <span className="hint">{why}</span>}
+      {(['cancel', 'resume'] as const).map((mode) => (
+        <button
+          key={mode}
+          type="button"
+          title={why}
+          disabled={!mayAct || disabled}
+          onClick={() => onAct(mode)}
+        >
+          {mode === 'cancel' ? 'Cancel' : 'Resume'}
+          {word}…
+        </button>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/**
+ * The newest rows of the list under what the stream tells of them. Pure.
+ *
+ * The stream tells of the newest `limit` runs that match, of a page no more. A run that is `gone` has either been pushed out by
+ * newer ones, and then still belongs into the list, or does not match any more. Which of the two is seen when all that was
+ * told at once is known: pushed out is only what is older than all of a full set.
+ */
+import { byAge, type RunRow } from '../row.ts';
+
+export type Told =
+  | { readonly kind: 'run'; readonly row: RunRow }
+  | { readonly kind: 'gone'; readonly id: string }
+  /** All have been told that were there at first. */
+  | { readonly kind: 'ready' };
+
+/** What the stream holds at this moment. */
+export interface Live {
+  readonly rows: ReadonlyMap<string, RunRow>;
+  /** Since it began, or began anew, all have been told. */
+  readonly isReady: boolean;
+}
+
+export const NOTHING_LIVE: Live = { rows: new Map(), isReady: false };
+
+export function liveAfter(live: Live, told: readonly Told[]): Live {
+  const rows = new Map(live.rows);
+  let { isReady } = live;
+  for (const one of told) {
+    if (one.kind === 'run') rows.set(one.row.id, one.row);
+    else if (one.kind === 'gone') rows.delete(one.id);
+    else isReady = true;
+  }
+  return { rows, isReady };
+}
+
+export interface Head {
+  /** Newest first, without a gap. */
+  readonly rows: readonly RunRow[];
+  /** Between these and what the stream tells lie runs that nobody has told: the rows must be read anew. */
+  readonly hasGap: boolean;
+}
+
+/**
+ * The rows with what the stream holds laid over them.
+ *
+ * @param limit of the stream: with so many it is full
+ */
+export function headAfter(rows: readonly RunRow[], live: Live, limit: number): Head {
+  if (!live.isReady) {
+    // What is told now is true; what is not told yet may be.
+    const known = new Map(rows.map((row) => [row.id, row]));
+    for (const row of live.rows.values()) if (known.has(row.id)) known.set(row.id, row);
+    return { rows: [...known.values()], hasGap: false };
+  }
+  const told = [...live.rows.values()].sort(byAge);
+  const oldest = told.at(-1);
+  const isFull = told.length >= limit;
+  const older = isFull && oldest ? rows.filter((row) => byAge(oldest, row) < 0) : [];
+  const overlaps = rows.length === 0 || rows.some((row) => live.rows.has(row.id));
+  return { rows: [...told, ...older], hasGap: isFull && !overlaps };
+}

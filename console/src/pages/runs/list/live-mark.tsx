@@ -1,0 +1,19 @@
+/** Whether the list moves by itself, in a word with a shape. */
+import type { StreamState } from './use-stream.ts';
+
+const SAID = {
+  connecting: ['quiet', '○', 'connecting', 'The list is about to move by itself'],
+  live: ['live', '●', 'live', 'The newest hundred of these runs move by themselves'],
+  reconnecting: ['warn', '↻', 'reconnecting', 'The connection was lost; what is shown may be old'],
+  refused: ['bad', '✕', 'not live', 'The API refuses to tell of changes'],
+} as const;
+
+export function LiveMark({ stream }: { readonly stream: StreamState }) {
+  const [tone, mark, word, title] = SAID[stream.at];
+  const why = stream.at === 'refused' ? `${title}: ${stream.error.message}` : title;
+  return (
+    <span className={`live-mark ${tone}`} role="status" title={why}>
+      <span aria-hidden="true">{mark}</span> {word}
+    </span>
+  );
+}

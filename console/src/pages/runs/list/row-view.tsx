@@ -1,0 +1,196 @@
+/** One run as a row. Whatever it shows of others is text, set apart from the page. */
+import { memo, useState } from 'react';
+import { Link } from 'wouter';
+import { operationsText, usdText } from '../../../parts/cost-text.ts';
+import { Status } from '../../../parts/status.tsx';
+import { duration } from '../../../parts/time.ts';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { useNow, When } from '../../../parts/when.tsx';
+import { useQueryChange } from '../../../shell/address.ts';
+import { NAMES } from '../filter/filter.ts';
+import type { RunRow } from '../row.ts';
+import { Cell, Row } from './grid-parts.tsx';
+
+export const COLUMNS = [
+  { name: 'c-choose', title: '' },
+  { name: 'c-status', title: 'Status' },
+  { name: 'c-run', title: 'Run' },
+  { name: 'c-about', title: 'About' },
+  { name: 'c-trigger', title: 'Trigger' },
+  { name: 'c-time', title: 'Started' },
+  { name: 'c-steps', title: 'Steps' },
+  { name: 'c-now', title: 'Now' },
+] as const;
+
+/** `run_` and enough to tell apart what stands on one page. */
+const SHORT_ID = 14;
+
+export function rowElementId(id: string): string {
+  return `row-${id}`;
+}
+
+interface RowViewProps {
+  /** Undefined: it is being read. */
+  readonly row: RunRow | undefined;
+  readonly index: number;
+  /** Within the rows, px. */
+  readonly top: number;
+  readonly isActive: boolean;
+  readonly isChosen: boolean;
+  onToggle(row: RunRow, isRange: boolean): void;
+  onActive(id: string): void;
+}
+
+export function RowView({ row, index, top, isActive, isChosen, onToggle, onActive }: RowViewProps) {
+  const place = { transform: `translateY(${top}px)` };
+  if (!row) {
+    return (
+      <Row className="run-row coming" aria-rowindex={index + 2} style={place}>
+        <Cell>Loading…</Cell>
+      </Row>
+    );
+  }
+  return (
+    <Row
+      id={rowElementId(row.id)}
+      className={`run-row${isActive ? ' active' : ''}`}
+      aria-rowindex={index + 2}
+      aria-selected={isChosen}
+      style={place}
+      // The focus stays with the grid: the row that has it now may leave the page.
+      onMouseDown={(event) => {
+        onActive(row.id);
+        if (event.shiftKey) event.preventDefault();
+      }}
+    >
+      <Cell className="c-choose">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isChosen}
+          aria-label={`Choose ${row.id}`}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={(event) => onToggle(row, event.shiftKey)}
+          onChange={nothing}
+        />
+      </Cell>
+      <Cells row={row} />
+    </Row>
+  );
+}
+
+/** It is told by the click, which says whether Shift was held. */
+function nothing(): void {}
+
+const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
+  return (
+    <>
+      <Cell className="c-status">
+        <Status status={row.status} />
+        {row.mark !== undefined && <small>{row.mark}</small>}
+      </Cell>
+      <Cell className="c-run">
+        <Link href={`/runs/${row.id}`} tabIndex={-1}>
+          <bdi>{visibleText(row.type)}</bdi>
+        </Link>
+        <small>
+          <Id id={row.id} /> · v{row.planVersion}
+          {row.madeBy !== undefined && ` · ${row.madeBy}`}
+        </small>
+      </Cell>
+      <About row={row} />
+      <Cell className="c-trigger">
+        {row.source}
+        {row.actor !== undefined && (
+          <small title={row.actor}>
+            <bdi>{visibleText(row.actor)}</bdi>
+          </small>
+        )}
+      </Cell>
+      <Cell className="c-time">
+        <When at={row.startedAt ?? row.createdAt} />
+        <small>
+          <Took row={row} />
+        </small>
+      </Cell>
+      <Cell className="c-steps">
+        {row.begun > 0 && (
+          <span title={`${row.done} done of ${row.begun} begun`}>
+            {row.done}/{row.begun}
+          </span>
+        )}
+        {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
+      </Cell>
+      <Cell className="c-now" title={visibleText(row.now)}>
+        <bdi className={row.status === 'failed' ? 'bad' : ''}>{visibleText(row.now)}</bdi>
+      </Cell>
+    </>
+  );
+});
+
+/** Short; whole on hovering; a click copies it. */
+function Id({ id }: { readonly id: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <button
+      type="button"
+      className="id mono"
+      tabIndex={-1}
+      title={`${id} (click copies)`}
+      onClick={() => void navigator.clipboard.writeText(id).then(() => setCopied(true))}
+      onMouseLeave={() => setCopied(false)}
+    >
+      {copied ? 'copied' : `${id.slice(0, SHORT_ID)}…`}
+    </button>
+  );
+}
+
+function About({ row }: { readonly row: RunRow }) {
+  const { repoId, prId, prUrl, threadId, id } = row;
+  const pull = prId === undefined ? undefined : (/#?(\d+)$/.exec(prId)?.[1] ?? prId);
+  return (
+    <Cell className="c-about">
+      <span className="line">
+        {repoId !== undefined && <Narrow name="repoId" value={repoId} />}{' '}
+        {pull !== undefined &&
+          (prUrl === undefined ? (
+            <bdi>#{visibleText(pull)}</bdi>
+          ) : (
+            <a href={prUrl} rel="noreferrer noopener" target="_blank" tabIndex={-1} title={prUrl}>
+              #<bdi>{visibleText(pull)}</bdi>
+            </a>
+          ))}
+      </span>
+      {threadId !== id && (
+        <small>
+          <Narrow name="threadId" value={threadId} />
+        </small>
+      )}
+    </Cell>
+  );
+}
+
+/** A value that a click makes the filter. */
+function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId'; readonly value: string }) {
+  const change = useQueryChange();
+  return (
+    <button
+      type="button"
+      className="narrow"
+      tabIndex={-1}
+      title={`${visibleText(value)} (click shows only these)`}
+      onClick={() => change({ [NAMES[name]]: value })}
+    >
+      <bdi>{visibleText(value)}</bdi>
+    </button>
+  );
+}
+
+function Took({ row }: { readonly row: RunRow }) {
+  if (row.durationMs !== undefined) return duration(row.durationMs);
+  return row.isOver || row.startedAt === undefined ? null : <Counting since={row.startedAt} />;
+}
+
+function Counting({ since }: { readonly since: string }) {
+  return `${duration(useNow() - Date.parse(since))} so far`;
+}

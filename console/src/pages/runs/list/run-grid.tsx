@@ -1,0 +1,123 @@
+/**
+ * The rows, of which only those near the view are on the page. Owns the keyboard: arrows or j/k move, Enter opens, x chooses,
+ * with Shift a range.
+ */
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { RunRow } from '../row.ts';
+import { type Selection, toggled, withRows } from '../selection.ts';
+import { ColumnHeader, Grid, Row, RowGroup } from './grid-parts.tsx';
+import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
+import { useGridKeys } from './use-grid-keys.ts';
+import type { RunList } from './use-run-list.ts';
+
+/** As `page.css` has it, px. */
+const ROW_HEIGHT = 50;
+const HEAD_HEIGHT = 34;
+const OVERSCAN = 8;
+
+interface RunGridProps {
+  readonly list: RunList;
+  readonly selection: Selection;
+  onSelect(selection: Selection): void;
+  onOpen(id: string): void;
+}
+
+export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
+  const { sections, setAtTop } = list;
+  const body = useRef<HTMLDivElement>(null);
+  const margin = useTopOf(body);
+  const [activeId, setActiveId] = useState<string>();
+  /** Where a range begins. */
+  const [anchorId, setAnchorId] = useState<string>();
+  const virtual = useWindowVirtualizer({
+    count: sections.total,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollMargin: margin,
+    scrollPaddingStart: HEAD_HEIGHT,
+    getItemKey: (index) => sections.at(index)?.id ?? index,
+    onChange: ({ scrollOffset }) => setAtTop((scrollOffset ?? 0) <= margin),
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => list.lookedAt(first, last));
+
+  const active = activeId === undefined ? -1 : sections.indexOf(activeId);
+  const moveTo = (wanted: number, isRange: boolean) => {
+    const index = Math.max(0, Math.min(wanted, sections.total - 1));
+    virtual.scrollToIndex(index);
+    const row = sections.at(index);
+    if (!row) return;
+    setActiveId(row.id);
+    if (isRange) selectTo(index);
+    else setAnchorId(row.id);
+  };
+  const selectTo = (index: number) => {
+    const from = anchorId === undefined ? active : sections.indexOf(anchorId);
+    onSelect(withRows(selection, sections.between(from === -1 ? index : from, index)));
+  };
+  const toggle = (row: RunRow, isRange: boolean) => {
+    if (isRange && anchorId !== undefined) return selectTo(sections.indexOf(row.id));
+    setAnchorId(row.id);
+    onSelect(toggled(selection, row));
+  };
+  const activeRow = sections.at(active);
+  useGridKeys({
+    move: (by, isRange) => moveTo(active + by, isRange),
+    moveTo: (end) => moveTo(end === 'first' ? 0 : sections.total - 1, false),
+    open: () => activeRow && onOpen(activeRow.id),
+    choose: (isRange) => activeRow && toggle(activeRow, isRange),
+    clear: () => onSelect(new Map()),
+    page: Math.max(1, Math.floor((last - first) / 2)),
+  });
+
+  return (
+    <Grid
+      className="run-grid"
+      aria-label="Runs, newest first"
+      aria-rowcount={sections.total + 1}
+      aria-multiselectable="true"
+      aria-activedescendant={activeRow && rowElementId(activeRow.id)}
+      onFocus={(event) => {
+        if (event.target === event.currentTarget && active === -1) setActiveId(sections.at(first)?.id);
+      }}
+    >
+      <Row className="run-row titles" aria-rowindex={1}>
+        {COLUMNS.map(({ name, title }) => (
+          <ColumnHeader key={name} className={name}>
+            {title}
+          </ColumnHeader>
+        ))}
+      </Row>
+      <RowGroup ref={body} className="run-rows" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          const row = sections.at(index);
+          return (
+            <RowView
+              key={key}
+              row={row}
+              index={index}
+              top={start - margin}
+              isActive={row !== undefined && row.id === activeId}
+              isChosen={row !== undefined && selection.has(row.id)}
+              onToggle={toggle}
+              onActive={setActiveId}
+            />
+          );
+        })}
+      </RowGroup>
+    </Grid>
+  );
+}
+
+/** How far from the top of the page the element begins, px: what stands above may grow by a line. */
+function useTopOf(element: React.RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const box = element.current?.getBoundingClientRect();
+    if (box) setTop(Math.round(box.top + window.scrollY));
+  });
+  return top;
+}

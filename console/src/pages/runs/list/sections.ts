@@ -1,0 +1,69 @@
+/**
+ * The pages as one list: how long it is, and which row stands at which place, whether it is in memory or not. Pure.
+ *
+ * Pages move against each other: one that is read anew may reach into the next, since of the runs it had some match no more.
+ */
+import { byAge, type RunRow } from '../row.ts';
+
+interface Page {
+  /** Undefined: not in memory. */
+  readonly rows: readonly RunRow[] | undefined;
+  /** Places it takes while its rows are not there. */
+  readonly count: number;
+}
+
+interface Section {
+  readonly start: number;
+  readonly count: number;
+  readonly rows: readonly RunRow[] | undefined;
+}
+
+export class Sections {
+  readonly total: number;
+  readonly #sections: readonly Section[];
+
+  constructor(pages: readonly Page[]) {
+    let start = 0;
+    let last: RunRow | undefined;
+    this.#sections = pages.map(({ rows, count }) => {
+      const before = last;
+      const own = rows && before ? rows.filter((row) => byAge(before, row) < 0) : rows;
+      const section = { start, count: own?.length ?? count, rows: own };
+      start += section.count;
+      last = own?.at(-1) ?? (own ? before : undefined);
+      return section;
+    });
+    this.total = start;
+  }
+
+  /** Undefined: there is none, or it is not in memory. */
+  at(index: number): RunRow | undefined {
+    const section = this.#sections[this.sectionAt(index)];
+    return section?.rows?.[index - section.start];
+  }
+
+  /** Which page the place belongs to; the last where there are not so many. */
+  sectionAt(index: number): number {
+    const at = this.#sections.findLastIndex(({ start, count }) => count > 0 && index >= start);
+    return Math.max(0, at);
+  }
+
+  /** Rows in memory from one place to another, either way round, both included. */
+  between(a: number, b: number): readonly RunRow[] {
+    const rows: RunRow[] = [];
+    for (let index = Math.min(a, b); index <= Math.max(a, b); index += 1) {
+      const row = this.at(index);
+      if (row) rows.push(row);
+    }
+    return rows;
+  }
+
+  /** -1: it is not in memory. */
+  indexOf(id: string): number {
+    for (const { rows, start } of this.#sections) {
+      const at = rows?.findIndex((row) => row.id === id) ?? -1;
+      if (at !== -1) return start + at;
+    }
+    return -1;
+  }
+}

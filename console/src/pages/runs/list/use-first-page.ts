@@ -1,0 +1,109 @@
+/**
+ * The newest rows: read once, then moved by the stream. Owns that rows which newer ones push out stay in the list, and that
+ * the list is read anew where that cannot be (a gap, too many).
+ */
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useRef } from 'react';
+import type { Api } from '../../../api/client.ts';
+import { useSession } from '../../../session/session.ts';
+import type { RunFilter } from '../filter/filter.ts';
+import { byAge, type RunRow, rowOf } from '../row.ts';
+import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
+import { headAfter, type Live } from './live-head.ts';
+import { type StreamState, useRunStream } from './use-stream.ts';
+
+export interface RowPage {
+  readonly rows: readonly RunRow[];
+  /** Cursor of the next page. */
+  readonly next?: string | undefined;
+}
+
+/** What has come since the list was read may stay in it so long; then the list begins anew, where nobody notices. */
+const MOST_ROWS = 3 * PAGE;
+/** Counting is billed; while much happens it is done no more often. */
+const COUNT_EVERY_MS = 3_000;
+
+export interface FirstPage {
+  readonly page: RowPage | undefined;
+  readonly error: unknown;
+  readonly stream: StreamState;
+  again(): void;
+}
+
+/**
+ * @param filter the same object while it says the same
+ * @param isAtTop whether the first rows are looked at, so that the list may begin anew
+ */
+export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPage {
+  const { api } = useSession();
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: pageKey(filter, undefined),
+    queryFn: ({ signal }) => readFirst(api, queries, filter, signal),
+    // The stream keeps it true.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    // Rows move against each other; what a comparison place by place would keep is not worth its time.
+    structuralSharing: false,
+  });
+  const count = useThrottledCount(filter);
+  const onTold = useCallback(
+    (live: Live) => {
+      const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
+      if (!before) return;
+      const { rows, hasGap } = headAfter(before.rows, live, PAGE);
+      if (hasGap || (rows.length > MOST_ROWS && isAtTop())) return beginAnew(queries, filter);
+      queries.setQueryData<RowPage>(pageKey(filter, undefined), { ...before, rows });
+      count();
+    },
+    [queries, filter, isAtTop, count],
+  );
+  const stream = useRunStream(filter, onTold);
+  return { page: data, error, stream, again: () => void refetch() };
+}
+
+/** Drops all that is known of the list and reads its beginning. */
+export function beginAnew(queries: QueryClient, filter: RunFilter): void {
+  void queries.resetQueries({ queryKey: listKey(filter) });
+}
+
+/** The older rows that the page had beyond the first hundred stay in it, so that what follows stays where it is. */
+async function readFirst(
+  api: Api,
+  queries: QueryClient,
+  filter: RunFilter,
+  signal: AbortSignal,
+): Promise<RowPage> {
+  const fresh = await readPage(api, { filter, signal });
+  const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
+  const oldest = fresh.rows.at(-1);
+  if (!before || !oldest || fresh.next === undefined) return fresh;
+  if (!before.rows.some((row) => row.id === oldest.id)) return fresh;
+  const older = before.rows.filter((row) => byAge(oldest, row) < 0);
+  return older.length === 0 ? fresh : { rows: [...fresh.rows, ...older], next: before.next };
+}
+
+interface PageRequest {
+  readonly filter: RunFilter;
+  readonly cursor?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export async function readPage(api: Api, { filter, cursor, signal }: PageRequest): Promise<RowPage> {
+  const { items, next } = await api.get('/v1/runs', {
+    query: { ...filter, limit: String(PAGE), cursor },
+    signal,
+  });
+  return { rows: items.map(rowOf), next };
+}
+
+function useThrottledCount(filter: RunFilter): () => void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  return useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void queries.invalidateQueries({ queryKey: countsKey(filter) });
+    }, COUNT_EVERY_MS);
+  }, [queries, filter]);
+}

@@ -1,0 +1,68 @@
+/** Keys of the list. They work from anywhere on the page but for fields, buttons and dialogs. */
+import { useEffect, useRef } from 'react';
+import { isTyping } from '../../../shell/keys.ts';
+
+export interface GridKeys {
+  move(by: number, isRange: boolean): void;
+  moveTo(end: 'first' | 'last'): void;
+  open(): void;
+  choose(isRange: boolean): void;
+  clear(): void;
+  /** Rows that a page has. */
+  readonly page: number;
+}
+
+export function useGridKeys(keys: GridKeys): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping(event) || document.querySelector('dialog[open]')) return;
+      const act = actionOf(event, latest.current);
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function actionOf({ key, shiftKey, target }: KeyboardEvent, keys: GridKeys): (() => void) | undefined {
+  switch (key) {
+    case 'j':
+    case 'J':
+    case 'ArrowDown':
+      return () => keys.move(1, shiftKey);
+    case 'k':
+    case 'K':
+    case 'ArrowUp':
+      return () => keys.move(-1, shiftKey);
+    case 'x':
+    case 'X':
+      return () => keys.choose(shiftKey);
+    case 'Escape':
+      return () => keys.clear();
+  }
+  // What a button or link does with these is its own affair.
+  if (target instanceof HTMLElement && target.closest('button, a, summary')) return undefined;
+  switch (key) {
+    case 'Enter':
+      return () => keys.open();
+    case ' ':
+      return () => keys.choose(shiftKey);
+    case 'PageDown':
+      return () => keys.move(keys.page, shiftKey);
+    case 'PageUp':
+      return () => keys.move(-keys.page, shiftKey);
+    case 'Home':
+      return () => keys.moveTo('first');
+    case 'End':
+      return () => keys.moveTo('last');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The pages after the first, by cursor, read as one scrolls to them. Owns that memory stays bounded: of a page that is far
+ * from what is looked at only its cursor and its length are kept, so the way back to it is known and the list keeps its height.
+ */
+import { useQueries, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useSession } from '../../../session/session.ts';
+import type { RunFilter } from '../filter/filter.ts';
+import type { RunRow } from '../row.ts';
+import { pageKey } from './keys.ts';
+import { type RowPage, readPage } from './use-first-page.ts';
+
+/** Pages kept on either side of what is looked at. */
+const KEPT_AROUND = 8;
+/** What was read of an older page is taken for true so long: nothing tells of changes there. */
+const FRESH_MS = 15_000;
+/** What nobody has looked at for so long is forgotten, ms. */
+const FORGOTTEN_MS = 60_000;
+
+interface KnownPage {
+  readonly cursor: string;
+  /** Rows when it was read last; 1, the row that says that it is coming, before. */
+  readonly count: number;
+}
+
+const NONE: readonly KnownPage[] = [];
+
+export interface OlderPages {
+  readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
+  readonly error: unknown;
+  /** Says which pages are looked at. */
+  want(from: number, to: number): void;
+  again(): void;
+}
+
+/** @param next cursor at which they begin; undefined: there are none */
+export function useOlderPages(filter: RunFilter, next: string | undefined): OlderPages {
+  const { api } = useSession();
+  const queries = useQueryClient();
+  const [chain, setChain] = useState<readonly KnownPage[]>([]);
+  const [wanted, setWanted] = useState({ from: 0, to: -1 });
+  const known = useMemo(
+    () => (next === undefined ? NONE : chain[0]?.cursor === next ? chain : [{ cursor: next, count: 1 }]),
+    [chain, next],
+  );
+  const shown = known.slice(wanted.from, wanted.to + 1);
+  const results = useQueries({
+    queries: shown.map(({ cursor }) => ({
+      queryKey: pageKey(filter, cursor),
+      queryFn: ({ signal }: { signal: AbortSignal }) => readPage(api, { filter, cursor, signal }),
+      staleTime: FRESH_MS,
+      gcTime: FORGOTTEN_MS,
+      structuralSharing: false,
+    })),
+  });
+
+  const read = results.map(({ data }) => data);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are listed one by one
+  useEffect(() => {
+    setChain((before) => chainAfter(before[0]?.cursor === next ? before : known, wanted.from, read));
+  }, [known, next, wanted.from, ...read]);
+
+  const want = useCallback((from: number, to: number) => {
+    setWanted((before) => (before.from === from && before.to === to ? before : { from, to }));
+  }, []);
+  useEffect(() => {
+    known.forEach(({ cursor }, at) => {
+      const isFar = at < wanted.from - KEPT_AROUND || at > wanted.to + KEPT_AROUND;
+      if (isFar) queries.removeQueries({ queryKey: pageKey(filter, cursor), type: 'inactive' });
+    });
+  }, [known, wanted, queries, filter]);
+
+  return {
+    pages: known.map(({ cursor, count }) => {
+      const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows;
+      return { count: rows?.length ?? count, rows };
+    }),
+    error: results.find((result) => result.error)?.error,
+    want,
+    again: () => {
+      for (const result of results) if (result.error) void result.refetch();
+    },
+  };
+}
+
+/** The chain with what was read: how long the pages are, and where the one after the last begins. The same if it is. */
+function chainAfter(
+  chain: readonly KnownPage[],
+  from: number,
+  read: readonly (RowPage | undefined)[],
+): readonly KnownPage[] {
+  const after = [...chain];
+  read.forEach((page, i) => {
+    const at = after[from + i];
+    if (!page || !at) return;
+    if (at.count !== page.rows.length) after[from + i] = { ...at, count: page.rows.length };
+    const isLast = from + i === after.length - 1;
+    if (isLast && page.next !== undefined) after.push({ cursor: page.next, count: 1 });
+  });
+  const isSame = after.length === chain.length && after.every((page, i) => page === chain[i]);
+  return isSame ? chain : after;
+}

@@ -1,0 +1,73 @@
+/**
+ * What `GET /v1/runs/stream` tells of the newest runs that match, gathered for a moment so that a storm of changes is one
+ * drawing. Owns the connection, and what of it is shown as live or not.
+ */
+import { useEffect, useState } from 'react';
+import { targetOf } from '../../../api/client.ts';
+import type { ApiError } from '../../../api/problem.ts';
+import { followStream } from '../../../api/stream.ts';
+import { useSession } from '../../../session/session.ts';
+import type { RunFilter } from '../filter/filter.ts';
+import { type RunSummary, rowOf } from '../row.ts';
+import { PAGE } from './keys.ts';
+import { type Live, liveAfter, NOTHING_LIVE, type Told } from './live-head.ts';
+
+/** Short enough to be at once for a person, long enough for the frames of one change to come together. */
+const GATHER_MS = 80;
+
+export type StreamState =
+  | { readonly at: 'connecting' | 'live' | 'reconnecting' }
+  | { readonly at: 'refused'; readonly error: ApiError };
+
+/** @param onTold given what the stream holds each time that changes; must be stable */
+export function useRunStream(filter: RunFilter, onTold: (live: Live) => void): StreamState {
+  const { api } = useSession();
+  const [state, setState] = useState<StreamState>({ at: 'connecting' });
+  useEffect(() => {
+    const over = new AbortController();
+    let live = NOTHING_LIVE;
+    let told: Told[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tell = () => {
+      timer = undefined;
+      live = liveAfter(live, told);
+      told = [];
+      onTold(live);
+    };
+    setState({ at: 'connecting' });
+    void followStream(
+      api,
+      {
+        target: () => targetOf('/v1/runs/stream', { query: { ...filter, limit: String(PAGE) } }),
+        onState: (at) => {
+          setState((before) => (before.at === at ? before : { at }));
+          if (at !== 'live') return;
+          // Whoever comes back is told the whole list anew.
+          clearTimeout(timer);
+          timer = undefined;
+          told = [];
+          live = NOTHING_LIVE;
+        },
+        onMessage: ({ event, data }) => {
+          const one = toldOf(event, data);
+          if (!one) return;
+          told.push(one);
+          timer ??= setTimeout(tell, GATHER_MS);
+        },
+        onRefused: (error) => setState({ at: 'refused', error }),
+      },
+      over.signal,
+    );
+    return () => {
+      over.abort();
+      clearTimeout(timer);
+    };
+  }, [api, filter, onTold]);
+  return state;
+}
+
+function toldOf(event: string | undefined, data: string): Told | undefined {
+  if (event === 'run') return { kind: 'run', row: rowOf(JSON.parse(data) as RunSummary) };
+  if (event === 'gone') return { kind: 'gone', id: (JSON.parse(data) as { readonly id: string }).id };
+  return event === 'ready' ? { kind: 'ready' } : undefined;
+}

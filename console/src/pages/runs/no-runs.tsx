@@ -1,0 +1,49 @@
+/** What stands where no run is: how the first comes to be, or how to see others. */
+
+import { cliText } from '../../parts/command-text.ts';
+import { Copyable } from '../../parts/commands.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { useSession } from '../../session/session.ts';
+import { useQueryChange } from '../../shell/address.ts';
+import { filterText, NAMES, type RunFilter } from './filter/filter.ts';
+
+export function NoRuns({ filter, isFiltered }: { readonly filter: RunFilter; readonly isFiltered: boolean }) {
+  const { local } = useSession();
+  const change = useQueryChange();
+  if (isFiltered) {
+    return (
+      <Empty title="No run matches">
+        <p>
+          There are no <Text value={filterText(filter)} />.
+        </p>
+        <button
+          type="button"
+          onClick={() => change(Object.fromEntries(Object.values(NAMES).map((name) => [name, undefined])))}
+        >
+          Show all runs
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No runs yet">
+      {local ? (
+        <div className="first-steps stack">
+          <p>One of these brings the first. It appears here by itself.</p>
+          {local.firstSteps.map((command) => (
+            <Copyable key={command} label="first" text={command} />
+          ))}
+        </div>
+      ) : (
+        <div className="first-steps stack">
+          <p>
+            A webhook, a slash command, a schedule, a message or a request starts one, and it appears here by
+            itself. What starts which workflow is said on the page <a href="/workflows">Workflows</a>.
+          </p>
+          <Copyable label="cairn" text={cliText(['runs', 'start', 'TYPE', '--input', '@input.json'])} />
+        </div>
+      )}
+    </Empty>
+  );
+}

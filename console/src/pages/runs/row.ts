@@ -1,0 +1,141 @@
+/**
+ * A run as a row of the list: the little of a summary that is shown, cut to what a row can show, so that ten thousand rows
+ * may be passed by. Pure.
+ */
+import type { ItemOf } from '../../api/client.ts';
+import type { Cost } from '../../parts/cost-text.ts';
+
+export type RunSummary = ItemOf<'/v1/runs'>;
+
+export interface RunRow {
+  readonly id: string;
+  readonly status: string;
+  readonly type: string;
+  readonly planVersion: number;
+  readonly threadId: string;
+  readonly repoId?: string | undefined;
+  readonly prId?: string | undefined;
+  /** http or https only: it becomes a link. */
+  readonly prUrl?: string | undefined;
+  readonly source: string;
+  readonly actor?: string | undefined;
+  readonly createdAt: string;
+  readonly startedAt?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly done: number;
+  readonly begun: number;
+  readonly cost?: Cost | undefined;
+  /** Where it stands, or why it does not go on. */
+  readonly now: string;
+  /** Undoing, being cancelled. */
+  readonly mark?: string | undefined;
+  readonly isOver: boolean;
+  /** Of a new run made from another. */
+  readonly madeBy?: string | undefined;
+}
+
+/** Above what a row can show; a question may be 16 KB long. */
+const MOST_CHARS = 200;
+
+export function rowOf(run: RunSummary): RunRow {
+  const { steps, trigger } = run;
+  return {
+    id: run.id,
+    status: run.status,
+    type: run.type,
+    planVersion: run.planVersion,
+    threadId: run.threadId,
+    repoId: run.repoId,
+    prId: run.prId,
+    prUrl: webAddress(run.prUrl),
+    source: trigger.source,
+    actor: trigger.userId,
+    createdAt: run.createdAt,
+    startedAt: run.startedAt,
+    durationMs: run.durationMs,
+    done: steps.begun - steps.running - steps.retrying - steps.waiting - (steps.again ?? 0),
+    begun: steps.begun,
+    cost: (run as { readonly cost?: Cost }).cost,
+    now: cut(nowOf(run)),
+    mark: markOf(run),
+    isOver: isOver(run.status),
+    madeBy: run.source?.mode,
+  };
+}
+
+export function isOver(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** Newest first, as the API lists them. */
+export function byAge(a: RunRow, b: RunRow): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
+}
+
+function markOf({ status, stopKind, compensating, cancellation }: RunSummary): string | undefined {
+  if (status === 'cancelled' && stopKind === 'halt') return 'halted';
+  if (isOver(status)) return undefined;
+  if (compensating) return 'undoing';
+  return cancellation ? 'being cancelled' : undefined;
+}
+
+/** What it failed over, why it was stopped, what it waits for, or what it does. */
+function nowOf(run: RunSummary): string {
+  const { error, cancellation, parked, status } = run;
+  if (status === 'completed') return '';
+  if (status === 'cancelled' || (cancellation && !error)) return cancellationText(cancellation);
+  if (error) return `${error.stepId === undefined ? '' : `${error.stepId}: `}${error.code}: ${error.message}`;
+  if (parked !== undefined) return parked;
+  const [wait] = run.waits;
+  if (wait) {
+    const more = run.waits.length > 1 ? ` and ${run.waits.length - 1} more` : '';
+    return `${waitText(wait)}${more}`;
+  }
+  if (status === 'interrupted') return 'its worker died; it is looked after within a minute';
+  if (status === 'pending') return 'not begun yet';
+  const under = run.inFlight.map(({ stepId, itemKey }) =>
+    itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
+  );
+  return under.length > 0 ? under.join(', ') : (run.currentStep ?? '');
+}
+
+function cancellationText(cancellation: RunSummary['cancellation']): string {
+  const { reason, actor } = cancellation ?? {};
+  return [reason, actor && `by ${actor}`].filter((part) => part !== undefined && part !== '').join(' · ');
+}
+
+type Wait = RunSummary['waits'][number];
+
+function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
+  const step =
+    execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
+  if (purpose === 'doubt') return `${step}: interrupted, and may have done something`;
+  if (purpose === 'effect') return `${step}: did the outside action take place?`;
+  switch (kind) {
+    case 'approval':
+      return `${step}: ${questionText(detail)}`;
+    case 'event':
+      return `${step}: event ${name ?? ''}${key === undefined ? '' : ` for ${key}`}`;
+    case 'child':
+      return `${step}: run ${child?.runId ?? ''}`;
+    case 'timer':
+      return `${step}: a point in time`;
+  }
+}
+
+function questionText(detail: unknown): string {
+  if (typeof detail === 'string') return detail;
+  if (typeof detail !== 'object' || detail === null) return 'a decision';
+  const { question } = detail as { readonly question?: unknown };
+  return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`;
+}
+
+/** Whatever else an address from data would do, it does not become a link. */
+function webAddress(text: string | undefined): string | undefined {
+  return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+}

@@ -1,0 +1,22 @@
+/** Which runs are chosen. Pure. Chosen ones stay so when they leave the list: what is done to them shows what they are. */
+import type { RunRow } from './row.ts';
+
+/** As many as one can look through, and as are changed in a few minutes. */
+export const MOST_CHOSEN = 500;
+
+export type Selection = ReadonlyMap<string, RunRow>;
+
+export const NONE_CHOSEN: Selection = new Map();
+
+export function toggled(selection: Selection, row: RunRow): Selection {
+  const after = new Map(selection);
+  if (!after.delete(row.id) && after.size < MOST_CHOSEN) after.set(row.id, row);
+  return after;
+}
+
+/** Adds what is not chosen yet, in the given order, up to the most. */
+export function withRows(selection: Selection, rows: readonly RunRow[]): Selection {
+  const after = new Map(selection);
+  for (const row of rows) if (after.has(row.id) || after.size < MOST_CHOSEN) after.set(row.id, row);
+  return after;
+}
