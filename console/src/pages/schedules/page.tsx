@@ -1,3 +1,108 @@
-export default function SchedulesPage(_: { readonly type?: string; readonly id?: string }) {
-  return <h1>Schedules</h1>;
+/** What starts runs by the clock: every schedule of the tenant, and one of them in full. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { ScheduleForm } from './form.tsx';
+import { LastOutcome } from './last-outcome.tsx';
+import { OneSchedule } from './one.tsx';
+import './page.css';
+
+const PAGE = '50';
+type Summary = Answer<'ScheduleSummary'>;
+
+export default function SchedulesPage({ id }: { readonly id?: string }) {
+  const [making, setMaking] = useState(false);
+  return (
+    <div className="stack">
+      <div className="row between">
+        <h1>Schedules</h1>
+        <GuardedButton least="operator" className="primary" onClick={() => setMaking(true)}>
+          New schedule
+        </GuardedButton>
+      </div>
+      {making && <ScheduleForm onClose={() => setMaking(false)} />}
+      <div className={id === undefined ? '' : 'beside'}>
+        <List chosen={id} />
+        {id !== undefined && <OneSchedule id={id} key={id} />}
+      </div>
+    </div>
+  );
+}
+
+function List({ chosen }: { readonly chosen: string | undefined }) {
+  const { api } = useSession();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['schedules', 'list'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.get('/v1/schedules', { query: { limit: PAGE, cursor: pageParam }, signal }),
+    getNextPageParam: ({ next }) => next,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the schedules" />;
+  const items = data.pages.flatMap((page) => page.items);
+  if (items.length === 0)
+    return (
+      <Empty title="No schedules yet">
+        <p>
+          Make one here, or declare it beside a workflow with <code>on: {'{ schedule: … }'}</code>.
+        </p>
+      </Empty>
+    );
+  return (
+    <section className="card scrolls">
+      <table>
+        <thead>
+          <tr>
+            <th>Schedule</th>
+            <th>Workflow</th>
+            <th>When</th>
+            <th>Next</th>
+            <th>Last</th>
+            <th>State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((schedule) => (
+            <Row key={schedule.id} schedule={schedule} isChosen={schedule.id === chosen} />
+          ))}
+        </tbody>
+      </table>
+      {hasNextPage && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          More
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Row({ schedule, isChosen }: { readonly schedule: Summary; readonly isChosen: boolean }) {
+  const { id, name, type, cron, timezone, nextAt, last, state } = schedule;
+  return (
+    <tr aria-current={isChosen || undefined}>
+      <td>
+        <Link href={`/schedules/${encodeURIComponent(id)}`}>
+          <Text value={name ?? id} max={80} />
+        </Link>
+      </td>
+      <td>
+        <Text value={type} max={80} />
+      </td>
+      <td>
+        <code>{cron}</code> <span className="dim">{timezone}</span>
+      </td>
+      <td>{nextAt ? <When at={nextAt} /> : '—'}</td>
+      <td>
+        <LastOutcome last={last} />
+      </td>
+      <td className={state === 'active' ? 'good' : 'warn'}>{state}</td>
+    </tr>
+  );
 }

@@ -1,0 +1,70 @@
+/** Starts the runs of slots that lie in the past; says first how many there are. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { planned } from '../../api/client.ts';
+import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { useNow } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { isoOf, localOf } from './local-time.ts';
+
+const HOUR_MS = 3_600_000;
+
+interface BackfillProps {
+  readonly id: string;
+  onClose(): void;
+}
+
+export function Backfill({ id, onClose }: BackfillProps) {
+  const { api } = useSession();
+  const now = useNow();
+  const [from, setFrom] = useState(() => localOf(now - 24 * HOUR_MS));
+  const [to, setTo] = useState(() => localOf(now));
+  const range = { from: isoOf(from), to: isoOf(to) };
+  const isRange = range.from !== undefined && range.to !== undefined && range.from <= range.to;
+  const body = { from: range.from ?? '', to: range.to ?? '' };
+  const { data, error } = useQuery({
+    queryKey: ['schedules', 'backfill', id, body],
+    enabled: isRange,
+    // It only counts: a key of its own each time leaves nothing that would be answered twice.
+    queryFn: () =>
+      api.change(
+        planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body: { ...body, dryRun: true } }),
+        `console-${crypto.randomUUID()}`,
+      ),
+  });
+  const missing = data ? data.slots - data.existing : 0;
+  return (
+    <ActionDialog
+      title="Backfill"
+      verb={missing > 0 ? `Start ${missing} runs` : 'Start'}
+      planned={
+        isRange && missing > 0
+          ? planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body })
+          : undefined
+      }
+      cli={['schedules', 'backfill', id, '--from', body.from, '--to', body.to]}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <div className="row">
+        <label className="field">
+          From
+          <input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+        </label>
+        <label className="field">
+          To
+          <input type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
+        </label>
+      </div>
+      <p aria-live="polite">
+        {isRange
+          ? data
+            ? `${data.slots} slots, ${data.existing} of them with a run already.`
+            : 'Counting…'
+          : 'The first slot must not be after the last.'}
+      </p>
+      {error && <Failure error={error} />}
+    </ActionDialog>
+  );
+}

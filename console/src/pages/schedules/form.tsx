@@ -1,0 +1,135 @@
+/** Makes a schedule, or changes one. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { type Answer, planned } from '../../api/client.ts';
+import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { JsonInput } from '../../parts/json-view/json-input.tsx';
+import { readJson } from '../../parts/json-view/json-text.ts';
+import { useSession } from '../../session/session.ts';
+
+const CATCH_UPS = {
+  skip: 'skip: what was missed is missed',
+  latest: 'latest: the last one missed is made up for',
+  all: 'all: each one missed is made up for',
+} as const;
+type CatchUp = Answer<'ScheduleSummary'>['catchUp'];
+
+interface ScheduleFormProps {
+  /** The one to change; undefined: a new one. */
+  readonly schedule?: Answer<'Schedule'>;
+  onClose(): void;
+}
+
+export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
+  const { api } = useSession();
+  const [, navigate] = useLocation();
+  const { data: workflows } = useQuery({
+    queryKey: ['workflows'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+  });
+  const [type, setType] = useState(schedule?.type ?? '');
+  const [name, setName] = useState(schedule?.name ?? '');
+  const [cron, setCron] = useState(schedule?.cron ?? '0 9 * * *');
+  const [timezone, setTimezone] = useState(
+    schedule?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+  );
+  const [catchUp, setCatchUp] = useState<CatchUp>(schedule?.catchUp ?? 'latest');
+  const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, undefined, 2));
+  const typed = readJson(input);
+  const isWhole = type !== '' && cron.trim() !== '' && typed.kind === 'value';
+  const timing = {
+    cron: cron.trim(),
+    timezone,
+    catchUp,
+    ...(typed.kind === 'value' && { input: typed.value }),
+  };
+  const words = [
+    '--timezone',
+    timezone,
+    '--catch-up',
+    catchUp,
+    '--input',
+    JSON.stringify(timing.input ?? {}),
+  ];
+  const named = name === '' ? [] : ['--name', name];
+  const children = (
+    <>
+      {!schedule && (
+        <label className="field">
+          Workflow
+          <select value={type} onChange={(event) => setType(event.target.value)} required>
+            <option value="">choose…</option>
+            {workflows?.items.map(({ type: one }) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label className="field">
+        Cron line (minute, hour, day, month, weekday)
+        <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
+      </label>
+      <label className="field">
+        Timezone
+        <input value={timezone} onChange={(event) => setTimezone(event.target.value)} required />
+      </label>
+      <label className="field">
+        Slots that nobody fired
+        <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUp)}>
+          {Object.entries(CATCH_UPS).map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        Name
+        <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <JsonInput label="Input of its runs" text={input} onText={setInput} />
+    </>
+  );
+  if (schedule) {
+    const { id } = schedule;
+    return (
+      <ActionDialog
+        title="Change the schedule"
+        verb="Change"
+        planned={
+          isWhole
+            ? planned('PATCH', '/v1/schedules/{id}', {
+                params: { id },
+                body: { ...timing, name: name || null },
+              })
+            : undefined
+        }
+        cli={['schedules', 'change', id, '--cron', timing.cron, ...words, ...named]}
+        onDone={onClose}
+        onClose={onClose}
+      >
+        {children}
+      </ActionDialog>
+    );
+  }
+  return (
+    <ActionDialog
+      title="New schedule"
+      verb="Make"
+      planned={
+        isWhole
+          ? planned('POST', '/v1/schedules', { body: { type, ...timing, ...(name && { name }) } })
+          : undefined
+      }
+      cli={['schedules', 'create', type, timing.cron, ...words, ...named]}
+      onDone={({ id }) => {
+        onClose();
+        navigate(`/schedules/${encodeURIComponent(id)}`);
+      }}
+      onClose={onClose}
+    >
+      {children}
+    </ActionDialog>
+  );
+}

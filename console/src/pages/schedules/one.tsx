@@ -1,0 +1,201 @@
+/** One schedule in full: the slots ahead, how the last went, its input, and what can be done with it. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { type Answer, planned } from '../../api/client.ts';
+import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { Backfill } from './backfill.tsx';
+import { ScheduleForm } from './form.tsx';
+import { LastOutcome } from './last-outcome.tsx';
+
+type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
+
+/** Of what a workflow declares: the next deployment would undo it. */
+const DECLARED = 'a workflow declares it: change it there';
+
+export function OneSchedule({ id }: { readonly id: string }) {
+  const { api } = useSession();
+  const [doing, setDoing] = useState<Doing>();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['schedules', 'one', id],
+    queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the schedule" />;
+  const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, origin, last } = data;
+  const unless = origin === 'declared' ? DECLARED : undefined;
+  return (
+    <section className="card stack" aria-label="The chosen schedule">
+      <h2>
+        <Text value={data.name ?? id} max={200} />
+      </h2>
+      <div className="row">
+        {state === 'paused' ? (
+          <GuardedButton least="operator" unless={unless} onClick={() => setDoing('resume')}>
+            Resume
+          </GuardedButton>
+        ) : (
+          <GuardedButton least="operator" unless={unless} onClick={() => setDoing('pause')}>
+            Pause
+          </GuardedButton>
+        )}
+        <GuardedButton least="operator" onClick={() => setDoing('trigger')}>
+          Start one run now
+        </GuardedButton>
+        <GuardedButton least="operator" onClick={() => setDoing('backfill')}>
+          Backfill
+        </GuardedButton>
+        <GuardedButton least="operator" unless={unless} onClick={() => setDoing('change')}>
+          Change
+        </GuardedButton>
+        <GuardedButton least="operator" unless={unless} className="danger" onClick={() => setDoing('delete')}>
+          Delete
+        </GuardedButton>
+      </div>
+      <dl className="facts">
+        <dt>When</dt>
+        <dd>
+          <code>{cron}</code> {timezone}
+        </dd>
+        <dt>Next slots</dt>
+        <dd>
+          {upcoming.length === 0 ? (
+            <span className="dim">none: it is {state}</span>
+          ) : (
+            <ol className="slots">
+              {upcoming.map((slot) => (
+                <li key={slot}>
+                  <code>{slot}</code>{' '}
+                  <span className="dim">
+                    (<When at={slot} />)
+                  </span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </dd>
+        <dt>Last slot</dt>
+        <dd>
+          <LastOutcome last={last} />
+          {last?.error && (
+            <p>
+              <Text value={last.error.message} />
+            </p>
+          )}
+        </dd>
+        <dt>Slots so far</dt>
+        <dd>
+          {slots.fired} fired, {slots.skipped} skipped, {slots.refused} refused
+        </dd>
+        <dt>Missed slots</dt>
+        <dd>
+          {catchUp}
+          {lastCatchUp && (
+            <>
+              ; {lastCatchUp.missed}
+              {lastCatchUp.more ? '+' : ''} were missed and {lastCatchUp.made} made up for{' '}
+              <When at={lastCatchUp.at} />
+            </>
+          )}
+        </dd>
+        {pause && (
+          <>
+            <dt>Paused</dt>
+            <dd>
+              <When at={pause.since} /> by <Text value={pause.by} max={200} />
+              {pause.reason && (
+                <>
+                  : <Text value={pause.reason} />
+                </>
+              )}
+            </dd>
+          </>
+        )}
+      </dl>
+      <JsonView value={input} label="Input of its runs" />
+      {doing && <Doings id={id} doing={doing} schedule={data} onClose={() => setDoing(undefined)} />}
+    </section>
+  );
+}
+
+interface DoingsProps {
+  readonly id: string;
+  readonly doing: Doing;
+  readonly schedule: Answer<'Schedule'>;
+  onClose(): void;
+}
+
+function Doings({ id, doing, schedule, onClose }: DoingsProps) {
+  const [, navigate] = useLocation();
+  const [reason, setReason] = useState('');
+  const params = { id };
+  switch (doing) {
+    case 'pause':
+      return (
+        <ActionDialog
+          title="Pause the schedule"
+          verb="Pause"
+          planned={planned('POST', '/v1/schedules/{id}/pause', { params, body: reason ? { reason } : {} })}
+          cli={['schedules', 'pause', id, ...(reason ? ['--reason', reason] : [])]}
+          onDone={onClose}
+          onClose={onClose}
+        >
+          <p>It fires no more until it is resumed. Runs under way go on.</p>
+          <label className="field">
+            Reason
+            <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+          </label>
+        </ActionDialog>
+      );
+    case 'resume':
+      return (
+        <ActionDialog
+          title="Resume the schedule"
+          verb="Resume"
+          planned={planned('POST', '/v1/schedules/{id}/resume', { params })}
+          cli={['schedules', 'resume', id]}
+          onDone={onClose}
+          onClose={onClose}
+        >
+          <p>Slots that passed while it was paused are not made up for; backfill does that.</p>
+        </ActionDialog>
+      );
+    case 'trigger':
+      return (
+        <ActionDialog
+          title="Start one run now"
+          verb="Start"
+          planned={planned('POST', '/v1/schedules/{id}/trigger', { params })}
+          cli={['schedules', 'trigger', id]}
+          onDone={({ runId }) => navigate(`/runs/${runId}`)}
+          onClose={onClose}
+        >
+          <p>One run with the schedule's input, for no slot.</p>
+        </ActionDialog>
+      );
+    case 'delete':
+      return (
+        <ActionDialog
+          title="Delete the schedule"
+          verb="Delete"
+          danger
+          planned={planned('DELETE', '/v1/schedules/{id}', { params })}
+          cli={['schedules', 'delete', id]}
+          onDone={() => navigate('/schedules')}
+          onClose={onClose}
+        >
+          <p>Its runs stay.</p>
+        </ActionDialog>
+      );
+    case 'backfill':
+      return <Backfill id={id} onClose={onClose} />;
+    case 'change':
+      return <ScheduleForm schedule={schedule} onClose={onClose} />;
+  }
+}
