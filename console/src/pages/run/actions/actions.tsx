@@ -1,4 +1,81 @@
-/** What whoever looks may do with the run. */
+/** What whoever looks may do with the run: a button each, and the form that the address names. */
+import { type Role, useMay } from '../../../session/session.ts';
+import { useRunData } from '../live/run-data.ts';
+import { ActForm } from './act-form.tsx';
+import { type Offer, offersOf } from './offers.ts';
+import { useOpenAct } from './use-act.ts';
+import { useIsHeld } from './use-hold.ts';
+import './actions.css';
+
 export function RunActions() {
-  return null;
+  const { id, run } = useRunData();
+  const may = useMayEach();
+  const isHeld = useIsHeld(id);
+  if (!run) return null;
+  const offers = offersOf({ run, may, isHeld });
+  return (
+    <>
+      <OfferRow offers={offers} label="What can be done with the run" />
+      <ActForm run={run} />
+    </>
+  );
+}
+
+/** The buttons that answer one wait, for who shows that wait. */
+export function AnswerButtons({ waitId }: { readonly waitId: string }) {
+  const { run } = useRunData();
+  const may = useMayEach();
+  const wait = run?.waits.find(({ id }) => id === waitId);
+  if (!run || !wait) return null;
+  const offers = offersOf({ run: { ...run, waits: [wait] }, may, isHeld: undefined });
+  const answers = offers.filter(
+    ({ about }) => about.wait === waitId || (about.effect !== undefined && about.effect === wait.effectId),
+  );
+  return <OfferRow offers={answers} label="Answers" />;
+}
+
+function useMayEach(): (role: Role) => boolean {
+  const may: Readonly<Record<Role, boolean>> = {
+    viewer: true,
+    submitter: useMay('submitter'),
+    operator: useMay('operator'),
+    admin: useMay('admin'),
+  };
+  return (role) => may[role];
+}
+
+function OfferRow({ offers, label }: { readonly offers: readonly Offer[]; readonly label: string }) {
+  const open = useOpenAct();
+  const refusals = [...new Set(offers.flatMap(({ refused }) => refused ?? []))];
+  return (
+    <div className="offers">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
+      <div className="row" role="group" aria-label={label}>
+        {offers.map(({ act, about, name, kind, refused }) => (
+          <button
+            key={`${act} ${about.wait ?? about.effect ?? ''}`}
+            type="button"
+            className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
+            disabled={refused !== undefined}
+            title={refused}
+            onClick={() => open(act, about)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {refusals.map((refusal) => (
+        <p key={refusal} className="hint">
+          {namesOf(offers, refusal)}: {refusal}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function namesOf(offers: readonly Offer[], refusal: string): string {
+  return offers
+    .filter(({ refused }) => refused === refusal)
+    .map(({ name }) => name)
+    .join(', ');
 }

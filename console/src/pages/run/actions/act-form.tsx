@@ -1,0 +1,74 @@
+/** The form that the address names, about what it names. */
+import { useState } from 'react';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { type Run, stepIdOf, stepKey } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { SuccessorDialog } from '../successors/successor-dialog.tsx';
+import { DecideDialog } from './decide-dialog.tsx';
+import { stepsBefore } from './decisions.ts';
+import { ResolveDialog } from './resolve-dialog.tsx';
+import { SignalDialog } from './signal-dialog.tsx';
+import { CancelDialog, HoldDialog, ReleaseDialog } from './small-dialogs.tsx';
+import { useAct } from './use-act.ts';
+
+export function ActForm({ run }: { readonly run: Run }) {
+  const { act, about, close } = useAct();
+  const form = { runId: run.id, onClose: close };
+  switch (act) {
+    case undefined:
+      return null;
+    case 'decide':
+      return <Decide run={run} waitId={about.wait ?? ''} key={about.wait} onClose={close} />;
+    case 'resolve':
+      return <ResolveDialog {...form} effectId={about.effect ?? ''} key={about.effect} />;
+    case 'signal':
+      return (
+        <SignalDialog {...form} waitedFor={run.waits.find(({ id }) => id === about.wait)} key={about.wait} />
+      );
+    case 'cancel':
+      return <CancelDialog {...form} />;
+    case 'hold':
+      return <HoldDialog {...form} />;
+    case 'release':
+      return <ReleaseDialog {...form} />;
+    case 'resume':
+    case 'replay':
+    case 'fork':
+      return <SuccessorDialog run={run} mode={act} key={act} onClose={close} />;
+  }
+}
+
+interface DecideProps {
+  readonly run: Run;
+  readonly waitId: string;
+  onClose(): void;
+}
+
+function Decide({ run, waitId, onClose }: DecideProps) {
+  const { graph } = useRunData();
+  const open = run.waits.find(({ id }) => id === waitId);
+  // The question is gone from the run as soon as it is answered, a moment before the form hears of its answer.
+  const [wait] = useState(open);
+  if (!wait) {
+    return (
+      <Dialog title="This question is not open" onClose={onClose}>
+        <p>It was answered, it expired, or the run has ended. The journal says which.</p>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </Dialog>
+    );
+  }
+  return (
+    <DecideDialog
+      runId={run.id}
+      step={stepKey(wait.execution)}
+      waitId={wait.id}
+      asked={wait.purpose === 'doubt' ? 'doubt' : 'approval'}
+      detail={wait.detail}
+      dueAt={wait.dueAt}
+      before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,36 @@
+/** One of a few: each with what it means. */
+import { useId } from 'react';
+
+interface ChoiceProps<T extends string> {
+  readonly legend: string;
+  readonly options: readonly {
+    readonly value: NoInfer<T>;
+    readonly name: string;
+    readonly meaning?: string;
+  }[];
+  readonly value: T;
+  onChange(value: T): void;
+}
+
+export function ChoiceOf<T extends string>({ legend, options, value, onChange }: ChoiceProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className="choice">
+      <legend>{legend}</legend>
+      {options.map((option) => (
+        <label key={option.value} data-chosen={option.value === value}>
+          <input
+            type="radio"
+            name={name}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>
+            {option.name}
+            {option.meaning && <span className="hint">{option.meaning}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

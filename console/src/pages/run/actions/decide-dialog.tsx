@@ -1,0 +1,106 @@
+/** The form for what a run asks a person: one question, its five answers. */
+import { useState } from 'react';
+import { planned } from '../../../api/client.ts';
+import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ChoiceOf } from './choice.tsx';
+import { type Asked, bodyOf, CHOICES, cliOf, type Filled, lacking, UNFILLED } from './decisions.ts';
+import { Question } from './question.tsx';
+import './actions.css';
+
+export interface DecideDialogProps {
+  readonly runId: string;
+  /** Key of the step that asks. */
+  readonly step: string;
+  readonly waitId: string;
+  readonly asked: Asked;
+  /** The question as the run has it. */
+  readonly detail?: unknown;
+  readonly dueAt?: string | undefined;
+  /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
+  readonly before?: readonly string[] | undefined;
+  onClose(): void;
+}
+
+export function DecideDialog(props: DecideDialogProps) {
+  const { runId, step, waitId, asked, detail, dueAt, before = [], onClose } = props;
+  const [filled, setFilled] = useState<Filled>(UNFILLED);
+  const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
+  const choice = CHOICES[asked].find(({ decision }) => decision === filled.decision);
+  const lack = lacking(filled);
+  const body = bodyOf(filled, waitId);
+  return (
+    <ActionDialog
+      title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}
+      verb={choice?.verb ?? 'Send'}
+      danger={choice?.isDanger ?? false}
+      planned={
+        lack === undefined
+          ? planned('POST', '/v1/runs/{id}/approvals/{stepId}', { params: { id: runId, stepId: step }, body })
+          : undefined
+      }
+      cli={cliOf(runId, step, body)}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <Question detail={detail} dueAt={dueAt} />
+      <ChoiceOf
+        legend="Your answer"
+        value={filled.decision}
+        options={CHOICES[asked].map(({ decision, verb, meaning }) => ({
+          value: decision,
+          name: verb,
+          meaning,
+        }))}
+        onChange={(decision) => fill({ decision })}
+      />
+      {filled.decision === 'retry_with_feedback' ? (
+        <SendBack filled={filled} before={before} fill={fill} />
+      ) : (
+        <label>
+          {filled.decision === 'approve_with_waiver' ? 'Note' : 'Note (may be left out)'}
+          <textarea rows={2} value={filled.note} onChange={(event) => fill({ note: event.target.value })} />
+        </label>
+      )}
+      {lack && (
+        <p className="hint" role="status">
+          {lack}
+        </p>
+      )}
+    </ActionDialog>
+  );
+}
+
+interface SendBackProps {
+  readonly filled: Filled;
+  readonly before: readonly string[];
+  fill(part: Partial<Filled>): void;
+}
+
+function SendBack({ filled: { feedback, steps }, before, fill }: SendBackProps) {
+  return (
+    <>
+      <label>
+        Feedback
+        <textarea rows={3} value={feedback} onChange={(event) => fill({ feedback: event.target.value })} />
+      </label>
+      {before.length > 0 && (
+        <fieldset className="checks">
+          <legend>Steps to run again, with all that follows them</legend>
+          {before.map((id) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={steps.includes(id)}
+                onChange={({ target }) =>
+                  fill({ steps: target.checked ? [...steps, id] : steps.filter((other) => other !== id) })
+                }
+              />
+              <code>{id}</code>
+            </label>
+          ))}
+          <p className="hint">None chosen: those that the question needs.</p>
+        </fieldset>
+      )}
+    </>
+  );
+}

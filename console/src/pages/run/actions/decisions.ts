@@ -1,0 +1,130 @@
+/**
+ * The answers a person can give to a question of a run: what each means, what it needs, and how it is sent. Pure. What is
+ * refused is the API's to say (`operations/approvals`); this only keeps a form from being sent half filled in.
+ */
+import type { Answer } from '../../../api/client.ts';
+
+export type DecisionBody = Answer<'DecisionBody'>;
+export type Decision = DecisionBody['decision'];
+/** What is asked about: an approval, or a step that was under way when its worker died. */
+export type Asked = 'approval' | 'doubt';
+
+export interface Choice {
+  readonly decision: Decision;
+  /** What the button says. */
+  readonly verb: string;
+  readonly meaning: string;
+  readonly isDanger?: boolean;
+}
+
+export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
+  approval: [
+    { decision: 'approve', verb: 'Approve', meaning: 'The run goes on.' },
+    {
+      decision: 'approve_with_waiver',
+      verb: 'Approve with a waiver',
+      meaning: 'The run goes on in spite of something; the note says of what, and is kept.',
+    },
+    {
+      decision: 'retry_with_feedback',
+      verb: 'Send back',
+      meaning: 'Steps before it run again, with what you say in hand, and it asks again.',
+    },
+    {
+      decision: 'reject',
+      verb: 'Reject',
+      meaning: 'The step fails; what that means for the run its workflow says.',
+      isDanger: true,
+    },
+    {
+      decision: 'halt',
+      verb: 'Halt the run',
+      meaning: 'The run is cancelled, and what it did is undone where steps say how.',
+      isDanger: true,
+    },
+  ],
+  doubt: [
+    { decision: 'approve', verb: 'Run it again', meaning: 'It did nothing, or may do it twice.' },
+    {
+      decision: 'approve_with_waiver',
+      verb: 'Take it as done',
+      meaning: 'It did what it should; it has no output. The note says how you know, and is kept.',
+    },
+    { decision: 'reject', verb: 'Count it as failed', meaning: 'The step fails.', isDanger: true },
+    { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
+  ],
+};
+
+/** What a person has filled in. */
+export interface Filled {
+  readonly decision: Decision;
+  readonly note: string;
+  readonly feedback: string;
+  /** Chosen to run again; none: those that the approval needs. */
+  readonly steps: readonly string[];
+}
+
+export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [] };
+
+/** What the form still lacks, in words; undefined: it can be sent. */
+export function lacking({ decision, note, feedback }: Filled): string | undefined {
+  if (decision === 'approve_with_waiver' && note.trim() === '') return 'A waiver needs a note.';
+  if (decision === 'retry_with_feedback' && feedback.trim() === '')
+    return 'Say what the steps should do otherwise.';
+  return undefined;
+}
+
+/** @param waitId so that a question which came meanwhile is not answered by mistake */
+export function bodyOf({ decision, note, feedback, steps }: Filled, waitId: string): DecisionBody {
+  if (decision === 'retry_with_feedback')
+    return { decision, waitId, feedback, ...(steps.length === 0 ? {} : { steps: [...steps] }) };
+  return { decision, waitId, ...(note.trim() === '' ? {} : { note }) };
+}
+
+const WORDS: Readonly<Record<Decision, string>> = {
+  approve: 'approve',
+  approve_with_waiver: 'waive',
+  retry_with_feedback: 'send-back',
+  reject: 'reject',
+  halt: 'halt',
+};
+
+/** The same for the command line. */
+export function cliOf(runId: string, step: string, body: DecisionBody): readonly string[] {
+  const { decision, waitId, note, feedback, steps = [] } = body;
+  return [
+    ...['runs', WORDS[decision], runId, step],
+    ...(note === undefined ? [] : ['--note', note]),
+    ...(feedback === undefined ? [] : ['--feedback', feedback]),
+    ...steps.flatMap((id) => ['--again', id]),
+    ...(waitId === undefined ? [] : ['--wait', waitId]),
+  ];
+}
+
+interface PlanNode {
+  readonly id: string;
+  readonly needs: readonly string[];
+}
+
+/** The steps that a step follows, in the order of the plan: those that an approval can send back. */
+export function stepsBefore(nodes: readonly PlanNode[], step: string): readonly string[] {
+  const needs = new Map(nodes.map((node) => [node.id, node.needs]));
+  const before = new Set<string>();
+  const ahead = [...(needs.get(step) ?? [])];
+  for (let id = ahead.pop(); id !== undefined; id = ahead.pop()) {
+    if (before.has(id)) continue;
+    before.add(id);
+    ahead.push(...(needs.get(id) ?? []));
+  }
+  return nodes.map(({ id }) => id).filter((id) => before.has(id));
+}
+
+/** The question in words, and what was given beside it to decide by. */
+export function questionOf(detail: unknown): { readonly text: string; readonly beside?: unknown } {
+  if (detail === undefined || detail === null) return { text: 'It asks without saying what.' };
+  if (typeof detail === 'string') return { text: detail };
+  if (typeof detail !== 'object' || Array.isArray(detail)) return { text: 'It asks about:', beside: detail };
+  const { question, ...beside } = detail as { readonly question?: unknown };
+  if (typeof question !== 'string') return { text: 'It asks about:', beside: detail };
+  return Object.keys(beside).length === 0 ? { text: question } : { text: question, beside };
+}

@@ -1,0 +1,114 @@
+/**
+ * What can be done with a run as it stands, by whom, and why not. Pure. The API decides; this says beforehand what it would
+ * refuse, so that nobody fills in a form in vain.
+ */
+import type { Role } from '../../../session/session.ts';
+import type { Run } from '../live/events.ts';
+import { isFinal, stepKey } from '../live/events.ts';
+import type { About, Act } from './use-act.ts';
+
+export interface Offer {
+  readonly act: Act;
+  readonly about: About;
+  readonly name: string;
+  /** `answer`: the run waits for it. */
+  readonly kind: 'answer' | 'plain' | 'danger';
+  /** Why it cannot be done now. */
+  readonly refused?: string;
+}
+
+/** What of a run bears on it. */
+export type Standing = Pick<
+  Run,
+  'status' | 'waits' | 'cancellation' | 'compensating' | 'parked' | 'supersededBy' | 'lastHandoff'
+>;
+
+interface Looking {
+  readonly run: Standing;
+  may(role: Role): boolean;
+  /** Undefined: not known yet. */
+  readonly isHeld: boolean | undefined;
+}
+
+const NEEDS: Readonly<Record<Act, Role>> = {
+  decide: 'operator',
+  resolve: 'operator',
+  signal: 'submitter',
+  cancel: 'operator',
+  resume: 'operator',
+  replay: 'operator',
+  fork: 'operator',
+  hold: 'admin',
+  release: 'admin',
+};
+
+export function offersOf({ run, may, isHeld }: Looking): readonly Offer[] {
+  const offers = [...answers(run), ...steering(run), ...successors(run), ...keeping(isHeld)];
+  return offers.map((offer) => {
+    const needed = NEEDS[offer.act];
+    return may(needed) ? offer : { ...offer, refused: `This takes the role ${needed}.` };
+  });
+}
+
+type Offers = readonly Offer[];
+
+function answers(run: Standing): Offers {
+  const refused = run.cancellation
+    ? { refused: 'The run is being cancelled.' }
+    : run.compensating
+      ? { refused: 'The run has failed and undoes what it did.' }
+      : {};
+  return run.waits.flatMap((wait): Offer[] => {
+    const step = stepKey(wait.execution);
+    const about = { wait: wait.id };
+    if (wait.kind === 'event') {
+      const name = `Send “${wait.name ?? 'event'}”`;
+      return [{ act: 'signal', about, name, kind: 'plain', ...refused }];
+    }
+    if (wait.kind !== 'approval') return [];
+    if (wait.purpose === 'effect') {
+      const { effectId = '' } = wait;
+      const name = `Resolve the action of ${step}`;
+      return [{ act: 'resolve', about: { effect: effectId }, name, kind: 'answer', ...refused }];
+    }
+    const name = wait.purpose === 'doubt' ? `Say what became of ${step}` : `Answer ${step}`;
+    return [{ act: 'decide', about, name, kind: 'answer', ...refused }];
+  });
+}
+
+function steering(run: Standing): Offers {
+  if (isFinal(run.status)) return [];
+  const asked = run.cancellation ? { refused: 'It was asked for already.' } : {};
+  return [
+    { act: 'signal', about: {}, name: 'Signal', kind: 'plain' },
+    { act: 'cancel', about: {}, name: 'Cancel', kind: 'danger', ...asked },
+  ];
+}
+
+function successors(run: Standing): Offers {
+  const { status, supersededBy } = run;
+  const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
+  if (!isFinal(status)) {
+    // Nothing holds a run up that moves, and one that waits goes on by the answer.
+    return status === 'interrupted' || isParked(run) ? [resume] : [];
+  }
+  const again: Offers = [
+    { act: 'replay', about: {}, name: 'Replay', kind: 'plain' },
+    { act: 'fork', about: {}, name: 'Fork', kind: 'plain' },
+  ];
+  if (status === 'completed') return again;
+  if (supersededBy === undefined) return [resume, ...again];
+  return [{ ...resume, refused: `It was resumed already, by ${supersededBy}.` }, ...again];
+}
+
+function isParked({ status, parked, waits }: Standing): boolean {
+  const rests = status === 'awaiting_approval' || status === 'waiting_external';
+  return rests && (parked !== undefined || waits.length === 0);
+}
+
+function keeping(isHeld: boolean | undefined): Offers {
+  if (isHeld === undefined) return [];
+  return isHeld
+    ? [{ act: 'release', about: {}, name: 'Release the hold', kind: 'plain' }]
+    : [{ act: 'hold', about: {}, name: 'Hold', kind: 'plain' }];
+}

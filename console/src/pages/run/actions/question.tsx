@@ -1,0 +1,27 @@
+/** What a run asks, and what it gives to decide by. */
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+import { questionOf } from './decisions.ts';
+
+interface QuestionProps {
+  readonly detail: unknown;
+  readonly dueAt?: string | undefined;
+}
+
+export function Question({ detail, dueAt }: QuestionProps) {
+  const { text, beside } = questionOf(detail);
+  return (
+    <section className="question" aria-label="The question">
+      <p>
+        <Text value={text} />
+      </p>
+      {beside !== undefined && <JsonView value={beside} label="What was given to decide by" />}
+      {dueAt !== undefined && (
+        <p className="hint">
+          It can be answered until <When at={dueAt} />.
+        </p>
+      )}
+    </section>
+  );
+}

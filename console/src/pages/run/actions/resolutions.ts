@@ -1,0 +1,69 @@
+/** What a person can say of an outside action that is in doubt or may not be repeated unasked, and how it is sent. Pure. */
+import type { Answer } from '../../../api/client.ts';
+import type { Typed } from '../../../parts/json-view/json-text.ts';
+
+export type ResolveBody = Answer<'ResolveBody'>;
+export type Resolution = ResolveBody['outcome'];
+/** Nobody knows whether it took place; or it did, in an earlier run, and would be done once more. */
+export type Matter = 'doubt' | 'repetition';
+
+export interface Saying {
+  readonly outcome: Resolution;
+  readonly verb: string;
+  readonly meaning: string;
+  readonly isDanger?: boolean;
+}
+
+export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
+  doubt: [
+    {
+      outcome: 'recorded',
+      verb: 'Record its result',
+      meaning: 'It took place; this is what the receiver answered.',
+    },
+    {
+      outcome: 're-execute',
+      verb: 'Call it once more',
+      meaning: 'It did not take place, or may happen twice.',
+    },
+    { outcome: 'failed', verb: 'Count it as failed', meaning: 'It did not, and shall not.', isDanger: true },
+  ],
+  repetition: [
+    {
+      outcome: 'recorded',
+      verb: 'Take the recorded result',
+      meaning: 'It is not done again; the step goes on with what was answered then.',
+    },
+    { outcome: 're-execute', verb: 'Do it once more', meaning: 'The receiver is called again.' },
+    { outcome: 'failed', verb: 'Fail the step', meaning: 'Neither: the step fails.', isDanger: true },
+  ],
+};
+
+/** Whether this saying carries what the receiver answered. */
+export function takesResult(matter: Matter, outcome: Resolution): boolean {
+  return matter === 'doubt' && outcome === 'recorded';
+}
+
+export interface Said {
+  readonly matter: Matter;
+  readonly outcome: Resolution;
+  readonly result: Typed;
+  readonly note: string;
+}
+
+/** Undefined while the result is no JSON. Without a result it is recorded as null. */
+export function resolveBody({ matter, outcome, result, note }: Said): ResolveBody | undefined {
+  const why = note.trim() === '' ? {} : { note };
+  if (!takesResult(matter, outcome) || result.kind === 'nothing') return { outcome, ...why };
+  return result.kind === 'value' ? { outcome, result: result.value, ...why } : undefined;
+}
+
+/** The same for the command line. */
+export function resolveCli(runId: string, effectId: string, body: ResolveBody): readonly string[] {
+  const { outcome, result, note } = body;
+  return [
+    ...['effects', 'resolve', runId, effectId, outcome],
+    ...(result === undefined ? [] : ['--result', JSON.stringify(result)]),
+    ...(note === undefined ? [] : ['--note', note]),
+  ];
+}

@@ -1,0 +1,105 @@
+/** The form for an outside action of which nobody knows whether it took place, or that would be repeated. */
+import { useState } from 'react';
+import { planned } from '../../../api/client.ts';
+import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { JsonInput } from '../../../parts/json-view/json-input.tsx';
+import { readJson } from '../../../parts/json-view/json-text.ts';
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { ChoiceOf } from './choice.tsx';
+import { type Resolution, resolveBody, resolveCli, SAYINGS, takesResult } from './resolutions.ts';
+import { type Effect, useEffectRow } from './use-effect-row.ts';
+import './actions.css';
+
+export interface ResolveDialogProps {
+  readonly runId: string;
+  readonly effectId: string;
+  onClose(): void;
+}
+
+export function ResolveDialog({ runId, effectId, onClose }: ResolveDialogProps) {
+  const { data: row, error, refetch } = useEffectRow(runId, effectId);
+  const [outcome, setOutcome] = useState<Resolution>('recorded');
+  const [text, setText] = useState('');
+  const [note, setNote] = useState('');
+  const matter = row?.blockedBy === 'policy' ? 'repetition' : 'doubt';
+  const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
+  const body = resolveBody({ matter, outcome, result: readJson(text), note });
+  return (
+    <ActionDialog
+      title="What became of it?"
+      verb={saying?.verb ?? 'Send'}
+      danger={saying?.isDanger ?? false}
+      planned={
+        row && body
+          ? planned('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
+              params: { id: runId, effectId },
+              body,
+            })
+          : undefined
+      }
+      cli={body ? resolveCli(runId, effectId, body) : []}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      {row ? (
+        <Asked row={row} />
+      ) : row === null ? (
+        <p>The run has no such effect among those that were looked through.</p>
+      ) : error ? (
+        <Failure error={error} again={refetch} />
+      ) : (
+        <Loading what="the effect" />
+      )}
+      <ChoiceOf
+        legend={matter === 'doubt' ? 'Find out at the receiver first; then' : 'It was done before'}
+        value={outcome}
+        options={SAYINGS[matter].map((one) => ({
+          value: one.outcome,
+          name: one.verb,
+          meaning: one.meaning,
+        }))}
+        onChange={(one) => setOutcome(one)}
+      />
+      {takesResult(matter, outcome) && (
+        <JsonInput
+          label="Result, as JSON"
+          text={text}
+          onText={setText}
+          rows={4}
+          hint="What the receiver answered. Left empty, it is recorded as null."
+        />
+      )}
+      <label>
+        Note (how you know; may be left out)
+        <textarea rows={2} maxLength={2_000} value={note} onChange={(event) => setNote(event.target.value)} />
+      </label>
+    </ActionDialog>
+  );
+}
+
+function Asked({ row }: { readonly row: Effect }) {
+  const step = row.itemKey === undefined ? row.stepId : `${row.stepId}[${row.itemKey}]`;
+  return (
+    <section className="question" aria-label="The outside action">
+      <p>
+        Step <code>{<Text value={step} />}</code> called{' '}
+        <code>
+          <Text value={row.capabilityId} />
+        </code>{' '}
+        (attempt {row.attempt}) with:
+      </p>
+      {row.request === undefined ? (
+        <p className="hint">The request is too long to be kept beside the effect.</p>
+      ) : (
+        <JsonView value={row.request} label="The request" />
+      )}
+      {row.error && (
+        <p className="hint">
+          Known of it: <Text value={row.error} />
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+/** The form that tells one run something it waits for, or soon will. */
+import { useState } from 'react';
+import { planned } from '../../../api/client.ts';
+import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { JsonInput } from '../../../parts/json-view/json-input.tsx';
+import { readJson } from '../../../parts/json-view/json-text.ts';
+import './actions.css';
+
+interface SignalDialogProps {
+  readonly runId: string;
+  /** The event that is waited for, if one was chosen. */
+  readonly waitedFor?: { readonly name?: string | undefined; readonly key?: string | undefined } | undefined;
+  onClose(): void;
+}
+
+export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
+  const [name, setName] = useState(waitedFor?.name ?? '');
+  const [key, setKey] = useState(waitedFor?.key ?? '');
+  const [text, setText] = useState('');
+  const data = readJson(text);
+  const body =
+    name.trim() === '' || data.kind === 'bad'
+      ? undefined
+      : {
+          name,
+          ...(key === '' ? {} : { key }),
+          ...(data.kind === 'value' ? { data: data.value } : {}),
+        };
+  return (
+    <ActionDialog
+      title="Signal the run"
+      verb="Send the signal"
+      planned={body && planned('POST', '/v1/runs/{id}/signals', { params: { id: runId }, body })}
+      cli={[
+        ...['runs', 'signal', runId, name],
+        ...(key === '' ? [] : ['--for', key]),
+        ...(data.kind === 'value' ? ['--data', JSON.stringify(data.value)] : []),
+      ]}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <p className="hint">
+        Only this run hears of it. If it does not wait for it yet, the signal is kept until it does.
+      </p>
+      <label>
+        Name of the event
+        <input value={name} onChange={(event) => setName(event.target.value)} required spellCheck={false} />
+      </label>
+      <label>
+        Key: which event of that name (may be left out)
+        <input value={key} onChange={(event) => setKey(event.target.value)} spellCheck={false} />
+      </label>
+      <JsonInput
+        label="Data, as JSON (may be left out)"
+        text={text}
+        onText={setText}
+        hint={'What the step gets, for example {"ok": true}.'}
+      />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Which form is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
+ * opens one by leading there, and Back closes it.
+ */
+import { useCallback } from 'react';
+import { useQueryChange, useQueryState } from '../../../shell/address.ts';
+
+export const ACTS = [
+  'decide',
+  'resolve',
+  'signal',
+  'cancel',
+  'resume',
+  'replay',
+  'fork',
+  'hold',
+  'release',
+] as const;
+export type Act = (typeof ACTS)[number];
+
+/** What the form is about. */
+export interface About {
+  /** Id of a wait: for `decide`, and for `signal` of an event that is waited for. */
+  readonly wait?: string;
+  /** Id of an effect: for `resolve`. */
+  readonly effect?: string;
+  /** `step:verdict` or `checkpoint:12`: for successors. */
+  readonly from?: string;
+}
+
+const NOTHING = { do: undefined, wait: undefined, from: undefined };
+
+export function useOpenAct(): (act: Act, about?: About) => void {
+  const change = useQueryChange();
+  return useCallback((act, about = {}) => change({ ...NOTHING, ...about, do: act }), [change]);
+}
+
+export function useAct(): { readonly act: Act | undefined; readonly about: About; close(): void } {
+  const [word] = useQueryState('do');
+  const [wait] = useQueryState('wait');
+  const [effect] = useQueryState('effect');
+  const [from] = useQueryState('from');
+  const change = useQueryChange();
+  const close = useCallback(() => change(NOTHING), [change]);
+  const about = {
+    ...(wait === undefined ? {} : { wait }),
+    ...(effect === undefined ? {} : { effect }),
+    ...(from === undefined ? {} : { from }),
+  };
+  return { act: ACTS.find((act) => act === word), about, close };
+}

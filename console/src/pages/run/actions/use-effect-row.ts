@@ -1,0 +1,34 @@
+/** One row of the ledger of a run, looked for in its list, since the API has no address for one. */
+import { useQuery } from '@tanstack/react-query';
+import type { Answer } from '../../../api/client.ts';
+import { useSession } from '../../../session/session.ts';
+
+export type Effect = Answer<'Effect'>;
+
+const PAGE = '100';
+/** Rows looked through: 2,000, which is more than a run does outside. */
+const MOST_PAGES = 20;
+
+/** `data` is null where the run has no such row among those. */
+export function useEffectRow(runId: string, effectId: string) {
+  const { api } = useSession();
+  return useQuery({
+    queryKey: ['run', runId, 'effect', effectId],
+    queryFn: async ({ signal }): Promise<Effect | null> => {
+      let cursor: string | undefined;
+      for (let page = 0; page < MOST_PAGES; page += 1) {
+        const query = { limit: PAGE, cursor };
+        const { items, next } = await api.get('/v1/runs/{id}/effects', {
+          params: { id: runId },
+          query,
+          signal,
+        });
+        const found = items.find((row) => row.effectId === effectId);
+        if (found) return found;
+        if (next === undefined) return null;
+        cursor = next;
+      }
+      return null;
+    },
+  });
+}

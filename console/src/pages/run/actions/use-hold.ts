@@ -1,0 +1,17 @@
+/** Whether a run is kept from being deleted. */
+import { useQuery } from '@tanstack/react-query';
+import { useSession } from '../../../session/session.ts';
+
+/** Held and released rarely, and by whoever looks, whose own change is read back at once. */
+const FRESH_MS = 60_000;
+
+/** Undefined while it is not known. */
+export function useIsHeld(id: string): boolean | undefined {
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['run', id, 'retention'],
+    queryFn: ({ signal }) => api.get('/v1/runs/{id}/retention', { params: { id }, signal }),
+    staleTime: FRESH_MS,
+  });
+  return data && data.legalHold !== undefined;
+}

@@ -1,0 +1,83 @@
+/** Another input for a fork: that of the run, to be changed. */
+import { useQuery } from '@tanstack/react-query';
+import { JsonInput } from '../../../parts/json-view/json-input.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { sizeWords } from '../../../parts/visible-text.ts';
+import { useSession } from '../../../session/session.ts';
+import type { Run } from '../live/events.ts';
+
+interface OtherInputProps {
+  readonly run: Run;
+  /** Undefined: the same input. */
+  readonly text: string | undefined;
+  onText(text: string | undefined): void;
+}
+
+/** A field with more stalls the page as one types. */
+const MOST_EDITED_BYTES = 512 * 1024;
+
+export function OtherInput({ run, text, onText }: OtherInputProps) {
+  const { inputRef } = run;
+  const isHere = inputRef === undefined;
+  const isEdited = text !== undefined;
+  return (
+    <div className="stack-small">
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isEdited}
+          onChange={({ target }) =>
+            onText(target.checked ? (isHere ? JSON.stringify(run.input, undefined, 2) : '') : undefined)
+          }
+        />
+        Other input
+      </label>
+      {isEdited && !isHere && text === '' && <LargeInput run={run} onText={onText} />}
+      {isEdited && (
+        <JsonInput
+          label="Input, as JSON"
+          text={text}
+          onText={onText}
+          rows={8}
+          hint="Steps that saw something else than they would now run again."
+        />
+      )}
+    </div>
+  );
+}
+
+function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): void }) {
+  const { api } = useSession();
+  const { inputRef } = run;
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['run', run.id, 'input'],
+    enabled: false,
+    queryFn: ({ signal }) =>
+      api.get('/v1/runs/{id}/checkpoints/{seq}/output', {
+        params: { id: run.id, seq: String(inputRef?.checkpoint ?? '') },
+        signal,
+      }),
+  });
+  const bytes = inputRef?.bytes ?? 0;
+  const load = async () => {
+    const { data: input } = data === undefined ? await refetch() : { data };
+    if (input !== undefined) onText(JSON.stringify(input, undefined, 2));
+  };
+  if (bytes > MOST_EDITED_BYTES) {
+    return (
+      <p className="hint">
+        The input of the run has {sizeWords(bytes)}: too much to be edited here. Give another one, or use the
+        command line: <code>runs fork … --input @file</code>.
+      </p>
+    );
+  }
+  if (isFetching) return <Loading what="the input" />;
+  return (
+    <div className="row">
+      {error && <Failure error={error} />}
+      <button type="button" onClick={() => void load()}>
+        Begin with the input of the run ({sizeWords(bytes)})
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/**
+ * What is asked for when a run is to be gone on from, out of what a person chose: the body of the preview and that of the
+ * request itself are the same choices. Pure.
+ */
+import type { Answer } from '../../../api/client.ts';
+import type { Typed } from '../../../parts/json-view/json-text.ts';
+
+export type Mode = 'resume' | 'replay' | 'fork';
+export type PreviewBody = Answer<'PreviewBody'>;
+/** From a step: it and what follows it run. From a checkpoint: what had completed by then is taken over. */
+export type From = { readonly step: string } | { readonly checkpoint: number };
+
+/** As chosen in the form. */
+export interface Chosen {
+  readonly mode: Mode;
+  readonly from: From | undefined;
+  /** Of a fork. Absent: that of the run. */
+  readonly input: Typed | undefined;
+  /** Of a fork. Absent: that of the run. */
+  readonly planVersion: number | undefined;
+}
+
+/** Undefined while the other input is none. */
+export function previewBody({ mode, from, input, planVersion }: Chosen): PreviewBody | undefined {
+  const where = from === undefined ? {} : { from };
+  if (mode !== 'fork') return { mode, ...where };
+  if (input !== undefined && input.kind !== 'value') return undefined;
+  return {
+    mode,
+    ...where,
+    ...(input === undefined ? {} : { input: input.value }),
+    ...(planVersion === undefined ? {} : { planVersion }),
+  };
+}
+
+/** What was previewed, as it is asked for. */
+export function requestBody({ mode: _, ...asked }: PreviewBody, force: boolean) {
+  return { ...asked, ...(force ? { force } : {}) };
+}
+
+/** The same for the command line. */
+export function successorCli(runId: string, { mode, from, input, planVersion }: PreviewBody, force: boolean) {
+  const where =
+    from === undefined
+      ? []
+      : 'step' in from
+        ? ['--from-step', from.step]
+        : ['--from-checkpoint', String(from.checkpoint)];
+  return [
+    ...['runs', mode, runId, ...where],
+    ...(input === undefined ? [] : ['--input', JSON.stringify(input)]),
+    ...(planVersion === undefined ? [] : ['--plan-version', String(planVersion)]),
+    ...(force ? ['--force'] : []),
+  ];
+}
+
+/** As it stands in the address: `step:verdict`, `checkpoint:12`. What is neither is nothing. */
+export function fromOf(word: string | undefined): From | undefined {
+  const [kind, rest] =
+    word === undefined ? [] : [word.slice(0, word.indexOf(':')), word.slice(word.indexOf(':') + 1)];
+  if (kind === 'step' && rest) return { step: rest };
+  return kind === 'checkpoint' && /^[1-9]\d{0,9}$/.test(rest ?? '')
+    ? { checkpoint: Number(rest) }
+    : undefined;
+}
+
+export function wordOf(from: From | undefined): string | undefined {
+  if (from === undefined) return undefined;
+  return 'step' in from ? `step:${from.step}` : `checkpoint:${from.checkpoint}`;
+}

@@ -1,0 +1,127 @@
+/**
+ * The form for a run made of this one: what is chosen, what would happen, and then the button. What is sent is what was
+ * previewed, or the button cannot be pressed.
+ */
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import { planned } from '../../../api/client.ts';
+import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { readJson } from '../../../parts/json-view/json-text.ts';
+import { useMay, useSession } from '../../../session/session.ts';
+import { useQueryState } from '../../../shell/address.ts';
+import { isFinal, type Run } from '../live/events.ts';
+import { FromChoice } from './from-choice.tsx';
+import { OtherInput } from './other-input.tsx';
+import { PreviewView } from './preview-view.tsx';
+import { fromOf, type Mode, previewBody, requestBody, successorCli, wordOf } from './request.ts';
+import { usePreview } from './use-preview.ts';
+import { MODES } from './words.ts';
+import './successors.css';
+
+interface SuccessorDialogProps {
+  readonly run: Run;
+  readonly mode: Mode;
+  onClose(): void;
+}
+
+export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
+  const [, navigate] = useLocation();
+  const [place, setPlace] = useQueryState('from');
+  const [planVersion, setPlanVersion] = useState<number>();
+  const [isForced, setForced] = useState(false);
+  const [text, setText] = useState<string>();
+  const input = useMemo(() => (text === undefined ? undefined : readJson(text)), [text]);
+  // A run that has not ended goes on as itself: there is nothing to choose.
+  const [isItself] = useState(!isFinal(run.status));
+  const from = fromOf(place);
+  const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion }));
+  const isPossible = foreseen.kind === 'told' && foreseen.preview.would !== 'nothing';
+  const body = isPossible ? requestBody(foreseen.body, isForced) : undefined;
+  const { title, what } = MODES[mode];
+  return (
+    <ActionDialog
+      title={title}
+      verb={isItself ? 'Set it going' : `Start the ${mode}`}
+      planned={body && planned('POST', PATHS[mode], { params: { id: run.id }, body })}
+      cli={isPossible ? successorCli(run.id, foreseen.body, isForced) : []}
+      onDone={(answer) => navigate(`/runs/${answer.runId}`)}
+      onClose={onClose}
+    >
+      <div className="successor stack-small">
+        <p className="hint">{isItself ? 'It was held up, and goes on from where it is.' : what}</p>
+        {!isItself && (
+          <FromChoice mode={mode} from={from} onFrom={(chosen) => setPlace(wordOf(chosen), 'replace')} />
+        )}
+        {mode === 'fork' && (
+          <>
+            <PlanVersion run={run} version={planVersion} onVersion={setPlanVersion} />
+            <OtherInput run={run} text={text} onText={setText} />
+          </>
+        )}
+        {!isItself && <Force isForced={isForced} onForce={setForced} />}
+        <PreviewView foreseen={foreseen} />
+      </div>
+    </ActionDialog>
+  );
+}
+
+const PATHS = {
+  resume: '/v1/runs/{id}/resume',
+  replay: '/v1/runs/{id}/replay',
+  fork: '/v1/runs/{id}/fork',
+} as const;
+
+function Force({ isForced, onForce }: { readonly isForced: boolean; onForce(force: boolean): void }) {
+  const may = useMay('admin');
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={isForced}
+        disabled={!may}
+        onChange={({ target }) => onForce(target.checked)}
+      />
+      <span>
+        Pass over the policy of the workflow, once
+        <span className="hint">
+          {may
+            ? 'It is not asked whether this run may be. Who had it so stands in the journal.'
+            : 'This takes the role admin.'}
+        </span>
+      </span>
+    </label>
+  );
+}
+
+interface PlanVersionProps {
+  readonly run: Run;
+  readonly version: number | undefined;
+  onVersion(version: number | undefined): void;
+}
+
+function PlanVersion({ run, version, onVersion }: PlanVersionProps) {
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['workflows'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+  });
+  const versions = data?.items.find(({ type }) => type === run.type)?.versions ?? [];
+  const others = versions.filter(({ deployed, planVersion }) => deployed && planVersion !== run.planVersion);
+  return (
+    <label className="field">
+      Version of the plan
+      <select
+        value={version ?? ''}
+        onChange={({ target }) => onVersion(target.value === '' ? undefined : Number(target.value))}
+      >
+        <option value="">The same ({run.planVersion})</option>
+        {others.map(({ planVersion }) => (
+          <option key={planVersion} value={planVersion}>
+            {planVersion}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

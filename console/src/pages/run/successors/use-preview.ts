@@ -1,0 +1,49 @@
+/** What would happen, asked for again whenever something else is chosen. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { planned } from '../../../api/client.ts';
+import { useSession } from '../../../session/session.ts';
+import type { PreviewBody } from './request.ts';
+import type { Preview } from './words.ts';
+
+/** Of one who types. */
+const PAUSE_MS = 300;
+
+export type Foreseen =
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'asking'; readonly before: Preview | undefined }
+  | { readonly kind: 'failed'; readonly error: unknown; again(): void }
+  /** Of exactly this body. */
+  | { readonly kind: 'told'; readonly body: PreviewBody; readonly preview: Preview };
+
+/** @param body undefined while the form is not filled in */
+export function usePreview(runId: string, body: PreviewBody | undefined): Foreseen {
+  const { api } = useSession();
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const asked = useSettled(text);
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    queryKey: ['run', runId, 'preview', asked],
+    enabled: asked !== undefined,
+    placeholderData: keepPreviousData,
+    queryFn: async () => {
+      const parsed = JSON.parse(asked ?? '') as PreviewBody;
+      const sending = planned('POST', '/v1/runs/{id}/preview', { params: { id: runId }, body: parsed });
+      return { body: parsed, preview: await api.change(sending, `console-${crypto.randomUUID()}`) };
+    },
+  });
+  if (text === undefined) return { kind: 'incomplete' };
+  if (text !== asked || (!error && (!data || isPlaceholderData)))
+    return { kind: 'asking', before: data?.preview };
+  return data && !error ? { kind: 'told', ...data } : { kind: 'failed', error, again: () => void refetch() };
+}
+
+/** The text once it has been the same for a while; the first at once. */
+function useSettled(text: string | undefined): string | undefined {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    if (text === settled) return;
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, settled]);
+  return settled;
+}
