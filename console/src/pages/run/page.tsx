@@ -1,27 +1,109 @@
 /** The page of one run: its header, and below it one of the views that the address names. */
+import { type KeyboardEvent, useEffect } from 'react';
+import { Link } from 'wouter';
+import { ApiError } from '../../api/problem.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { visibleText } from '../../parts/visible-text.ts';
 import { useQueryState } from '../../shell/address.ts';
-import { RunActions } from './actions/actions.tsx';
 import { CheckpointsTab } from './checkpoints/tab.tsx';
 import { EffectsTab } from './effects/tab.tsx';
+import { OverviewTab } from './graph/overview.tsx';
+import { RunHeader } from './header/header.tsx';
+import { ViewLink } from './header/view-link.tsx';
 import { JournalTab } from './journal/tab.tsx';
+import { useRunData } from './live/run-data.ts';
 import { RunProvider } from './live/use-run.tsx';
+import { TimelineTab } from './timeline/tab.tsx';
+import './page.css';
 
 const TABS = {
-  overview: { name: 'Overview', Tab: () => null },
-  timeline: { name: 'Timeline', Tab: () => null },
+  overview: { name: 'Overview', Tab: OverviewTab },
+  timeline: { name: 'Timeline', Tab: TimelineTab },
   journal: { name: 'Journal', Tab: JournalTab },
   checkpoints: { name: 'Checkpoints', Tab: CheckpointsTab },
   effects: { name: 'Effects', Tab: EffectsTab },
-};
+} as const;
+
+/** What one tab keeps in the address and another would take for its own. */
+const OF_ONE_TAB = { seq: undefined, view: undefined, compare: undefined };
 
 export default function RunPage({ id }: { readonly id: string }) {
-  const [tab = 'overview'] = useQueryState('tab');
-  const { Tab } = TABS[tab as keyof typeof TABS] ?? TABS.overview;
   return (
     <RunProvider id={id}>
-      <h1>{id}</h1>
-      <RunActions />
-      <Tab />
+      <RunView />
     </RunProvider>
+  );
+}
+
+function RunView() {
+  const { id, run, error, again } = useRunData();
+  useEffect(() => {
+    const before = document.title;
+    document.title = run ? `${run.type} ${run.status.replaceAll('_', ' ')} · Cairn` : before;
+    return () => {
+      document.title = before;
+    };
+  }, [run]);
+  if (run)
+    return (
+      <div className="run-page">
+        <RunHeader run={run} />
+        <Tabs />
+      </div>
+    );
+  if (!error) return <Loading what="the run" />;
+  return isUnknown(error) ? <NoSuchRun id={id} /> : <Failure error={error} again={again} />;
+}
+
+function Tabs() {
+  const [asked = 'overview'] = useQueryState('tab');
+  const tab = Object.hasOwn(TABS, asked) ? (asked as keyof typeof TABS) : 'overview';
+  const { Tab, name } = TABS[tab];
+  return (
+    <>
+      <nav aria-label="Views of the run" className="tabs" onKeyDown={moveFocus}>
+        {Object.entries(TABS).map(([key, view]) => (
+          <ViewLink
+            key={key}
+            to={{ ...OF_ONE_TAB, tab: key === 'overview' ? undefined : key }}
+            current={key === tab}
+          >
+            {view.name}
+          </ViewLink>
+        ))}
+      </nav>
+      <section aria-label={name} className="tab">
+        <Tab />
+      </section>
+    </>
+  );
+}
+
+/** Arrow keys go from tab to tab, beside Tab itself. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (by === undefined) return;
+  const links = [...event.currentTarget.querySelectorAll('a')];
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+  links[(at + by + links.length) % links.length]?.focus();
+  event.preventDefault();
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ApiError && error.problem.code === 'RUN_NOT_FOUND';
+}
+
+function NoSuchRun({ id }: { readonly id: string }) {
+  return (
+    <Empty title="There is no such run">
+      <p>
+        No run of your tenant is called <code>{visibleText(id.slice(0, 200))}</code>. It may have been deleted
+        after its time, or belong to another tenant.
+      </p>
+      <p>
+        <Link href={`/runs?q=${encodeURIComponent(id)}`}>Search for it</Link> or see{' '}
+        <Link href="/runs">all runs</Link>.
+      </p>
+    </Empty>
   );
 }

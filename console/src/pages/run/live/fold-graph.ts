@@ -2,7 +2,8 @@
  * Where each step stands, moved on by events: what `GET /v1/runs/{id}/graph` would say after them, without asking. Pure.
  * Follows the fold of the journal (`functions/src/core/run/reduce`), which decides; a test holds the two against each other.
  */
-import { isFinal, known, type RunEvent, type RunGraph, type StepState, stepIdOf, stepKey } from './events.ts';
+import { known, type RunEvent, type RunGraph, type StepState, stepIdOf, stepKey } from './events.ts';
+import { statusAfter } from './status-after.ts';
 
 export interface GraphState {
   readonly status: string;
@@ -41,7 +42,7 @@ interface Moving {
 }
 
 function move(moving: Moving, anyEvent: RunEvent): void {
-  moveStatus(moving, anyEvent);
+  Object.assign(moving, statusAfter(moving, anyEvent));
   const begun = standingAfter(anyEvent);
   if (begun) put(moving, begun);
   const event = known(anyEvent);
@@ -102,41 +103,4 @@ function sendBack({ steps }: Moving, ids: readonly string[], seq: number): void 
   const revisions = new Map(ids.map((id) => [id, (steps.get(id)?.revision ?? 1) + 1]));
   for (const key of steps.keys()) if (again.has(stepIdOf(key))) steps.delete(key);
   for (const [id, revision] of revisions) steps.set(id, { key: id, phase: 'again', seq, revision });
-}
-
-function moveStatus(moving: Moving, anyEvent: RunEvent): void {
-  const event = known(anyEvent);
-  switch (event.type) {
-    case 'run_started':
-      moving.status = 'running';
-      return;
-    case 'run_suspended':
-      moving.status = event.data.status;
-      return;
-    case 'run_resumed':
-      if (!isFinal(moving.status))
-        moving.status = moving.status === 'interrupted' && moving.replaying ? 'replaying' : 'running';
-      return;
-    case 'orphan_detected':
-      // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
-      if (moving.status !== 'pending') moving.status = 'interrupted';
-      return;
-    case 'replay_started':
-      moving.replaying = true;
-      moving.status = 'replaying';
-      return;
-    case 'replay_finished':
-      moving.replaying = false;
-      moving.status = 'running';
-      return;
-    case 'run_completed':
-      moving.status = 'completed';
-      return;
-    case 'run_failed':
-      moving.status = 'failed';
-      return;
-    case 'run_cancelled':
-      moving.status = 'cancelled';
-      return;
-  }
 }

@@ -1,0 +1,70 @@
+/** Each attempt and each wait of a step, the newest first: when, how long, how it ended and why. */
+
+import { duration } from '../../../parts/time.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import { useNow, When } from '../../../parts/when.tsx';
+import type { Span, StepHistory } from '../live/span.ts';
+import { endText, endTone } from '../live/span-words.ts';
+
+/** Of one step; those before are in the journal. */
+const MOST = 50;
+
+export function Attempts({ history: { spans } }: { readonly history: StepHistory }) {
+  const newest = spans.slice(-MOST).reverse();
+  return (
+    <ol className="attempts" reversed start={spans.length}>
+      {newest.map((span) => (
+        <li key={`${span.seq}-${span.from}`}>
+          <Attempt span={span} />
+        </li>
+      ))}
+      {spans.length > MOST && <li className="dim">{spans.length - MOST} earlier ones are in the journal</li>}
+    </ol>
+  );
+}
+
+function Attempt({ span }: { readonly span: Span }) {
+  const { kind, attempt, revision, from, to, error, note, dueAt, end } = span;
+  return (
+    <>
+      <span className="row">
+        <span>
+          {kind === 'wait' ? 'Waited' : `Attempt ${attempt}`}
+          {revision > 1 && `, revision ${revision}`}
+        </span>
+        <span className={endTone(end)}>{endText(span)}</span>
+        <span className="dim">
+          {to === undefined ? <Lasting from={from} /> : duration(to - from)} ·{' '}
+          <When at={new Date(from).toISOString()} />
+        </span>
+      </span>
+      {note && (
+        <span className="attempt-more">
+          <Text value={note} max={400} />
+        </span>
+      )}
+      {error && (
+        <span className="attempt-more bad">
+          <code>{error.code}</code> <Text value={error.message} max={400} />
+          {error.trace && (
+            <details>
+              <summary>Trace</summary>
+              <pre>
+                <Text value={error.trace} />
+              </pre>
+            </details>
+          )}
+        </span>
+      )}
+      {end === 'retried' && dueAt !== undefined && (
+        <span className="attempt-more dim">
+          Next attempt <When at={new Date(dueAt).toISOString()} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Lasting({ from }: { readonly from: number }) {
+  return <>{duration(Math.max(0, useNow() - from))} so far</>;
+}

@@ -1,0 +1,179 @@
+/**
+ * The plan of a run as a graph whose steps move as the run does. React Flow draws and pans; where things lie is `layout.ts`'s,
+ * where they stand the journal's. Only what is in view is in the document.
+ */
+import { type Edge, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import '@xyflow/react/dist/base.css';
+import './graph.css';
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { GraphNode } from '../live/events.ts';
+import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH } from './layout.ts';
+import { StepsContext, type StepsShown } from './step-context.ts';
+import { StepNode } from './step-node.tsx';
+import type { StepView } from './step-view.ts';
+import { isArrow, Walk } from './walk.ts';
+
+interface GraphProps {
+  /** The same array as long as the plan is the same. */
+  readonly plan: readonly GraphNode[];
+  view(id: string): StepView | undefined;
+  readonly selected: string | undefined;
+  /** Where the run is: shown first if the whole does not fit. */
+  readonly current: string | undefined;
+  onSelect(id: string): void;
+}
+
+const NODE_TYPES = { step: StepNode };
+/** So far out, a few hundred steps are in view at once; more would be too small to read and too many to draw. */
+const LEAST_ZOOM = 0.35;
+const MOVE_MS = 150;
+const HEIGHT = { least: 240, most: 640, margin: 90 };
+
+export function Graph(props: GraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Drawing {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
+  const layout = useMemo(() => layOut(plan), [plan]);
+  const walk = useMemo(() => new Walk(layout), [layout]);
+  const drawn = useMemo(() => drawnOf(layout), [layout]);
+  const flow = useReactFlow();
+  const [active, setActive] = useState<string>();
+  const focusing = useRef<string>(undefined);
+  const start = active ?? selected ?? walk.first;
+
+  const show = useCallback(
+    (id: string, zoom = flow.getZoom()) => {
+      const at = walk.placed(id);
+      const motion = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : MOVE_MS;
+      if (at) void flow.setCenter(at.x + NODE_WIDTH / 2, at.y + NODE_HEIGHT / 2, { zoom, duration: motion });
+    },
+    [flow, walk],
+  );
+
+  // What was selected elsewhere, as in the address or the table, is brought into view.
+  const shown = useRef<string>(undefined);
+  useEffect(() => {
+    if (selected === undefined || selected === shown.current) return;
+    shown.current = selected;
+    setActive(selected);
+    if (layout.nodes.length > DAGRE_MOST) show(selected);
+  }, [selected, layout, show]);
+
+  const select = useCallback(
+    (id: string) => {
+      shown.current = id;
+      setActive(id);
+      onSelect(id);
+    },
+    [onSelect],
+  );
+  const steps = useMemo<StepsShown>(
+    () => ({
+      view,
+      active: start,
+      selected,
+      select,
+      takesFocus: (id) => focusing.current === id && start === id,
+    }),
+    [view, start, selected, select],
+  );
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!isArrow(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const to = start === undefined ? walk.first : walk.from(start, event.key);
+    if (to === undefined) return;
+    focusing.current = to;
+    setActive(to);
+    show(to);
+  };
+
+  const isLarge = layout.nodes.length > DAGRE_MOST;
+  const first = selected ?? current ?? walk.first;
+  return (
+    <StepsContext.Provider value={steps}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
+      <div
+        className="graph"
+        style={{ height: heightOf(layout) }}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          focusing.current = undefined;
+        }}
+      >
+        <ReactFlow
+          nodes={drawn.nodes}
+          edges={drawn.edges}
+          nodeTypes={NODE_TYPES}
+          aria-label="Steps and what they need. Arrow keys move along the edges, Enter selects."
+          onlyRenderVisibleElements
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          panOnScroll
+          zoomOnDoubleClick={false}
+          deleteKeyCode={null}
+          selectionKeyCode={null}
+          multiSelectionKeyCode={null}
+          minZoom={LEAST_ZOOM}
+          maxZoom={1.6}
+          onInit={() => {
+            if (isLarge && first !== undefined) show(first, 0.8);
+            else void flow.fitView({ maxZoom: 1, padding: 0.08 });
+          }}
+        />
+        <Zoom onWhole={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })} />
+      </div>
+    </StepsContext.Provider>
+  );
+}
+
+function Zoom({ onWhole }: { onWhole(): void }) {
+  const { zoomIn, zoomOut } = useReactFlow();
+  return (
+    <fieldset className="graph-zoom" aria-label="Zoom">
+      <button type="button" onClick={() => void zoomIn()} aria-label="Closer">
+        +
+      </button>
+      <button type="button" onClick={() => void zoomOut()} aria-label="Farther">
+        −
+      </button>
+      <button type="button" onClick={onWhole} aria-label="Show as much as fits">
+        ⛶
+      </button>
+    </fieldset>
+  );
+}
+
+/** Sizes and handles are told beforehand, so that nothing is measured and edges lead to steps that are not drawn. */
+function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly edges: Edge[] } {
+  const handle = { x: NODE_WIDTH / 2, width: 1, height: 1 };
+  return {
+    nodes: nodes.map(({ id, x, y }) => ({
+      id,
+      type: 'step',
+      position: { x, y },
+      data: {},
+      width: NODE_WIDTH,
+      height: NODE_HEIGHT,
+      handles: [
+        { ...handle, type: 'target', position: Position.Top, y: 0 },
+        { ...handle, type: 'source', position: Position.Bottom, y: NODE_HEIGHT },
+      ],
+    })),
+    edges: edges.map(({ from, to }) => ({ id: `${from} ${to}`, source: from, target: to })),
+  };
+}
+
+function heightOf({ nodes }: Layout): number {
+  const lowest = Math.max(0, ...nodes.slice(0, DAGRE_MOST + 1).map(({ y }) => y + NODE_HEIGHT));
+  return Math.min(HEIGHT.most, Math.max(HEIGHT.least, lowest + HEIGHT.margin));
+}

@@ -1,0 +1,126 @@
+/**
+ * Where the steps of a plan are drawn. Pure. Small plans are laid out by dagre; beyond {@link DAGRE_MOST} steps, where that
+ * would take seconds, by layers in linear time, folded into columns so that a long chain does not become a needle.
+ *
+ * Must not: know of states; a plan is laid out once.
+ */
+import dagre from '@dagrejs/dagre';
+
+export interface PlanNode {
+  readonly id: string;
+  readonly kind: string;
+  readonly needs: readonly string[];
+}
+
+export interface Placed {
+  readonly id: string;
+  readonly kind: string;
+  /** Of the upper left corner. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Layout {
+  readonly nodes: readonly Placed[];
+  readonly edges: readonly Edge[];
+}
+
+export const NODE_WIDTH = 216;
+export const NODE_HEIGHT = 58;
+const GAP_X = 28;
+const GAP_Y = 44;
+/** dagre takes up to a quarter of a second for so many, and two seconds for three times as many. */
+export const DAGRE_MOST = 100;
+/** Steps of one layer beside each other; more are continued below. */
+const MOST_ACROSS = 24;
+
+export function layOut(plan: readonly PlanNode[]): Layout {
+  const known = new Set(plan.map(({ id }) => id));
+  const nodes = plan.map((node) => ({ ...node, needs: node.needs.filter((id) => known.has(id)) }));
+  const edges = nodes.flatMap(({ id, needs }) => needs.map((from) => ({ from, to: id })));
+  return { nodes: nodes.length > DAGRE_MOST ? inLayers(nodes) : byDagre(nodes, edges), edges };
+}
+
+function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Placed[] {
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: 'TB', nodesep: GAP_X, ranksep: GAP_Y });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { from, to } of edges) graph.setEdge(from, to);
+  dagre.layout(graph);
+  return nodes.map(({ id, kind }) => {
+    const { x, y } = graph.node(id);
+    return { id, kind, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
+  });
+}
+
+const STEP_X = NODE_WIDTH + GAP_X;
+const STEP_Y = NODE_HEIGHT + GAP_Y;
+
+/** A row of places: one layer, or a part of a layer that is too wide. */
+type Row = readonly PlanNode[];
+
+function inLayers(nodes: readonly PlanNode[]): Placed[] {
+  const rows = rowsOf(nodes);
+  const perColumn = rowsInColumn(rows);
+  const placed: Placed[] = [];
+  const centreOf = new Map<string, number>();
+  let left = 0;
+  for (let first = 0; first < rows.length; first += perColumn) {
+    const column = rows.slice(first, first + perColumn);
+    const across = Math.max(...column.map((row) => row.length));
+    const width = across * STEP_X;
+    column.forEach((row, at) => {
+      for (const [place, node] of spread(row, width, centreOf)) {
+        centreOf.set(node.id, place);
+        placed.push({ id: node.id, kind: node.kind, x: left + place - NODE_WIDTH / 2, y: at * STEP_Y });
+      }
+    });
+    left += width + STEP_X / 2;
+  }
+  return placed;
+}
+
+/** Each step one layer below the lowest that it needs; the plan comes in an order in which it could run. */
+function rowsOf(nodes: readonly PlanNode[]): Row[] {
+  const depths = new Map<string, number>();
+  const layers: PlanNode[][] = [];
+  for (const node of nodes) {
+    let depth = 0;
+    for (const id of node.needs) depth = Math.max(depth, (depths.get(id) ?? -1) + 1);
+    depths.set(node.id, depth);
+    layers[depth] ??= [];
+    layers[depth]?.push(node);
+  }
+  return layers.flatMap((layer) => {
+    const parts: Row[] = [];
+    for (let at = 0; at < layer.length; at += MOST_ACROSS) parts.push(layer.slice(at, at + MOST_ACROSS));
+    return parts;
+  });
+}
+
+/** So many that the whole is about as wide as it is high. */
+function rowsInColumn(rows: readonly Row[]): number {
+  const across = rows.reduce((sum, row) => sum + row.length, 0) / rows.length;
+  return Math.max(1, Math.ceil(Math.sqrt((rows.length * across * STEP_X) / STEP_Y)));
+}
+
+/** Each near the middle of what it needs, none over another, the row in the middle of its column. */
+function spread(row: Row, width: number, centreOf: ReadonlyMap<string, number>): [number, PlanNode][] {
+  const wanted = row
+    .map((node, order) => ({ node, order, at: middle(node, centreOf) ?? width / 2 }))
+    .sort((a, b) => a.at - b.at || a.order - b.order);
+  const start = (width - row.length * STEP_X) / 2 + STEP_X / 2;
+  return wanted.map(({ node }, at) => [start + at * STEP_X, node]);
+}
+
+function middle({ needs }: PlanNode, centreOf: ReadonlyMap<string, number>): number | undefined {
+  let sum = 0;
+  for (const id of needs) sum += centreOf.get(id) ?? 0;
+  return needs.length === 0 ? undefined : sum / needs.length;
+}

@@ -1,0 +1,134 @@
+/** The first tab of a run: its steps as a graph or as a table, and beside it the one that is selected. */
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { useQueryState } from '../../../shell/address.ts';
+import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import type { StepHistory } from '../live/span.ts';
+import { Graph } from './graph.tsx';
+import { StepPanel } from './step-panel.tsx';
+import { StepTable } from './step-table.tsx';
+import { itemCounts, planOf, stepView } from './step-view.ts';
+import './overview.css';
+
+export function OverviewTab() {
+  const { graph, steps, histories, events, run, error, again } = useRunData();
+  const [selected, setSelected] = useQueryState('step');
+  const [view = 'graph', setView] = useQueryState('view');
+  const plan = usePlan(graph?.nodes, steps, histories);
+  const items = useMemo(() => itemCounts(steps), [steps]);
+  const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const viewOf = useCallback(
+    (id: string) => {
+      const node = byId.get(id);
+      return node && stepView(node, { steps, histories }, items);
+    },
+    [byId, steps, histories, items, events],
+  );
+  const select = useCallback((id: string) => setSelected(id), [setSelected]);
+
+  if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
+  const current = run?.currentStep === undefined ? undefined : stepIdOf(run.currentStep);
+  return (
+    <section aria-label="Steps" className="overview">
+      <div className="row overview-bar">
+        <FindStep plan={plan} selected={selected} onFound={select} />
+        <span className="dim">{countText(plan.length, graph.nodes !== undefined)}</span>
+        <fieldset className="segments" aria-label="Show the steps as">
+          {['graph', 'table'].map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={view === name}
+              onClick={() => setView(name === 'graph' ? undefined : name, 'replace')}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {!graph.nodes && (
+        <p className="note">
+          Version {graph.planVersion} of <bdi>{graph.type}</bdi> is not deployed, so its plan is not known:
+          only steps that have begun are shown, without what they need.
+        </p>
+      )}
+      <div className={selected === undefined ? 'overview-body' : 'overview-body with-panel'}>
+        {view === 'table' ? (
+          <StepTable plan={plan} viewOf={viewOf} selected={selected} onSelect={select} />
+        ) : (
+          <Graph
+            plan={plan}
+            view={viewOf}
+            selected={selected === undefined ? undefined : stepIdOf(selected)}
+            current={current}
+            onSelect={select}
+          />
+        )}
+        {selected !== undefined && (
+          <StepPanel
+            stepKey={selected}
+            viewOf={viewOf}
+            onSelect={select}
+            onClose={() => setSelected(undefined)}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Stays the same array while the plan is the same, so that nothing is laid out anew as steps move. */
+function usePlan(
+  nodes: readonly GraphNode[] | undefined,
+  steps: ReadonlyMap<string, StepState>,
+  histories: ReadonlyMap<string, StepHistory>,
+): readonly GraphNode[] {
+  const begun = nodes ? 0 : planOf({ nodes, steps, histories }).length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: without a plan it changes only as more steps begin
+  return useMemo(() => planOf({ nodes, steps, histories }), [nodes, begun]);
+}
+
+function countText(count: number, isPlanned: boolean): string {
+  return `${count.toLocaleString('en')} step${count === 1 ? '' : 's'}${isPlanned ? '' : ' begun'}`;
+}
+
+interface FindStepProps {
+  readonly plan: readonly GraphNode[];
+  readonly selected: string | undefined;
+  onFound(id: string): void;
+}
+
+/** Enter goes to the next step whose name has the text. */
+function FindStep({ plan, selected, onFound }: FindStepProps) {
+  const [text, setText] = useState('');
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  const found = useMemo(
+    () => (wanted === '' ? [] : plan.filter(({ id }) => id.toLowerCase().includes(wanted))),
+    [plan, wanted],
+  );
+  return (
+    <form
+      className="find-step"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const next = found[(found.findIndex(({ id }) => id === selected) + 1) % found.length];
+        if (next) onFound(next.id);
+      }}
+    >
+      <input
+        type="search"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        placeholder="Find a step"
+        aria-label="Find a step; Enter goes to the next"
+      />
+      {wanted !== '' && (
+        <span className="dim" role="status">
+          {found.length === 0 ? 'none' : `${found.length} found`}
+        </span>
+      )}
+    </form>
+  );
+}

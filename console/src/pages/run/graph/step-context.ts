@@ -1,0 +1,21 @@
+/** What every drawn step needs of the graph it stands in, without passing through React Flow. */
+import { createContext, useContext } from 'react';
+import type { StepView } from './step-view.ts';
+
+export interface StepsShown {
+  view(id: string): StepView | undefined;
+  /** The one that arrow keys start from; it alone is reached by Tab. */
+  readonly active: string | undefined;
+  readonly selected: string | undefined;
+  /** The active one is to take the focus as soon as it is drawn. */
+  takesFocus(id: string): boolean;
+  select(id: string): void;
+}
+
+export const StepsContext = createContext<StepsShown | undefined>(undefined);
+
+export function useSteps(): StepsShown {
+  const steps = useContext(StepsContext);
+  if (!steps) throw new Error('this is not within a graph');
+  return steps;
+}

@@ -1,0 +1,94 @@
+/** One step in the graph: its name, and where it stands by colour, mark and word. */
+import { Handle, type NodeProps, Position } from '@xyflow/react';
+import { memo, useEffect, useRef } from 'react';
+import { Status, toneOf } from '../../../parts/status.tsx';
+import { duration } from '../../../parts/time.ts';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { useNow } from '../../../parts/when.tsx';
+import { useSteps } from './step-context.ts';
+import { itemsText, NOT_BEGUN, type StepView, spokenStep } from './step-view.ts';
+
+export function StepNode({ id }: NodeProps) {
+  const steps = useSteps();
+  const view = steps.view(id);
+  if (!view) return null;
+  return (
+    <>
+      <Handle type="target" position={Position.Top} isConnectable={false} />
+      <StepBox
+        view={view}
+        isActive={steps.active === id}
+        isSelected={steps.selected === id}
+        takesFocus={steps.takesFocus(id)}
+        onSelect={steps.select}
+      />
+      <Handle type="source" position={Position.Bottom} isConnectable={false} />
+    </>
+  );
+}
+
+interface StepBoxProps {
+  readonly view: StepView;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  readonly takesFocus: boolean;
+  onSelect(id: string): void;
+}
+
+const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, onSelect }: StepBoxProps) {
+  const { id, kind, status, items } = view;
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // The graph moves it into view by itself: scrolling the page as well would make it jump.
+    if (takesFocus) button.current?.focus({ preventScroll: true });
+  }, [takesFocus]);
+  return (
+    <button
+      ref={button}
+      type="button"
+      className={`step-box tone-${toneOf(status)} ${status === NOT_BEGUN ? 'not-begun' : ''}`}
+      data-step={id}
+      data-status={status}
+      tabIndex={isActive ? 0 : -1}
+      aria-label={visibleText(spokenStep(view))}
+      aria-pressed={isSelected}
+      onClick={() => onSelect(id)}
+    >
+      <span className="step-name">
+        <bdi>{visibleText(id)}</bdi>
+        {kind !== 'step' && <span className="step-kind">{kind}</span>}
+      </span>
+      <span className="step-state">
+        <Status status={status} />
+        <Extras view={view} />
+      </span>
+      {items && items.total > 0 && (
+        <span
+          className="step-bar"
+          title={itemsText(items)}
+          style={{ '--done': items.done / items.total, '--failed': items.failed / items.total } as object}
+        />
+      )}
+    </button>
+  );
+});
+
+function Extras({
+  view: { items, attempts, revision, durationMs, runningSince },
+}: {
+  readonly view: StepView;
+}) {
+  return (
+    <span className="step-extras">
+      {items && items.total > 0 && <span>{`${items.done}/${items.total}`}</span>}
+      {attempts > 1 && <span title={`attempt ${attempts}`}>×{attempts}</span>}
+      {revision > 1 && <span title={`revision ${revision}`}>r{revision}</span>}
+      {durationMs !== undefined && <span>{duration(durationMs)}</span>}
+      {runningSince !== undefined && <Running since={runningSince} />}
+    </span>
+  );
+}
+
+function Running({ since }: { readonly since: number }) {
+  return <span>{duration(Math.max(0, useNow() - since))}</span>;
+}

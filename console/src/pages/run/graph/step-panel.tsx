@@ -1,0 +1,146 @@
+/** What is known of the selected step: where it stands, what it waits for, each of its attempts, and where to look further. */
+import { useEffect } from 'react';
+import { Loading } from '../../../parts/states.tsx';
+import { Status } from '../../../parts/status.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { ViewLink } from '../header/view-link.tsx';
+import { WaitView } from '../header/wait-view.tsx';
+import { stepKey as keyOf, stepIdOf } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { Attempts } from './attempts.tsx';
+import { ItemList } from './item-list.tsx';
+import { itemsText, type StepView, statusOf } from './step-view.ts';
+
+interface StepPanelProps {
+  readonly stepKey: string;
+  viewOf(id: string): StepView | undefined;
+  onSelect(key: string): void;
+  onClose(): void;
+}
+
+export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps) {
+  const { steps, histories, run, history, loadUntil } = useRunData();
+  const state = steps.get(stepKey);
+  const view = viewOf(stepKey);
+  const told = histories.get(stepKey);
+  const seq = state?.seq;
+  useEffect(() => {
+    if (seq !== undefined) loadUntil(seq);
+  }, [seq, loadUntil]);
+  const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
+  const isItem = stepIdOf(stepKey) !== stepKey;
+  return (
+    <aside className="step-panel card" aria-label="The selected step">
+      <header className="row">
+        <h2>
+          <Text value={stepKey} max={200} />
+        </h2>
+        <button type="button" className="plain" onClick={onClose} aria-label="Close the step">
+          ✕
+        </button>
+      </header>
+      {!view && !state ? (
+        <p className="dim">This run has no step of this name.</p>
+      ) : (
+        <>
+          <p className="row" aria-live="polite">
+            <Status status={view?.status ?? statusOf(state)} />
+            <span className="dim">{isItem ? 'item' : view?.kind}</span>
+            {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
+            {told?.agent && (
+              <span className="dim">
+                by <Text value={told.agent} max={80} />
+              </span>
+            )}
+          </p>
+          {waits.map((wait) => (
+            <WaitView key={wait.id} wait={wait} />
+          ))}
+          {isItem ? (
+            <p>
+              Of <StepLink id={stepIdOf(stepKey)} onSelect={onSelect} />
+            </p>
+          ) : (
+            view && view.needs.length > 0 && <Needs ids={view.needs} onSelect={onSelect} />
+          )}
+          {told?.summary && (
+            <p className="summary">
+              <span className="dim">Returned</span> <Text value={told.summary} max={400} />
+            </p>
+          )}
+          {told?.tokensUsed && (
+            <p className="dim">
+              {told.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
+              {told.tokensUsed.output.toLocaleString('en')} out
+            </p>
+          )}
+          {view?.items && (
+            <>
+              <p>{itemsText(view.items)}</p>
+              <ItemList id={stepKey} onSelect={onSelect} />
+            </>
+          )}
+          {told && <Attempts history={told} />}
+          {!told && seq !== undefined && history.loading && <Loading what="what happened to it" />}
+          {history.full && !told && (
+            <p className="dim">What happened to it is beyond the events this page holds.</p>
+          )}
+          {state && (
+            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} effects={told?.effects.length ?? 0} />
+          )}
+        </>
+      )}
+    </aside>
+  );
+}
+
+/** A failed step leaves none. */
+function checkpointOf(state: NonNullable<ReturnType<ReturnType<typeof useRunData>['steps']['get']>>) {
+  return state.phase === 'done' && state.outcome !== 'failed' ? state.seq : undefined;
+}
+
+interface FurtherProps {
+  readonly stepKey: string;
+  readonly checkpoint: number | undefined;
+  readonly effects: number;
+}
+
+function Further({ stepKey, checkpoint, effects }: FurtherProps) {
+  return (
+    <p className="row further">
+      {checkpoint !== undefined && (
+        <ViewLink to={{ tab: 'checkpoints', seq: String(checkpoint) }}>Checkpoint {checkpoint}</ViewLink>
+      )}
+      {effects > 0 && (
+        <ViewLink to={{ tab: 'effects', step: stepKey }}>
+          {effects} effect{effects === 1 ? '' : 's'}
+        </ViewLink>
+      )}
+      <ViewLink to={{ tab: 'journal', step: stepKey }}>Its events</ViewLink>
+    </p>
+  );
+}
+
+/** More would push away what the panel is for. */
+const MOST_NEEDS = 30;
+
+function Needs({ ids, onSelect }: { readonly ids: readonly string[]; onSelect(id: string): void }) {
+  return (
+    <p className="needs">
+      <span className="dim">Needs</span>{' '}
+      {ids.slice(0, MOST_NEEDS).map((id) => (
+        <StepLink key={id} id={id} onSelect={onSelect} />
+      ))}
+      {ids.length > MOST_NEEDS && <span className="dim">and {ids.length - MOST_NEEDS} more</span>}
+    </p>
+  );
+}
+
+function StepLink({ id, onSelect }: { readonly id: string; onSelect(id: string): void }) {
+  return (
+    <button type="button" className="linkish" onClick={() => onSelect(id)}>
+      <bdi>{visibleText(id)}</bdi>
+    </button>
+  );
+}

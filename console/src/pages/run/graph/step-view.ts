@@ -1,0 +1,99 @@
+/** What is shown of a step at a glance, from the plan, its state and its history. Pure. */
+import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import type { StepHistory } from '../live/span.ts';
+
+export interface ItemCounts {
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Running, waiting, or to be tried again. */
+  readonly open: number;
+}
+
+export interface StepView {
+  readonly id: string;
+  readonly kind: string;
+  readonly needs: readonly string[];
+  /** A phase, or the outcome of what is done; `not begun` for what has not. */
+  readonly status: string;
+  readonly seq: number | undefined;
+  readonly revision: number;
+  readonly attempts: number;
+  readonly durationMs: number | undefined;
+  /** Epoch ms, of what is under way. */
+  readonly runningSince: number | undefined;
+  readonly items: ItemCounts | undefined;
+}
+
+export const NOT_BEGUN = 'not begun';
+
+export interface StepsKnown {
+  readonly nodes: readonly GraphNode[] | undefined;
+  readonly steps: ReadonlyMap<string, StepState>;
+  readonly histories: ReadonlyMap<string, StepHistory>;
+}
+
+/** Items are counted at their step, in one pass over all. */
+export function itemCounts(steps: ReadonlyMap<string, StepState>): ReadonlyMap<string, ItemCounts> {
+  const counts = new Map<string, { total: number; done: number; failed: number; open: number }>();
+  for (const [key, step] of steps) {
+    const id = stepIdOf(key);
+    if (id === key) continue;
+    const count = counts.get(id) ?? { total: 0, done: 0, failed: 0, open: 0 };
+    counts.set(id, count);
+    count.total += 1;
+    if (step.phase !== 'done') count.open += 1;
+    else if (step.outcome === 'failed') count.failed += 1;
+    else count.done += 1;
+  }
+  return counts;
+}
+
+/** The plan; or, where it is not deployed, the steps that have begun, which need nothing that is known. */
+export function planOf({ nodes, steps, histories }: StepsKnown): readonly GraphNode[] {
+  if (nodes) return nodes;
+  const ids = new Set([...steps.keys()].map(stepIdOf));
+  return [...ids].map((id) => ({ id, kind: histories.get(id)?.kind ?? 'step', needs: [] }));
+}
+
+export function stepView(
+  { id, kind, needs }: GraphNode,
+  { steps, histories }: Pick<StepsKnown, 'steps' | 'histories'>,
+  items: ReadonlyMap<string, ItemCounts>,
+): StepView {
+  const state = steps.get(id);
+  const history = histories.get(id);
+  return {
+    id,
+    kind,
+    needs,
+    status: statusOf(state),
+    seq: state?.seq,
+    revision: state?.revision ?? 1,
+    attempts: state && 'attempt' in state ? state.attempt : (history?.attempts ?? 0),
+    durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
+    runningSince: state?.phase === 'running' ? Date.parse(state.startedAt) : undefined,
+    items: items.get(id),
+  };
+}
+
+export function statusOf(state: StepState | undefined): string {
+  if (!state) return NOT_BEGUN;
+  return state.phase === 'done' ? state.outcome : state.phase;
+}
+
+/** In words, for who does not see it. */
+export function spokenStep({ id, kind, status, attempts, revision, items }: StepView): string {
+  const said = [`${id}, ${kind}, ${status.replaceAll('_', ' ')}`];
+  if (items) said.push(itemsText(items));
+  if (attempts > 1) said.push(`attempt ${attempts}`);
+  if (revision > 1) said.push(`revision ${revision}`);
+  return said.join(', ');
+}
+
+export function itemsText({ total, done, failed, open }: ItemCounts): string {
+  const parts = [`${done} of ${total} items`];
+  if (open > 0) parts.push(`${open} open`);
+  if (failed > 0) parts.push(`${failed} failed`);
+  return parts.join(', ');
+}

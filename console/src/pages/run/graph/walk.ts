@@ -1,0 +1,83 @@
+/** Which step an arrow key leads to: along the edges up and down, along the layer to the sides. Pure. */
+import type { Layout, Placed } from './layout.ts';
+
+export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Home' | 'End';
+
+const ARROWS: ReadonlySet<string> = new Set([
+  'ArrowUp',
+  'ArrowDown',
+  'ArrowLeft',
+  'ArrowRight',
+  'Home',
+  'End',
+]);
+
+export function isArrow(key: string): key is Arrow {
+  return ARROWS.has(key);
+}
+
+export class Walk {
+  readonly #nodes: readonly Placed[];
+  readonly #byId: ReadonlyMap<string, Placed>;
+  readonly #above = new Map<string, Placed[]>();
+  readonly #below = new Map<string, Placed[]>();
+  readonly #rows = new Map<number, Placed[]>();
+
+  constructor({ nodes, edges }: Layout) {
+    this.#nodes = nodes;
+    this.#byId = new Map(nodes.map((node) => [node.id, node]));
+    for (const { from, to } of edges) {
+      push(this.#below, from, this.#byId.get(to));
+      push(this.#above, to, this.#byId.get(from));
+    }
+    for (const node of nodes) push(this.#rows, node.y, node);
+    for (const row of this.#rows.values()) row.sort((a, b) => a.x - b.x);
+  }
+
+  placed(id: string): Placed | undefined {
+    return this.#byId.get(id);
+  }
+
+  get first(): string | undefined {
+    return this.#nodes[0]?.id;
+  }
+
+  /** Undefined where there is nothing in that direction. */
+  from(id: string, arrow: Arrow): string | undefined {
+    const here = this.#byId.get(id);
+    if (!here) return this.first;
+    switch (arrow) {
+      case 'ArrowDown':
+        return nearest(here, this.#below.get(id));
+      case 'ArrowUp':
+        return nearest(here, this.#above.get(id));
+      case 'ArrowLeft':
+        return this.#beside(here, -1);
+      case 'ArrowRight':
+        return this.#beside(here, 1);
+      case 'Home':
+        return this.first;
+      case 'End':
+        return this.#nodes.at(-1)?.id;
+    }
+  }
+
+  #beside(here: Placed, by: number): string | undefined {
+    const row = this.#rows.get(here.y) ?? [];
+    return row[row.indexOf(here) + by]?.id;
+  }
+}
+
+function nearest(here: Placed, others: readonly Placed[] = []): string | undefined {
+  let best: Placed | undefined;
+  for (const other of others)
+    if (!best || Math.abs(other.x - here.x) < Math.abs(best.x - here.x)) best = other;
+  return best?.id;
+}
+
+function push<K>(map: Map<K, Placed[]>, key: K, node: Placed | undefined): void {
+  if (!node) return;
+  const list = map.get(key);
+  if (list) list.push(node);
+  else map.set(key, [node]);
+}

@@ -1,0 +1,192 @@
+/** Where a run comes from, what it belongs to and what it took: names and values, only those that there are. */
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { type Cost, operationsText, usdText } from '../../../parts/cost-text.ts';
+import { duration } from '../../../parts/time.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import { useNow, When } from '../../../parts/when.tsx';
+import type { Run } from '../live/events.ts';
+import { CopyText } from './copy-text.tsx';
+
+const VALUE_CHARS = 120;
+
+export function Facts({ run }: { readonly run: Run }) {
+  const { trigger, lease, source, parent } = run;
+  return (
+    <dl className="facts">
+      <Fact name="Trigger">
+        {trigger.source}
+        {trigger.userId !== undefined && (
+          <>
+            {' '}
+            by <Value>{trigger.userId}</Value>
+          </>
+        )}
+      </Fact>
+      <Fact name="Delivery">{trigger.webhookEventId && <CopyText text={trigger.webhookEventId} />}</Fact>
+      <Fact name="Pull request">{(run.prUrl ?? run.prId) && <PullRequest run={run} />}</Fact>
+      <Fact name="Repository">
+        {run.repoId && <RunsLink name="repoId" value={run.repoId} title="All runs about this repository" />}
+      </Fact>
+      <Fact name="Thread">
+        {run.threadId !== run.id && (
+          <RunsLink name="threadId" value={run.threadId} title="All runs of this thread" />
+        )}
+      </Fact>
+      <Fact name="Key">{run.idempotencyKey && <CopyText text={run.idempotencyKey} />}</Fact>
+      <Fact name="Created">
+        <When at={run.createdAt} />
+      </Fact>
+      <Fact name="Started">{run.startedAt && <When at={run.startedAt} />}</Fact>
+      <Fact name="Ended">{run.completedAt && <When at={run.completedAt} />}</Fact>
+      <Fact name={run.completedAt ? 'Took' : 'For'}>
+        <Took run={run} />
+      </Fact>
+      <Fact name="Must end by">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
+      <Fact name="Driven by">
+        {lease && (
+          <span title={`owner ${lease.owner}`}>
+            drive {lease.epoch}, lease ends <When at={lease.expiresAt} />
+          </span>
+        )}
+      </Fact>
+      <Fact name="Came back">
+        {run.resumeCount > 0 && (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`)}
+      </Fact>
+      <Fact name="Cost">{costOf(run)}</Fact>
+      <Fact name={source ? MADE[source.mode] : ''}>
+        {source && (
+          <>
+            <RunLink id={source.runId} />
+            {source.stepId !== undefined && (
+              <>
+                {' '}
+                from <Value>{source.stepId}</Value>
+              </>
+            )}
+            {source.checkpointId !== undefined && ` at checkpoint ${Number(source.checkpointId)}`}
+            {source.forcedBy !== undefined && (
+              <>
+                , policy passed over by <Value>{source.forcedBy}</Value>
+              </>
+            )}
+          </>
+        )}
+      </Fact>
+      <Fact name="Lineage of">
+        {run.rootRunId !== run.id && run.rootRunId !== source?.runId && <RunLink id={run.rootRunId} />}
+      </Fact>
+      <Fact name="Goes on as">{run.supersededBy && <RunLink id={run.supersededBy} />}</Fact>
+      <Fact name="Parent">
+        {parent && (
+          <>
+            <RunLink id={parent.runId} query={`?step=${encodeURIComponent(parent.stepId)}`} />, step{' '}
+            <Value>{parent.stepId}</Value>
+          </>
+        )}
+      </Fact>
+      <Children run={run} />
+      <Fact name="Trace">
+        <CopyText text={run.traceId} short={8} />
+      </Fact>
+    </dl>
+  );
+}
+
+const MADE = { resume: 'Resumes', replay: 'Replays', fork: 'Fork of' } as const;
+
+/** The others can be found by the steps that started them. */
+const MOST_CHILDREN = 5;
+
+function Children({ run: { ties, waits } }: { readonly run: Run }) {
+  const ids = new Set([
+    ...ties.flatMap(({ kind, runId }) => (kind === 'child' && runId !== undefined ? [runId] : [])),
+    ...waits.flatMap(({ child }) => child?.runId ?? []),
+  ]);
+  return (
+    <Fact name="Children under way">
+      {ids.size > 0 && (
+        <span className="row">
+          {[...ids].slice(0, MOST_CHILDREN).map((id) => (
+            <RunLink key={id} id={id} />
+          ))}
+          {ids.size > MOST_CHILDREN && <span className="dim">and {ids.size - MOST_CHILDREN} more</span>}
+        </span>
+      )}
+    </Fact>
+  );
+}
+
+/** Nothing, where there is no value. */
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  if (children === undefined || children === false || children === '' || children === null) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Value({ children }: { readonly children: string }) {
+  return <Text value={children} max={VALUE_CHARS} />;
+}
+
+function Took({ run: { durationMs, startedAt, createdAt, completedAt } }: { readonly run: Run }) {
+  const now = useNow();
+  const from = Date.parse(startedAt ?? createdAt);
+  const ms = durationMs ?? (completedAt === undefined ? now : Date.parse(completedAt)) - from;
+  return <span className="number">{duration(Math.max(0, ms))}</span>;
+}
+
+function RunLink({ id, query = '' }: { readonly id: string; readonly query?: string }) {
+  return (
+    <Link href={`/runs/${encodeURIComponent(id)}${query}`} className="mono">
+      {id}
+    </Link>
+  );
+}
+
+function RunsLink({
+  name,
+  value,
+  title,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly title: string;
+}) {
+  return (
+    <Link href={`/runs?${new URLSearchParams({ [name]: value })}`} title={title}>
+      <Value>{value}</Value>
+    </Link>
+  );
+}
+
+/** A link of the data is one only if a browser would go there by http. */
+function PullRequest({ run: { prId, prUrl } }: { readonly run: Run }) {
+  const name = <Value>{prId ?? prUrl ?? ''}</Value>;
+  return prUrl !== undefined && isWeb(prUrl) ? (
+    <a href={prUrl} rel="noreferrer noopener" target="_blank">
+      {name}
+    </a>
+  ) : (
+    name
+  );
+}
+
+function isWeb(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && (parsed.protocol === 'https:' || parsed.protocol === 'http:');
+}
+
+function costOf(run: Run): ReactNode {
+  const { cost } = run as { readonly cost?: Cost };
+  return (
+    cost && (
+      <span title="Firestore operations and tasks at list price; without computing time and what people read">
+        {usdText(cost.usd)} <span className="dim">· {operationsText(cost)}</span>
+      </span>
+    )
+  );
+}

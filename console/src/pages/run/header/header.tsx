@@ -1,0 +1,99 @@
+/** The head of a run's page: what it is, where it stands and why, and what can be done; facts below, which can be folded away. */
+
+import { Link } from 'wouter';
+import { Status } from '../../../parts/status.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+import { RunActions } from '../actions/actions.tsx';
+import type { Run } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import type { Liveness } from '../live/run-follower.ts';
+import { CopyText } from './copy-text.tsx';
+import { Facts } from './facts.tsx';
+import { Held } from './held.tsx';
+import { WaitView } from './wait-view.tsx';
+import { helpFor, whyOf } from './why.ts';
+
+/** Thousands of waits would push the page away; the steps show them all. */
+const MOST_WAITS = 3;
+
+export function RunHeader({ run }: { readonly run: Run }) {
+  const { live } = useRunData();
+  const why = whyOf(run);
+  return (
+    <header className="run-head">
+      <div className="row run-title">
+        <h1>
+          <Link href={`/workflows/${encodeURIComponent(run.type)}`} className="run-name">
+            <Text value={run.type} max={120} />
+          </Link>{' '}
+          <span className="dim">v{run.planVersion}</span>
+        </h1>
+        <CopyText text={run.id} />
+        <Live live={live} />
+        <Held id={run.id} />
+      </div>
+      <div className="run-state" aria-live="polite">
+        <p className="row">
+          <span className="run-status">
+            <Status status={run.status} />
+          </span>
+          {run.status === 'cancelled' && run.stopKind === 'halt' && <span className="dim">halted</span>}
+          {why && (
+            <span>
+              <Text value={why.text} max={500} />
+              {why.until && (
+                <span className="dim">
+                  {' '}
+                  <When at={why.until} />
+                </span>
+              )}
+            </span>
+          )}
+        </p>
+        {why?.help && !run.error && <p className="dim">{why.help}</p>}
+        {run.error && <RunError error={run.error} />}
+        {run.waits.slice(0, MOST_WAITS).map((wait) => (
+          <WaitView key={wait.id} wait={wait} linked />
+        ))}
+        {run.waits.length > MOST_WAITS && (
+          <p className="dim">and {run.waits.length - MOST_WAITS} more: see the steps that wait</p>
+        )}
+      </div>
+      <RunActions />
+      <Facts run={run} />
+    </header>
+  );
+}
+
+function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
+  return (
+    <div className="run-error">
+      <p>
+        <code>{error.code}</code> <Text value={error.message} max={600} />
+        {error.stepId !== undefined && (
+          <span className="dim">
+            {' '}
+            in step <Text value={error.stepId} max={120} />
+          </span>
+        )}
+      </p>
+      <p className="dim">{helpFor(error.code)}</p>
+    </div>
+  );
+}
+
+const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: string]>> = {
+  live: ['live', 'This page follows the run as it moves'],
+  reconnecting: ['reconnecting…', 'What is shown may be old; the connection is being made anew'],
+  ended: ['ended', 'The run has ended and will not move any more'],
+};
+
+function Live({ live }: { readonly live: Liveness }) {
+  const [word, title] = LIVE_WORDS[live];
+  return (
+    <span className={`live-mark ${live}`} title={title} role="status">
+      {word}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+/** One open wait: for what, by which step, since when and until when, and how it is answered. */
+import { Link } from 'wouter';
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+import { AnswerButtons } from '../actions/actions.tsx';
+import { questionOf } from '../actions/decisions.ts';
+import { type Run, stepKey } from '../live/events.ts';
+import { ViewLink } from './view-link.tsx';
+
+type Wait = Run['waits'][number];
+
+const QUESTION_CHARS = 300;
+
+/** @param linked whether the step is named with a link to it */
+export function WaitView({ wait, linked = false }: { readonly wait: Wait; readonly linked?: boolean }) {
+  const key = stepKey(wait.execution);
+  return (
+    <div className="wait-view">
+      <p className="row">
+        <span className="wait" aria-hidden="true">
+          ‖
+        </span>
+        {linked && (
+          <ViewLink to={{ step: key, tab: undefined }}>
+            <Text value={key} max={120} />
+          </ViewLink>
+        )}
+        <span>{linked ? whatFor(wait) : upper(whatFor(wait))}</span>
+        {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
+        <span className="dim">
+          since <When at={wait.openedAt} />
+          {wait.dueAt === undefined ? (
+            ', until it is answered'
+          ) : (
+            <>
+              , until <When at={wait.dueAt} />
+            </>
+          )}
+        </span>
+      </p>
+      {wait.kind === 'approval' && (
+        <blockquote>
+          <Text value={questionOf(wait.detail).text} max={QUESTION_CHARS} />
+        </blockquote>
+      )}
+      {wait.kind === 'event' && (
+        <p>
+          <span className="dim">Event</span> <Text value={wait.name ?? ''} max={200} />{' '}
+          <span className="dim">for</span> <Text value={wait.key ?? ''} max={200} />
+        </p>
+      )}
+      {wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
+    </div>
+  );
+}
+
+function whatFor({ kind, purpose }: Wait): string {
+  if (purpose === 'doubt')
+    return 'was interrupted and may have done something: a person must say what becomes of it';
+  if (purpose === 'effect') return 'has an outside action in doubt: a person must say what became of it';
+  switch (kind) {
+    case 'approval':
+      return 'waits for a person';
+    case 'event':
+      return 'waits for an event';
+    case 'timer':
+      return 'sleeps';
+    case 'child':
+      return 'waits for the run';
+  }
+}
+
+function upper(text: string): string {
+  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
+}

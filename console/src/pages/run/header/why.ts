@@ -1,0 +1,118 @@
+/** Why a run is as it is, in a sentence or two for who has just come. Pure. */
+import type { Run } from '../live/events.ts';
+
+type Facts = Pick<
+  Run,
+  | 'status'
+  | 'stopKind'
+  | 'waits'
+  | 'parked'
+  | 'error'
+  | 'cancellation'
+  | 'compensating'
+  | 'resumeCount'
+  | 'interruptions'
+  | 'dueAt'
+  | 'wakeAt'
+  | 'steps'
+  | 'source'
+  | 'lease'
+>;
+
+export interface Why {
+  readonly text: string;
+  /** When what is told of will be, or gives up; ISO. */
+  readonly until?: string | undefined;
+  /** What to do about it. */
+  readonly help?: string | undefined;
+}
+
+export function whyOf(run: Facts): Why | undefined {
+  const { status, source } = run;
+  switch (status) {
+    case 'pending':
+      return { text: 'It has been taken in, and a worker is to begin with it.', until: run.wakeAt };
+    case 'running':
+      return whyMoving(run);
+    case 'replaying':
+      return { text: `It takes over what ${source?.runId ?? 'its source'} had completed.` };
+    case 'awaiting_approval':
+    case 'waiting_external':
+      return whyWaiting(run);
+    case 'interrupted':
+      return {
+        text: 'Its worker died in the middle. It goes on by itself as soon as that is judged.',
+        until: run.wakeAt,
+      };
+    case 'failed':
+      return { text: 'It failed, for the reason below.', help: run.error && helpFor(run.error.code) };
+    case 'cancelled':
+      return { text: whyCancelled(run) };
+    default:
+      return undefined;
+  }
+}
+
+function whyMoving({ compensating, cancellation, lease, dueAt, steps, resumeCount }: Facts): Why {
+  const back = resumeCount > 0 ? ` It was interrupted and came back ${times(resumeCount)}.` : '';
+  if (compensating) return { text: `It is being undone: what it had completed is taken back.${back}` };
+  if (cancellation) return { text: `It has been asked to end, and does so at its next step.${back}` };
+  if (lease) return { text: `Drive ${lease.epoch} works on it.${back}` };
+  if (steps.retrying > 0) return { text: `A step failed and is tried again.${back}`, until: dueAt };
+  return { text: `No worker has it at the moment; the next one is on its way.${back}`, until: dueAt };
+}
+
+/** What a run is parked for is an error code where the installation lacks something. */
+function whyWaiting({ parked, waits }: Facts): Why {
+  if (parked !== undefined) return { text: `It is parked: ${parked}.`, help: helpFor(parked) };
+  const people = waits.filter(({ kind }) => kind === 'approval').length;
+  if (people > 0)
+    return {
+      text:
+        people === 1 ? 'It waits for the answer of a person.' : `It waits for ${people} answers of people.`,
+    };
+  const [first, ...others] = waits;
+  if (!first) return { text: 'It waits.' };
+  const what = { approval: 'an answer', event: 'an event', timer: 'a time', child: 'another run' }[
+    first.kind
+  ];
+  return { text: others.length === 0 ? `It waits for ${what}.` : `It waits for ${waits.length} things.` };
+}
+
+function whyCancelled({ stopKind, cancellation }: Facts): string {
+  const by = cancellation?.actor === undefined ? '' : ` by ${cancellation.actor}`;
+  const why = cancellation?.reason === undefined ? '' : `: ${cancellation.reason}`;
+  switch (stopKind) {
+    case 'halt':
+      return `It was halted${by || ' by a person'}${why}.`;
+    case 'policy':
+      return `A policy stopped it${why}.`;
+    case 'system':
+      return `The installation ended it${why}.`;
+    default:
+      return `It was cancelled${by}${why}.`;
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+const HELP: Readonly<Record<string, string>> = {
+  RUN_ORPHANED: 'Look at the step that was under way, then resume the run: that makes a successor.',
+  RUN_RESUME_FAILED:
+    'It was interrupted again and again at the same place. The preview of a resume says what stands in the way.',
+  PLAN_VERSION_UNAVAILABLE:
+    'Deploy that version of the workflow again, or fork the run to one that is deployed.',
+  EFFECT_IN_DOUBT: 'Find out at the receiver whether the action took place, and say so under Effects.',
+  EFFECT_REQUEST_MISMATCH: 'Fork the run if the other request is meant, or restore the first one.',
+  PAYLOAD_TOO_LARGE: 'Store what is large elsewhere and pass a reference to it.',
+  APPROVAL_EXPIRED: 'Nobody answered in time. Resume the run to be asked again.',
+};
+
+/** Of any code: a workflow has its own. */
+export function helpFor(code: string): string {
+  return Object.hasOwn(HELP, code)
+    ? (HELP[code] ?? '')
+    : 'When the cause is gone, resume the run: a successor goes on from its last checkpoint.';
+}

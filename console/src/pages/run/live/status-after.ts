@@ -1,0 +1,40 @@
+/** How events move the status of a run. Follows the fold of the journal (`functions/src/core/run/reduce`), which decides. Pure. */
+import { isFinal, known, type RunEvent } from './events.ts';
+
+export interface StatusState {
+  readonly status: string;
+  /** It was taking steps over when it last ran: it goes on with that after an interruption. */
+  readonly replaying: boolean;
+}
+
+/** Before the first event of a journal, which makes the run. */
+export const UNBEGUN: StatusState = { status: 'pending', replaying: false };
+
+export function statusAfter(before: StatusState, anyEvent: RunEvent): StatusState {
+  const event = known(anyEvent);
+  const { status, replaying } = before;
+  switch (event.type) {
+    case 'run_started':
+      return { status: 'running', replaying };
+    case 'run_suspended':
+      return { status: event.data.status, replaying };
+    case 'run_resumed':
+      if (isFinal(status)) return before;
+      return { status: status === 'interrupted' && replaying ? 'replaying' : 'running', replaying };
+    case 'orphan_detected':
+      // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
+      return status === 'pending' ? before : { status: 'interrupted', replaying };
+    case 'replay_started':
+      return { status: 'replaying', replaying: true };
+    case 'replay_finished':
+      return { status: 'running', replaying: false };
+    case 'run_completed':
+      return { status: 'completed', replaying };
+    case 'run_failed':
+      return { status: 'failed', replaying };
+    case 'run_cancelled':
+      return { status: 'cancelled', replaying };
+    default:
+      return before;
+  }
+}

@@ -1,0 +1,4 @@
+/** What happened when. */
+export function TimelineTab() {
+  return null;
+}

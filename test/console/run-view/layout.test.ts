@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  DAGRE_MOST,
+  layOut,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+  type PlanNode,
+} from '../../../console/src/pages/run/graph/layout.ts';
+import { Walk } from '../../../console/src/pages/run/graph/walk.ts';
+
+/** Steps that need some of the up to eight before them. */
+function plans(minLength: number, maxLength: number): fc.Arbitrary<PlanNode[]> {
+  return fc.array(fc.array(fc.nat({ max: 7 }), { maxLength: 3 }), { minLength, maxLength }).map((backs) =>
+    backs.map((back, at) => ({
+      id: `s${at}`,
+      kind: 'step',
+      needs: [...new Set(back.map((by) => at - 1 - by).filter((to) => to >= 0))].map((to) => `s${to}`),
+    })),
+  );
+}
+
+const chain = (length: number): PlanNode[] =>
+  Array.from({ length }, (_, at) => ({ id: `s${at}`, kind: 'step', needs: at === 0 ? [] : [`s${at - 1}`] }));
+const fan = (length: number): PlanNode[] =>
+  Array.from({ length }, (_, at) => ({ id: `s${at}`, kind: 'step', needs: at === 0 ? [] : ['s0'] }));
+
+describe.each([
+  ['few', plans(0, 40), 60],
+  ['many', plans(DAGRE_MOST + 1, DAGRE_MOST + 200), 20],
+] as const)('a plan of %s steps', (_, plan, numRuns) => {
+  test('has each step once, none over another, and each need as an edge', () => {
+    fc.assert(
+      fc.property(plan, (nodes) => {
+        const { nodes: placed, edges } = layOut(nodes);
+        expect(placed.map(({ id }) => id).sort()).toEqual(nodes.map(({ id }) => id).sort());
+        expect(edges.length).toBe(nodes.reduce((sum, { needs }) => sum + needs.length, 0));
+        for (const [at, a] of placed.entries())
+          for (const b of placed.slice(at + 1))
+            if (Math.abs(a.x - b.x) < NODE_WIDTH && Math.abs(a.y - b.y) < NODE_HEIGHT)
+              throw new Error(`${a.id} lies over ${b.id}`);
+      }),
+      { numRuns },
+    );
+  });
+
+  test('is walked by arrows from anywhere to anywhere that edges lead', () => {
+    fc.assert(
+      fc.property(plan, (nodes) => {
+        const walk = new Walk(layOut(nodes));
+        for (const { id, needs } of nodes) {
+          const up = walk.from(id, 'ArrowUp');
+          expect(needs.length === 0 ? up === undefined : needs.includes(up ?? '')).toBe(true);
+          const beside = walk.from(id, 'ArrowRight');
+          if (beside !== undefined) expect(walk.from(beside, 'ArrowLeft')).toBe(id);
+        }
+      }),
+      { numRuns },
+    );
+  });
+});
+
+test.each([
+  ['a chain', chain(5_000)],
+  ['a fan', fan(5_000)],
+])('%s of 5,000 steps is laid out at once, and is no needle', (_, plan) => {
+  layOut(plan);
+  const began = performance.now();
+  const { nodes } = layOut(plan);
+  // Far above what it takes (about 10 ms), far below what dagre would: this is about the order of growth.
+  expect(performance.now() - began).toBeLessThan(1_000);
+  const width = Math.max(...nodes.map(({ x }) => x));
+  const height = Math.max(...nodes.map(({ y }) => y));
+  expect(Math.max(width / height, height / width)).toBeLessThan(4);
+});
