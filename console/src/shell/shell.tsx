@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.ts';
+import { InboxCount } from './inbox-count.tsx';
 import { isTyping } from './keys.ts';
 import { SearchBox } from './search-box.tsx';
 import { ThemeSwitch } from './theme.tsx';
@@ -45,6 +46,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             title={`g then ${key}`}
           >
             {name}
+            {path === '/inbox' && <InboxCount />}
           </Link>
         ))}
       </nav>

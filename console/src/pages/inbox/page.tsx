@@ -1,3 +1,141 @@
-export default function InboxPage(_: { readonly type?: string; readonly id?: string }) {
-  return <h1>Inbox</h1>;
+/** Whatever waits for a person: every open question of the tenant, the oldest first, answered in place. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { DecideDialog } from '../run/actions/decide-dialog.tsx';
+import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+import { type InboxItem, KINDS, keyOf } from './item.ts';
+import { useRowKeys } from './row-keys.ts';
+import './page.css';
+
+/** While somebody looks; answers of others and new questions come by themselves. */
+const EVERY_MS = 10_000;
+const PAGE = '50';
+
+export default function InboxPage() {
+  const { api } = useSession();
+  const [answering, setAnswering] = useState<InboxItem>();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['inbox', 'list'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.get('/v1/inbox', { query: { limit: PAGE, cursor: pageParam }, signal }),
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
+    refetchOnWindowFocus: true,
+  });
+  const items = data?.pages.flatMap((page) => page.items) ?? [];
+  const rows = useRowKeys(items.length);
+  return (
+    <div className="stack">
+      <h1>Inbox</h1>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Loading what="the questions" />}
+      {data && items.length === 0 && (
+        <Empty title="Nothing waits for a person">
+          <p>Approvals, and outside actions of which nobody knows whether they took place, appear here.</p>
+        </Empty>
+      )}
+      <ol className="inbox" ref={rows} aria-live="polite">
+        {items.map((item) => (
+          <Question key={keyOf(item)} item={item} onAnswer={() => setAnswering(item)} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Older questions are above; show newer ones
+        </button>
+      )}
+      {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}
+    </div>
+  );
+}
+
+interface QuestionProps {
+  readonly item: InboxItem;
+  onAnswer(): void;
+}
+
+function Question({ item, onAnswer }: QuestionProps) {
+  const {
+    runId,
+    type,
+    kind,
+    step,
+    question,
+    openedAt,
+    dueAt,
+    repoId,
+    threadId,
+    answers,
+    more,
+    capabilityId,
+  } = item;
+  const unless = answers.length === 0 ? 'no answer would be taken now; look at the run' : undefined;
+  return (
+    <li className="card">
+      <div className="row between">
+        <span>
+          <strong className="wait">{KINDS[kind]}</strong> in{' '}
+          <Link href={`/runs/${runId}`}>
+            <Text value={type} max={100} />
+          </Link>{' '}
+          <span className="dim">
+            step <Text value={step} max={100} />
+            {capabilityId && (
+              <>
+                , <code>{capabilityId}</code>
+              </>
+            )}
+            , <Text value={repoId ?? threadId} max={100} />
+          </span>
+        </span>
+        <span className="dim">
+          asked <When at={openedAt} />
+          {dueAt && (
+            <>
+              , closes <When at={dueAt} />
+            </>
+          )}
+        </span>
+      </div>
+      <p className="question">
+        <Text value={question} max={600} />
+      </p>
+      <div className="row">
+        {kind === 'left_in_doubt' ? (
+          <Link href={`/runs/${runId}?do=resume`} className="button">
+            Resume the run to find out
+          </Link>
+        ) : (
+          <GuardedButton least="operator" className="primary" unless={unless} onClick={onAnswer}>
+            Answer
+          </GuardedButton>
+        )}
+        {more !== undefined && <span className="dim">{more} more questions of this run</span>}
+      </div>
+    </li>
+  );
+}
+
+function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {
+  const { runId, kind, step, waitId, effectId, detail, question, dueAt } = item;
+  if (kind === 'effect_in_doubt' && effectId !== undefined)
+    return <ResolveDialog runId={runId} effectId={effectId} onClose={onClose} />;
+  return (
+    <DecideDialog
+      runId={runId}
+      step={step}
+      waitId={waitId ?? ''}
+      asked={kind === 'step_in_doubt' ? 'doubt' : 'approval'}
+      detail={detail ?? { question }}
+      dueAt={dueAt}
+      onClose={onClose}
+    />
+  );
 }

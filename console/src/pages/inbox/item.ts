@@ -1,0 +1,16 @@
+/** One open question as the API lists it, and its words. Pure. */
+import type { Answer } from '../../api/client.ts';
+
+export type InboxItem = Answer<'InboxPage'>['items'][number];
+
+export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
+  approval: 'Approval',
+  step_in_doubt: 'Step in doubt',
+  effect_in_doubt: 'Outside action in doubt',
+  left_in_doubt: 'Left in doubt',
+};
+
+/** The same question of the same run, however often the list is read. */
+export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
+  return [runId, waitId ?? '', effectId ?? '', step].join(' ');
+}

@@ -1,0 +1,28 @@
+/** How much waits for a person, beside the way to it. */
+import { useQuery } from '@tanstack/react-query';
+import { useSession } from '../session/session.ts';
+
+/** One read a question; nobody needs to know sooner. */
+const EVERY_MS = 15_000;
+/** What is beyond is told as more. */
+const MOST_COUNTED = 20;
+
+export function InboxCount() {
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['inbox', 'count'],
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MOST_COUNTED) }, signal }),
+    refetchInterval: EVERY_MS,
+  });
+  const count = data?.items.length ?? 0;
+  if (count === 0) return null;
+  const words = data?.next === undefined ? String(count) : `${count}+`;
+  return (
+    <>
+      <span className="count" aria-hidden="true">
+        {words}
+      </span>
+      <span className="visually-hidden">, {words} open</span>
+    </>
+  );
+}
