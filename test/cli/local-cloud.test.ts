@@ -2,12 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, control, startCloudProcess } from '../../local/cloud-process.ts';
 import { eventually } from '../system/support.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 const functionsModule = join(import.meta.dirname, '../system/fixtures/functions.ts');
+
+// Otherwise the client of the queue looks for Google's metadata server on the network.
+process.env.METADATA_SERVER_DETECTION = 'none';
 
 let folder: string;
 let cloud: CloudProcess;
@@ -104,6 +109,22 @@ test('a run that is watched shows that its worker died and that it came back, an
   expect(shown.out).toMatch(new RegExp(`slow v1 completed in .*${id}`));
   expect(shown.out).toMatch(/came back +(?:once|\d times)/);
   expect(await said('check', 'last')).toMatchObject({ code: 0, out: expect.stringMatching(/^consistent /) });
+});
+
+test('doctor sees through the installation that its queue was paused, and that all else is well', async () => {
+  const { tasks, projectId } = cloud.ready;
+  const [apiEndpoint = '', port] = tasks.split(':');
+  const sslCreds = credentials.createInsecure();
+  const client = new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds, projectId });
+  await client.pauseQueue({ name: client.queuePath(projectId, 'us-central1', 'drive') });
+  await client.close();
+  const { code, out } = await said('doctor');
+  expect(code).toBe(7);
+  expect(out.match(/✗ .*/g)).toEqual([
+    expect.stringMatching(/^✗ the queue drive is paused with \d+ tasks? in it$/),
+  ]);
+  expect(out).toMatch(/✓ all \d+ indexes that queries need are there/);
+  expect(out).toMatch(/✓ these secrets have a value here: .*GITHUB_WEBHOOK_SECRET/);
 });
 
 test('a cloud that has ended takes its address away', async () => {

@@ -23,6 +23,7 @@ test('every command of docs/operating.md does what it says', async () => {
     set.push([config?.killSwitch, config?.paused.get('review-pull-request')?.reason]);
   }
   expect(set).toEqual([
+    [undefined, undefined],
     [false, 'labels are wrong'],
     [false, undefined],
     [true, undefined],

@@ -13,7 +13,9 @@ interface Meter {
   readonly firestore: {
     readonly byCall: Readonly<Record<string, { readonly calls: number } | undefined>>;
     readonly byRun: Readonly<Record<string, { readonly commits: number; readonly writes: number }>>;
-    readonly byCollection: Readonly<Record<string, { readonly reads: number } | undefined>>;
+    readonly byCollection: Readonly<
+      Record<string, { readonly reads: number; readonly writes: number } | undefined>
+    >;
   };
   readonly tasks: { readonly created: number };
 }
@@ -37,12 +39,12 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-/** What was done so far, but for what the scheduled functions do each minute, which is to look. */
+/** What was done so far, but for what the scheduled functions do each minute: look, and leave one write as a sign of life. */
 async function counted() {
   const { firestore, tasks } = await control<Meter>(cloud.ready, 'GET', '/meter');
   const { byCall, byCollection } = firestore;
   return {
-    commits: byCall.Commit?.calls ?? 0,
+    commits: (byCall.Commit?.calls ?? 0) - (byCollection.gwi_config?.writes ?? 0),
     reads: byCall.BatchGetDocuments?.calls ?? 0,
     recordsRead: byCollection.gwi_idempotency?.reads ?? 0,
     tasks: tasks.created,
