@@ -1,3 +1,124 @@
-export default function WorkflowsPage(_: { readonly type?: string; readonly id?: string }) {
-  return <h1>Workflows</h1>;
+/** What is deployed and whether it may run: every workflow with its versions, and one of them in full. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { OneWorkflow } from './one.tsx';
+import { KillSwitch } from './switches.tsx';
+import './page.css';
+
+type List = Answer<'WorkflowList'>;
+
+export default function WorkflowsPage({ type }: { readonly type?: string }) {
+  const { api } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['workflows'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+  });
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the workflows" />;
+  const one = data.items.find((item) => item.type === type);
+  if (type !== undefined && one) return <OneWorkflow workflow={one} key={type} />;
+  return (
+    <div className="stack">
+      <Head killSwitch={data.killSwitch} />
+      {type !== undefined && (
+        <Empty title="No such workflow">
+          <p>
+            <Text value={type} max={200} /> is not deployed, and no run of it is left.
+          </p>
+        </Empty>
+      )}
+      <Table items={data.items} />
+      {data.countedVersions !== undefined && (
+        <p className="hint">Runs of {data.countedVersions} versions were counted; there are more.</p>
+      )}
+    </div>
+  );
+}
+
+function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
+  const [setting, setSetting] = useState(false);
+  return (
+    <>
+      <div className="row between">
+        <h1>Workflows</h1>
+        <GuardedButton
+          least="admin"
+          className={killSwitch ? 'primary' : 'danger'}
+          onClick={() => setSetting(true)}
+        >
+          {killSwitch ? 'Let everything go on' : 'Stop everything'}
+        </GuardedButton>
+      </div>
+      {killSwitch && (
+        <p className="failure" role="status">
+          <strong>Everything is stopped.</strong> Starts, answers and events are accepted and wait; no run
+          moves, of any tenant.
+        </p>
+      )}
+      {setting && <KillSwitch isOn={killSwitch} onClose={() => setSetting(false)} />}
+    </>
+  );
+}
+
+function Table({ items }: Pick<List, 'items'>) {
+  return (
+    <section className="card scrolls">
+      <table>
+        <thead>
+          <tr>
+            <th>Workflow</th>
+            <th>Newest</th>
+            <th>Steps</th>
+            <th>Live runs</th>
+            <th>Older versions with runs</th>
+            <th>State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ type, newest, paused, versions }) => {
+            const current = versions.find(({ planVersion }) => planVersion === newest);
+            const older = versions.filter(
+              ({ planVersion, liveRuns }) => planVersion !== newest && liveRuns > 0,
+            );
+            return (
+              <tr key={type}>
+                <td>
+                  <Link href={`/workflows/${encodeURIComponent(type)}`}>
+                    <Text value={type} max={100} />
+                  </Link>
+                </td>
+                <td>{newest === null ? <span className="bad">not deployed</span> : `v${newest}`}</td>
+                <td>{current?.steps?.length ?? '—'}</td>
+                <td>{versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0)}</td>
+                <td>
+                  {older.map(({ planVersion, liveRuns, deployed }) => (
+                    <span key={planVersion} className={deployed ? '' : 'bad'}>
+                      v{planVersion}: {liveRuns}
+                      {deployed ? '' : ', not deployed'}{' '}
+                    </span>
+                  ))}
+                </td>
+                <td>
+                  {paused ? (
+                    <span className="warn">
+                      ‖ paused <When at={paused.since} />
+                    </span>
+                  ) : (
+                    <span className="good">✓ runs</span>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
 }

@@ -1,0 +1,147 @@
+/** One workflow: the plan of each version, which runs still need it, what starts it; to start, pause and let go on. */
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useQueryState } from '../../shell/address.ts';
+import { Graph } from '../run/graph/graph.tsx';
+import { StartDialog } from './start.tsx';
+import { PauseDialog } from './switches.tsx';
+
+type Workflow = Answer<'WorkflowList'>['items'][number];
+type Version = Workflow['versions'][number];
+
+export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
+  const { type, newest, paused, versions } = workflow;
+  const [wanted, setWanted] = useQueryState('version');
+  const [doing, setDoing] = useState<'start' | 'pause'>();
+  const version =
+    versions.find(({ planVersion }) => String(planVersion) === wanted) ??
+    versions.find(({ planVersion }) => planVersion === newest) ??
+    versions[0];
+  return (
+    <div className="stack">
+      <p>
+        <Link href="/workflows">Workflows</Link>
+      </p>
+      <div className="row between">
+        <h1>
+          <Text value={type} max={200} />
+        </h1>
+        <div className="row">
+          <GuardedButton
+            least="submitter"
+            className="primary"
+            unless={newest === null ? 'it is not deployed' : undefined}
+            onClick={() => setDoing('start')}
+          >
+            Start a run
+          </GuardedButton>
+          <GuardedButton least="admin" onClick={() => setDoing('pause')}>
+            {paused ? 'Let it go on' : 'Pause'}
+          </GuardedButton>
+          <Link href={`/runs?type=${encodeURIComponent(type)}`} className="button">
+            Its runs
+          </Link>
+        </div>
+      </div>
+      {paused && (
+        <p className="warn" role="status">
+          ‖ Paused <When at={paused.since} />
+          {paused.reason && (
+            <>
+              : <Text value={paused.reason} />
+            </>
+          )}
+          . Its runs are held and nothing is lost.
+        </p>
+      )}
+      <section className="card">
+        <h2>Versions</h2>
+        <table>
+          <thead>
+            <tr>
+              <th>Version</th>
+              <th>Deployed</th>
+              <th>Live runs that need it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {versions.map(({ planVersion, deployed, liveRuns }) => (
+              <tr key={planVersion} aria-current={planVersion === version?.planVersion || undefined}>
+                <td>
+                  <button type="button" className="plain" onClick={() => setWanted(String(planVersion))}>
+                    v{planVersion}
+                    {planVersion === newest ? ' (newest)' : ''}
+                  </button>
+                </td>
+                <td className={deployed ? '' : 'bad'}>
+                  {deployed ? 'yes' : liveRuns > 0 ? 'no: its runs are parked until it is' : 'no'}
+                </td>
+                <td>{liveRuns}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {version && <Plan version={version} />}
+      {doing === 'start' && <StartDialog type={type} onClose={() => setDoing(undefined)} />}
+      {doing === 'pause' && (
+        <PauseDialog type={type} isPaused={paused !== null} onClose={() => setDoing(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function Plan({ version: { planVersion, steps, on } }: { readonly version: Version }) {
+  const [selected, setSelected] = useQueryState('step');
+  if (!steps)
+    return <p className="dim">v{planVersion} is not deployed, so what it is made of is not known here.</p>;
+  const node = steps.find(({ id }) => id === selected);
+  return (
+    <section className="card">
+      <h2>Plan of v{planVersion}</h2>
+      <Graph
+        key={planVersion}
+        plan={steps}
+        view={() => undefined}
+        selected={selected}
+        current={undefined}
+        onSelect={(id) => setSelected(id, 'replace')}
+      />
+      {node && (
+        <p>
+          <strong>
+            <Text value={node.id} max={200} />
+          </strong>{' '}
+          ({node.kind}) needs{' '}
+          {node.needs.length === 0 ? 'nothing' : <Text value={node.needs.join(', ')} max={1_000} />}
+        </p>
+      )}
+      {on && <Starters on={on} />}
+    </section>
+  );
+}
+
+function Starters({ on }: { readonly on: NonNullable<Version['on']> }) {
+  const words = [
+    ...on.github.map(({ event, actions }) => `GitHub ${event}${actions ? `: ${actions.join(', ')}` : ''}`),
+    ...on.slack.map(({ command }) => `Slack ${command}`),
+    ...on.pubsub.map(({ topic, delivers }) => `Pub/Sub ${topic}${delivers ? ' (events)' : ''}`),
+    ...on.schedule.map(({ id, cron, timezone }) => `Schedule ${id}: ${cron} ${timezone}`),
+  ];
+  return (
+    <>
+      <h3>Started by</h3>
+      <ul>
+        {[...words, 'the API, and whoever starts it here'].map((one) => (
+          <li key={one}>
+            <Text value={one} max={300} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+/** What holds runs and lets them go: the pause of a workflow, and the switch for everything. Both concern every tenant. */
+import { useState } from 'react';
+import { planned } from '../../api/client.ts';
+import { ActionDialog } from '../../parts/action-dialog.tsx';
+
+interface PauseDialogProps {
+  readonly type: string;
+  readonly isPaused: boolean;
+  onClose(): void;
+}
+
+export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
+  const [reason, setReason] = useState('');
+  const params = { type };
+  if (isPaused)
+    return (
+      <ActionDialog
+        title={`Let ${type} go on`}
+        verb="Let it go on"
+        planned={planned('POST', '/v1/workflows/{type}/unpause', { params, body: {} })}
+        cli={['unpause', type]}
+        onDone={onClose}
+        onClose={onClose}
+      >
+        <p>Held runs are enqueued at once.</p>
+      </ActionDialog>
+    );
+  return (
+    <ActionDialog
+      title={`Pause ${type}`}
+      verb="Pause"
+      planned={planned('POST', '/v1/workflows/{type}/pause', {
+        params,
+        body: reason === '' ? {} : { reason },
+      })}
+      cli={['pause', type, ...(reason === '' ? [] : ['--reason', reason])]}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <p>
+        For every tenant. Starts, answers and events are accepted as ever and wait; what is under way hands
+        over.
+      </p>
+      <label className="field">
+        Reason
+        <input value={reason} onChange={(event) => setReason(event.target.value)} />
+      </label>
+    </ActionDialog>
+  );
+}
+
+/** Typed, so that nobody stops an installation by a slip. */
+const WORD = 'stop everything';
+
+export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
+  const [typed, setTyped] = useState('');
+  const isMeant = isOn || typed === WORD;
+  return (
+    <ActionDialog
+      title={isOn ? 'Let everything go on' : 'Stop everything'}
+      verb={isOn ? 'Let everything go on' : 'Stop everything'}
+      danger={!isOn}
+      planned={isMeant ? planned('PUT', '/v1/runtime', { body: { killSwitch: !isOn } }) : undefined}
+      cli={[isOn ? 'unpause' : 'pause', '--everything']}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      {isOn ? (
+        <p>Held runs of every tenant are enqueued. What was paused by itself stays so.</p>
+      ) : (
+        <>
+          <p>
+            No run of any tenant moves until it is taken back. Nothing is lost: starts, answers and events are
+            accepted and wait.
+          </p>
+          <label className="field">
+            Type “{WORD}”
+            <input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" />
+          </label>
+        </>
+      )}
+    </ActionDialog>
+  );
+}
