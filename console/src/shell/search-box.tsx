@@ -1,17 +1,22 @@
 /** Finds a run by what a person has in hand; `/` leads here from anywhere. */
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { useQueryState } from './address.ts';
 import { isTyping } from './keys.ts';
 
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
+  const [sought] = useQueryState('q');
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
+  // What is looked at says what was sought; elsewhere, nothing was.
+  useEffect(() => setText(sought ?? ''), [sought]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== '/' || isTyping(event)) return;
       event.preventDefault();
       input.current?.focus();
+      input.current?.select();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
@@ -22,7 +27,10 @@ export function SearchBox() {
         onSubmit={(event) => {
           event.preventDefault();
           const wanted = text.trim();
-          if (wanted !== '') navigate(`/runs?q=${encodeURIComponent(wanted)}`);
+          if (wanted === '') return;
+          navigate(`/runs?q=${encodeURIComponent(wanted)}`);
+          // What was found is used by keys that are commands.
+          input.current?.blur();
         }}
       >
         <input
@@ -30,8 +38,11 @@ export function SearchBox() {
           type="search"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          aria-label="Search by run id, delivery id or idempotency key"
-          placeholder="Run id, delivery id, key…   /"
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+          aria-label="Search by run id, delivery id, idempotency key, thread, trace id or pull request"
+          placeholder="Run id, delivery id, key, pull request…   /"
         />
       </form>
     </search>

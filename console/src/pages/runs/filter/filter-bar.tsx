@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
-import { isFiltered, NAMES, type RunFilter, STATUSES } from './filter.ts';
+import { isFiltered, NAMES, type RunFilter, type RunStatus, STATUSES } from './filter.ts';
 import { type Counts, useCounts } from './use-counts.ts';
 
 /** A field is taken over this long after the last letter, or with Enter at once. */
@@ -72,21 +72,24 @@ function Chip({ isOn, children, onClick }: ChipProps) {
   );
 }
 
-function Count({
-  of,
-  status,
-}: {
+/** Below, a count is exact where one of them was cut: the API counts none further than this. */
+const MOST_COUNTED = 10_000;
+
+interface CountProps {
   readonly of: Counts | undefined;
-  readonly status?: (typeof STATUSES)[number];
-}) {
+  /** Undefined: all together. */
+  readonly status?: RunStatus;
+}
+
+function Count({ of, status }: CountProps) {
   if (!of) return null;
-  const all = STATUSES.reduce((sum, one) => sum + (of.counts[one] ?? 0), 0);
-  const count = status === undefined ? all : (of.counts[status] ?? 0);
-  const isLeast = of.isCut && (status === undefined || count >= Math.max(...Object.values(of.counts)));
+  const counted = status === undefined ? Object.values(of.counts) : [of.counts[status]];
+  const count = counted.reduce((sum, one) => sum + one, 0);
+  if (count === 0) return null;
   return (
     <span className="count">
       {count.toLocaleString('en')}
-      {isLeast ? '+' : ''}
+      {counted.some((one) => one >= MOST_COUNTED) && '+'}
     </span>
   );
 }

@@ -1,16 +1,13 @@
 /** How many runs there are of each status, within the other filters. Polled, slowly and only while somebody looks. */
 import { useQuery } from '@tanstack/react-query';
+import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
 import { countsKey } from '../list/keys.ts';
-import type { RunFilter, RunStatus } from './filter.ts';
+import type { RunFilter } from './filter.ts';
 
 const EVERY_MS = 15_000;
 
-export interface Counts {
-  readonly counts: Readonly<Partial<Record<RunStatus, number>>>;
-  /** There are more than were counted. */
-  readonly isCut: boolean;
-}
+export type Counts = Answer<'RunCounts'>;
 
 /** Undefined while they are not known: the list does without. */
 export function useCounts(filter: RunFilter): Counts | undefined {
@@ -18,11 +15,7 @@ export function useCounts(filter: RunFilter): Counts | undefined {
   const { type, repoId, threadId } = filter;
   const { data } = useQuery({
     queryKey: countsKey(filter),
-    queryFn: ({ signal }) =>
-      api.get('/v1/runs/counts' as '/v1/runs', {
-        query: { type, repoId, threadId },
-        signal,
-      }) as unknown as Promise<Counts>,
+    queryFn: ({ signal }) => api.get('/v1/runs/counts', { query: { type, repoId, threadId }, signal }),
     refetchInterval: EVERY_MS,
     refetchIntervalInBackground: false,
     retry: false,

@@ -30,7 +30,7 @@ export class Sections {
       const own = rows && before ? rows.filter((row) => byAge(before, row) < 0) : rows;
       const section = { start, count: own?.length ?? count, rows: own };
       start += section.count;
-      last = own?.at(-1) ?? (own ? before : undefined);
+      last = own?.at(-1) ?? before;
       return section;
     });
     this.total = start;

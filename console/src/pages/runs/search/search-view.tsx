@@ -1,17 +1,15 @@
 /** What was found by `?q=`. One hit is what was meant: it goes straight there. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect } from 'wouter';
+import type { Answer } from '../../../api/client.ts';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
-import { type RunSummary, rowOf } from '../row.ts';
+import { rowOf } from '../row.ts';
 
-interface Found {
-  readonly by: 'run' | 'delivery' | 'idempotency_key' | 'thread' | 'trace' | 'pull_request';
-  readonly run: RunSummary;
-}
+type Found = Answer<'FoundRuns'>['items'][number];
 
 const BY: Readonly<Record<Found['by'], string>> = {
   run: 'its run id',
@@ -29,10 +27,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
   const { api } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['runs', 'search', sought],
-    queryFn: ({ signal }) =>
-      api.get('/v1/search' as '/v1/runs', { query: { q: sought } as never, signal }) as unknown as Promise<{
-        items: Found[];
-      }>,
+    queryFn: ({ signal }) => api.get('/v1/search', { query: { q: sought }, signal }),
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="what was found" />;

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type Head,
+  headAfter,
+  type Live,
+  liveAfter,
+  NOTHING_LIVE,
+  type Told,
+} from '../../../console/src/pages/runs/list/live-head.ts';
+import { byAge, type RunRow } from '../../../console/src/pages/runs/row.ts';
+import { rowNumber } from './support/summaries.ts';
+
+const LIMIT = 5;
+const ids = (rows: readonly RunRow[]) => rows.map(({ id }) => id);
+const rows = (...numbers: number[]) => numbers.map((number) => rowNumber(number)).sort(byAge);
+const told = (...numbers: number[]): Told[] => rows(...numbers).map((row) => ({ kind: 'run', row }));
+const gone = (number: number): Told => ({ kind: 'gone', id: rowNumber(number).id });
+const READY: Told = { kind: 'ready' };
+
+function moved(before: readonly RunRow[], ...batches: Told[][]): Head {
+  let live: Live = NOTHING_LIVE;
+  let head: Head = { rows: before, hasGap: false };
+  for (const batch of batches) {
+    live = liveAfter(live, batch);
+    head = headAfter(head.rows, live, LIMIT);
+  }
+  return head;
+}
+
+describe('the newest rows under what the stream tells', () => {
+  test('before all has been told, what is known changes and nothing comes or goes', () => {
+    const [change] = [{ kind: 'run', row: rowNumber(2, 'completed') }] as const;
+    const head = moved(rows(1, 2, 3), [change, ...told(9)]);
+    expect(head.rows.map(({ status }) => status)).toEqual(['running', 'completed', 'running']);
+  });
+
+  test('a new run stands at the top, and the one it pushes out stays in the list', () => {
+    const head = moved(rows(1, 2, 3, 4, 5), [...told(1, 2, 3, 4, 5), READY], [...told(6), gone(1)]);
+    expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 2, 1)));
+  });
+
+  test('in whatever order both are told', () => {
+    const head = moved(
+      rows(1, 2, 3, 4, 5),
+      [...told(1, 2, 3, 4, 5), READY],
+      [gone(2), gone(1), ...told(6, 7)],
+    );
+    expect(ids(head.rows)).toEqual(ids(rows(7, 6, 5, 4, 3, 2, 1)));
+  });
+
+  test('a run that does not match any more leaves the list, and the next moves up', () => {
+    const head = moved(rows(2, 3, 4, 5, 6), [...told(2, 3, 4, 5, 6), READY], [gone(2), ...told(1)]);
+    expect(ids(head.rows)).toEqual(ids(rows(6, 5, 4, 3, 1)));
+  });
+
+  test('the last of few leaves the list, too', () => {
+    expect(ids(moved(rows(1, 2), [...told(1, 2), READY], [gone(1)]).rows)).toEqual(ids(rows(2)));
+  });
+
+  test('so many new runs that some were never told are a gap', () => {
+    expect(moved(rows(1, 2), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(true);
+    expect(moved(rows(1, 11), [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
+    expect(moved([], [...told(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
+  });
+});
+
+/** What happens at the API between two moments at which the page is told. */
+const happening = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('new' as const), count: fc.integer({ min: 1, max: 4 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('leaves' as const), which: fc.nat(30) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const) }) },
+);
+
+test('whatever happens, the list has every run that matches down to its end, once, in order', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(12),
+      fc.array(fc.array(happening, { maxLength: 4 }), { maxLength: 12 }),
+      fc.infiniteStream(fc.boolean()),
+      (first, batches, coin) => {
+        let number = first;
+        const matching = new Map(Array.from({ length: first }, (_, i) => [i, rowNumber(i)]));
+        const newest = () => [...matching.values()].sort(byAge).slice(0, LIMIT);
+        let stream = newest();
+        let live = liveAfter(NOTHING_LIVE, [...stream.map((row): Told => ({ kind: 'run', row })), READY]);
+        let head: Head = { rows: newest(), hasGap: false };
+        for (const batch of batches) {
+          let isCut = false;
+          for (const one of batch) {
+            if (one.kind === 'new')
+              for (let i = 0; i < one.count; i += 1, number += 1) matching.set(number, rowNumber(number));
+            else if (one.kind === 'leaves') matching.delete(number - 1 - one.which);
+            else isCut = true;
+          }
+          const now = newest();
+          const frames: Told[] = isCut
+            ? now.map((row) => ({ kind: 'run', row }))
+            : [
+                ...now
+                  .filter((row) => !stream.some(({ id }) => id === row.id))
+                  .map((row): Told => ({ kind: 'run', row })),
+                ...stream
+                  .filter((row) => !now.some(({ id }) => id === row.id))
+                  .map(({ id }): Told => ({ kind: 'gone', id })),
+              ];
+          if (coin.next().value) frames.reverse();
+          stream = now;
+          live = liveAfter(isCut ? NOTHING_LIVE : live, isCut ? [...frames, READY] : frames);
+          head = headAfter(head.rows, live, LIMIT);
+          if (head.hasGap) head = { rows: newest(), hasGap: false };
+
+          const listed = ids(head.rows);
+          expect(listed).toEqual(ids([...head.rows].sort(byAge)));
+          expect(new Set(listed).size).toBe(listed.length);
+          const last = head.rows.at(-1);
+          const all = [...matching.values()].filter((row) => last && byAge(row, last) <= 0);
+          expect(listed).toEqual(expect.arrayContaining(ids(all)));
+          expect(listed.slice(0, now.length)).toEqual(ids(now));
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

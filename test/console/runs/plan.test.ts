@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import type { Answer } from '../../../console/src/api/client.ts';
+import {
+  cancelVerdict,
+  filtersFor,
+  meantText,
+  resumeVerdict,
+} from '../../../console/src/pages/runs/bulk/plan.ts';
+import { STATUSES } from '../../../console/src/pages/runs/filter/filter.ts';
+
+test.each([
+  [{ status: 'pending', isOver: false }, true, 'ends'],
+  [{ status: 'running', isOver: false }, true, 'is told to stop, and ends'],
+  [{ status: 'awaiting_approval', isOver: false }, true, 'ends'],
+  [{ status: 'running', isOver: false, mark: 'being cancelled' }, false, 'is being cancelled already'],
+  [{ status: 'completed', isOver: true }, false, 'has ended, and an ended run never changes'],
+])('to cancel %j hits it: %p, %s', (row, isHit, text) => {
+  const verdict = cancelVerdict(row);
+  expect(verdict).toEqual(isHit ? { isHit, what: text } : { isHit, why: text });
+});
+
+type Preview = Answer<'SuccessorPreview'>;
+const PREVIEW = { would: 'start_successor', blockers: [], steps: [], effects: [] } as unknown as Preview;
+const step = (action: string) => ({ action }) as Preview['steps'][number];
+const effect = (action: string) => ({ action }) as Preview['effects'][number];
+
+test.each([
+  [{ would: 'unpark' }, { isHit: true, what: 'goes on from where it is' }],
+  [{ would: 'nothing' }, { isHit: false, why: 'goes on already' }],
+  [
+    { blockers: [{ title: 'No', detail: 'its version is not deployed' }] },
+    { isHit: false, why: 'its version is not deployed' },
+  ],
+  [
+    { steps: [step('reused'), step('runs'), step('runs')], effects: [effect('reused')] },
+    { isHit: true, what: 'a new run: 1 step taken over, 2 steps to run' },
+  ],
+  [
+    { steps: [step('runs')], effects: [effect('asked'), effect('re-executed'), effect('re-executed')] },
+    {
+      isHit: true,
+      what: 'a new run: 0 steps taken over, 1 step to run; 2 outside actions once more; 1 question to a person',
+    },
+  ],
+] as [Partial<Preview>, object][])('what a preview like %j says is said', (part, verdict) => {
+  expect(resumeVerdict({ ...PREVIEW, ...part })).toEqual(verdict);
+});
+
+test('of all runs only those are looked for that the change is for; a status that was asked for is', () => {
+  const looked = (mode: 'cancel' | 'resume') =>
+    filtersFor(mode, { type: 'review' }).map(({ status }) => status);
+  expect(new Set([...looked('cancel'), 'completed', 'failed', 'cancelled'])).toEqual(new Set(STATUSES));
+  expect(looked('resume')).toContain('failed');
+  expect(looked('resume')).not.toContain('completed');
+  expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
+  expect(meantText('resume', {})).toBe('those that are interrupted, waiting external, failed or cancelled');
+  expect(meantText('resume', { status: 'failed' })).toBeUndefined();
+});

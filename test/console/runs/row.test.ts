@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals';
+import { byAge, type RunSummary, rowOf } from '../../../console/src/pages/runs/row.ts';
+import { rowNumber, summary } from './support/summaries.ts';
+
+const EXECUTION = { stepId: 'ask', revision: 1, kind: 'approval', attempt: 1, inputsHash: '', startedAt: '' };
+
+function waiting(wait: object): Partial<RunSummary> {
+  return {
+    status: 'awaiting_approval',
+    waits: [{ id: 'w', execution: EXECUTION, openedAt: '', ...wait }],
+  } as never;
+}
+
+test.each([
+  [
+    'what it failed over',
+    { status: 'failed', error: { code: 'BROKEN', message: 'no', stepId: 'a', retryable: false } },
+    'a: BROKEN: no',
+  ],
+  [
+    'why it was stopped, and by whom',
+    {
+      status: 'cancelled',
+      cancellation: { stopKind: 'user', reason: 'not needed', actor: 'u.1', requestedAt: '' },
+    },
+    'not needed · by u.1',
+  ],
+  ['what is asked', waiting({ kind: 'approval', detail: { question: 'Ship it?' } }), 'ask: Ship it?'],
+  ['what is asked, in whatever form', waiting({ kind: 'approval', detail: [1] }), 'ask: [1]'],
+  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask: a decision'],
+  [
+    'which event it waits for',
+    waiting({ kind: 'event', name: 'parcel', key: '7' }),
+    'ask: event parcel for 7',
+  ],
+  [
+    'which run it waits for',
+    waiting({ kind: 'child', child: { runId: 'run_b', onParentEnd: 'cancel' } }),
+    'ask: run run_b',
+  ],
+  [
+    'that a step is in doubt',
+    waiting({ kind: 'approval', purpose: 'doubt' }),
+    'ask: interrupted, and may have done something',
+  ],
+  [
+    'that an outside action is in doubt',
+    waiting({ kind: 'approval', purpose: 'effect' }),
+    'ask: did the outside action take place?',
+  ],
+  [
+    'why it is put aside',
+    { status: 'waiting_external', parked: 'version 3 is not deployed' },
+    'version 3 is not deployed',
+  ],
+  ['that its worker died', { status: 'interrupted' }, 'its worker died; it is looked after within a minute'],
+  [
+    'which steps run',
+    {
+      inFlight: [
+        { stepId: 'a', revision: 1 },
+        { stepId: 'b', itemKey: '2', revision: 1 },
+      ],
+    },
+    'a, b[2]',
+  ],
+  ['where it is', { currentStep: 'summarise' }, 'summarise'],
+  ['nothing once it is complete', { status: 'completed', currentStep: 'last' }, ''],
+] as [string, Partial<RunSummary>, string][])('a row says %s', (_, part, now) => {
+  expect(rowOf(summary(part)).now).toBe(now);
+});
+
+test('several waits are the first and how many more', () => {
+  const { waits } = waiting({ kind: 'approval' }) as { waits: never[] };
+  expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe('ask: a decision and 2 more');
+});
+
+test('a question of a megabyte is kept as the beginning of one', () => {
+  expect(rowOf(summary(waiting({ kind: 'approval', detail: 'x'.repeat(1e6) }))).now.length).toBeLessThan(300);
+});
+
+test('steps that are done are those begun but for what is under way or waits', () => {
+  const steps = { begun: 9, running: 1, retrying: 1, waiting: 2, again: 1 } as RunSummary['steps'];
+  expect(rowOf(summary({ steps }))).toMatchObject({ done: 4, begun: 9 });
+});
+
+test.each([
+  ['https://github.com/a/b/pull/1', true],
+  ['http://git.example/1', true],
+  ['javascript:alert(1)', false],
+  ['data:text/html,x', false],
+  ['//elsewhere.example', false],
+  ['https://', false],
+])('a pull request at %s becomes a link: %p', (prUrl, isLink) => {
+  expect(rowOf(summary({ prUrl })).prUrl).toBe(isLink ? prUrl : undefined);
+});
+
+test.each([
+  [{ status: 'cancelled', stopKind: 'halt' }, 'halted'],
+  [{ status: 'running', compensating: true }, 'undoing'],
+  [{ status: 'running', cancellation: { stopKind: 'user', requestedAt: '' } }, 'being cancelled'],
+  [{ status: 'failed', compensating: true }, undefined],
+] as [Partial<RunSummary>, string | undefined][])('of %j the mark is %s', (part, mark) => {
+  expect(rowOf(summary(part)).mark).toBe(mark);
+});
+
+test('of two runs of one moment the order is that of their ids, as the API has it', () => {
+  const [a, b] = [rowNumber(1), { ...rowNumber(1), id: 'run_b' }];
+  expect([a, b].sort(byAge).map(({ id }) => id)).toEqual(['run_b', a.id]);
+  expect(byAge(a, a)).toBe(0);
+});
