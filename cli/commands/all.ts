@@ -7,11 +7,13 @@ import { listEffects, resolveEffect } from './effects.ts';
 import { sendEvent } from './events.ts';
 import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
+import { inbox } from './inbox.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
 import { cancelRun, signalRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
+import { searchRuns } from './runs/search.ts';
 import * as shown from './runs/show.ts';
 import { startRun } from './runs/start.ts';
 import { forkRun, previewRun, replayRun, resumeRun } from './runs/successors.ts';
@@ -20,7 +22,9 @@ import { listWorkflows, pause, unpause } from './runtime.ts';
 import * as schedules from './schedules.ts';
 
 export const COMMANDS: readonly Command[] = [
+  inbox,
   listRuns,
+  searchRuns,
   shown.showRun,
   watchRun,
   startRun,

@@ -9,7 +9,24 @@ export type RunSummary = Answer<'RunSummary'>;
 
 /** @param now epoch ms */
 export function runTable(runs: readonly RunSummary[], now: number, shape: Shape): string {
-  const columns: readonly Column<RunSummary>[] = [
+  return table(runs, runColumns(now), shape);
+}
+
+/** Runs that a search found, each with what the name was to it. @param now epoch ms */
+export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, shape: Shape): string {
+  const columns: readonly Column<(typeof found)[number]>[] = [
+    { title: 'BY', of: ({ by }) => by.replaceAll('_', ' ') },
+    ...runColumns(now).map(({ of, tone, ...column }) => ({
+      ...column,
+      of: ({ run }: (typeof found)[number]) => of(run),
+      ...(tone ? { tone: ({ run }: (typeof found)[number]) => tone(run) } : {}),
+    })),
+  ];
+  return table(found, columns, shape);
+}
+
+function runColumns(now: number): readonly Column<RunSummary>[] {
+  return [
     { title: 'RUN', of: ({ id }) => id },
     { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12, goes: 4 },
     { title: 'STATUS', of: statusText, tone: ({ status }) => statusTone(status) },
@@ -18,7 +35,6 @@ export function runTable(runs: readonly RunSummary[], now: number, shape: Shape)
     { title: 'TOOK', of: tookText, align: 'right', goes: 1 },
     { title: 'ABOUT', of: aboutText, least: 12, goes: 5 },
   ];
-  return table(runs, columns, shape);
 }
 
 /** `halted` is how people call a run that a person stopped at a question. */

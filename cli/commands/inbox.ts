@@ -1,0 +1,25 @@
+/** `inbox`: what waits for a person. */
+import { command } from '../arguments/command.ts';
+import { answerLines, inboxTable } from '../views/inbox.ts';
+import { limitOption, tellMore } from './listed.ts';
+
+const USUAL = 20;
+/** Runs, each with its questions. Ten requests. */
+const MOST = 1_000;
+
+export const inbox = command({
+  name: 'inbox',
+  summary: 'List every open question to a person, the oldest first, with the command that answers it',
+  args: {},
+  options: { limit: limitOption({ most: MOST, usual: USUAL, what: 'how many questions, more or less' }) },
+  examples: [
+    ['inbox', 'what waits for somebody'],
+    ['inbox --limit 500 --json', 'for a script'],
+  ],
+  async run({ api, out, notes, world }, { options: { limit = USUAL } }) {
+    const found = await api.list('/v1/inbox', { limit });
+    out.answer(found, (shape) => inboxTable(found.items, world.now(), shape) + answerLines(found.items));
+    if (found.items.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
+    tellMore({ out, notes }, found.more);
+  },
+});

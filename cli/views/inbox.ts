@@ -1,0 +1,54 @@
+/** What waits for a person, and the words that answer it. Pure. */
+import type { Answer } from '../api/routes.ts';
+import type { Shape } from '../context.ts';
+import { table } from '../render/table.ts';
+import { ago, moment } from '../render/time.ts';
+import { quoted } from './run-page.ts';
+
+type Item = Answer<'InboxPage'>['items'][number];
+
+const KINDS: Readonly<Record<Item['kind'], string>> = {
+  approval: 'approval',
+  step_in_doubt: 'step in doubt',
+  effect_in_doubt: 'effect in doubt',
+  left_in_doubt: 'left in doubt',
+};
+
+/** @param now epoch ms */
+export function inboxTable(items: readonly Item[], now: number, shape: Shape): string {
+  return table(
+    items,
+    [
+      { title: 'SINCE', of: ({ openedAt }) => ago(openedAt, now), align: 'right' },
+      { title: 'RUN', of: ({ runId }) => runId },
+      { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 3 },
+      { title: 'STEP', of: ({ step }) => step, least: 8, goes: 1 },
+      { title: 'ASKS', of: ({ kind }) => KINDS[kind], goes: 2 },
+      { title: 'UNTIL', of: ({ dueAt }) => (dueAt === undefined ? '' : moment(dueAt)), goes: 4 },
+      { title: 'QUESTION', of: ({ question }) => question, least: 16 },
+    ],
+    shape,
+  );
+}
+
+/** One line for each run, since a person looks at a run before answering it. */
+export function answerLines(items: readonly Item[]): string {
+  const lines = new Set(items.map(answerLine));
+  return lines.size === 0 ? '' : `\n${[...lines].join('\n')}\n`;
+}
+
+function answerLine({ kind, runId, step, effectId, answers, more }: Item): string {
+  const rest = more === undefined ? '' : `   (and ${more} more: cairn runs show ${runId})`;
+  if (answers.length === 0) return `cairn runs show ${runId}   (nothing can be answered now)${rest}`;
+  if (kind === 'left_in_doubt') return `cairn runs resume ${runId}${rest}`;
+  if (kind === 'effect_in_doubt')
+    return `cairn effects resolve ${runId} ${effectId} ${answers.join('|')}${rest}`;
+  const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
+  return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
+}
+
+/** Decisions as commands. */
+const WORDS: Readonly<Partial<Record<Item['answers'][number], string>>> = {
+  approve_with_waiver: 'waive',
+  retry_with_feedback: 'send-back',
+};

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Answer } from '../../cli/api/routes.ts';
+import { PLAIN } from '../../cli/render/style.ts';
+import { answerLines, inboxTable } from '../../cli/views/inbox.ts';
+import { release, Scene } from '../operations/approvals/scene.ts';
+import { Stage } from './support/stage.ts';
+
+const NOW = Date.parse('2026-03-01T00:00:00.000Z');
+const SHAPE = { style: PLAIN, columns: undefined };
+
+type Item = Answer<'InboxPage'>['items'][number];
+const item = (some: Partial<Item>): Item => ({
+  runId: 'run_a',
+  type: 'deploy',
+  status: 'awaiting_approval',
+  threadId: 'th',
+  kind: 'approval',
+  step: 'sign-off',
+  waitId: 'sign-off.1',
+  question: 'Ship it?',
+  openedAt: '2026-02-28T23:00:00.000Z',
+  answers: ['approve', 'approve_with_waiver', 'retry_with_feedback', 'reject', 'halt'],
+  ...some,
+});
+
+describe('the inbox on a terminal', () => {
+  test('tells since when each run asks what, and until when', () => {
+    const items = [
+      item({ dueAt: '2026-03-02T00:00:00.000Z' }),
+      item({ runId: 'run_b', kind: 'left_in_doubt' }),
+    ];
+    expect(inboxTable(items, NOW, SHAPE).split('\n').slice(1, 3)).toEqual([
+      '1 h ago  run_a  deploy    sign-off  approval       2026-03-02 00:00:00 UTC  Ship it?',
+      '1 h ago  run_b  deploy    sign-off  left in doubt                           Ship it?',
+    ]);
+  });
+
+  test.each<[string, Partial<Item>, string]>([
+    ['an approval', {}, 'cairn runs approve run_a sign-off   (or waive, send-back, reject, halt)'],
+    [
+      'one whose step has a name that a shell would take apart',
+      { step: 'files[a b]', answers: ['approve', 'reject'] },
+      "cairn runs approve run_a 'files[a b]'   (or reject)",
+    ],
+    [
+      'an effect in doubt',
+      { kind: 'effect_in_doubt', effectId: 'e.0001', answers: ['recorded', 're-execute', 'failed'] },
+      'cairn effects resolve run_a e.0001 recorded|re-execute|failed',
+    ],
+    ['what was left in doubt', { kind: 'left_in_doubt', answers: ['resume'] }, 'cairn runs resume run_a'],
+    ['what nobody can answer now', { answers: [] }, 'cairn runs show run_a   (nothing can be answered now)'],
+    [
+      'the last of many',
+      { answers: ['approve', 'reject'], more: 3 },
+      'cairn runs approve run_a sign-off   (or reject)   (and 3 more: cairn runs show run_a)',
+    ],
+  ])('says the command for %s', (_name, some, line) => {
+    expect(answerLines([item(some)])).toBe(`\n${line}\n`);
+  });
+});
+
+test('what waits is listed, answered in the words that were shown, and gone', async () => {
+  const stage = new Stage([release()]);
+  const { world } = stage.installation;
+  expect(await stage.cairn(['inbox'], { role: 'viewer' })).toMatchObject({
+    code: 0,
+    out: '',
+    err: 'Nothing waits for a person.\n',
+  });
+  const { runId } = await Scene.asking({ world });
+  const { out } = await stage.cairn(['inbox'], { role: 'viewer' });
+  const [, words = ''] = /^cairn (.*?) {3}\(or/m.exec(out) ?? [];
+  expect(words).toBe(`runs approve ${runId} gate`);
+  expect((await stage.cairn([...words.split(' ')], { role: 'operator' })).code).toBe(0);
+  const { items } = JSON.parse((await stage.cairn(['inbox', '--json'])).out) as { items: unknown[] };
+  expect(items).toEqual([]);
+});
+
+test('runs are found by what somebody has in hand', async () => {
+  const stage = new Stage();
+  const id = (
+    await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":"x"}', '--key', 'build-7'])
+  ).out.trim();
+  const { out, code } = await stage.cairn(['runs', 'search', 'build-7'], { role: 'viewer' });
+  expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^BY .*\\nidempotency key +${id} `))]);
+  const none = await stage.cairn(['runs', 'search', 'build-8']);
+  expect([none.code, none.out, none.err]).toEqual([0, '', 'No run has that name.\n']);
+});
