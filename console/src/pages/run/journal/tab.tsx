@@ -1,4 +1,73 @@
-/** The tab of the run's journal. */
+/** The tab of the run's journal: every event, what it moved, and whether the chain of them is whole. */
+import { useEffect, useMemo } from 'react';
+import { Empty, Failure, Loading } from '../../../parts/states.tsx';
+import { useQueryChange, useQueryState } from '../../../shell/address.ts';
+import { IntegrityPanel } from '../integrity/panel.tsx';
+import { useRunData } from '../live/run-data.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { facetsOf, rowsOf, wantedRows } from './rows.ts';
+import { JournalTable } from './table.tsx';
+import './journal.css';
+
+/** Events asked for when the end of those at hand comes near. */
+const AHEAD = 500;
+
 export function JournalTab() {
-  return null;
+  const { events, head, history, loadUntil, again } = useRunData();
+  const [type] = useQueryState('event');
+  const [step] = useQueryState('of');
+  const [seqText] = useQueryState('seq');
+  const change = useQueryChange();
+  const rows = useMemo(() => rowsOf(events), [events]);
+  const facets = useMemo(() => facetsOf(rows), [rows]);
+  const wanted = useMemo(() => wantedRows(rows, { type, step }), [rows, type, step]);
+  const seq = seqText === undefined ? undefined : Number(seqText);
+  useEffect(() => {
+    if (seq !== undefined && seq > events.length) loadUntil(seq);
+  }, [seq, events.length, loadUntil]);
+  return (
+    <section className="journal stack" aria-label="Journal">
+      <IntegrityPanel />
+      <FilterBar
+        facets={facets}
+        type={type}
+        step={step}
+        onChange={(filter) => change({ ...filter, seq: undefined })}
+      />
+      <p className="dim journal-count" role="status">
+        {wanted.length === rows.length
+          ? `${rows.length} events`
+          : `${wanted.length} of ${rows.length} events`}
+        {!history.complete && `; ${rows.length} of ${head} are loaded`}
+      </p>
+      {history.error !== undefined && <Failure error={history.error} again={again} />}
+      {wanted.length > 0 ? (
+        <JournalTable
+          rows={wanted}
+          chosen={seq}
+          onChoose={(chosen) => change({ seq: chosen === undefined ? undefined : String(chosen) }, 'replace')}
+          onNearEnd={() => loadUntil(events.length + AHEAD)}
+        />
+      ) : history.loading ? (
+        <Loading what="the journal" />
+      ) : (
+        <Empty title="No event is like that">
+          <button type="button" onClick={() => change({ event: undefined, of: undefined })}>
+            Show all events
+          </button>
+        </Empty>
+      )}
+      {!history.complete && !history.loading && !history.full && (
+        <button type="button" onClick={() => loadUntil(events.length + 2 * AHEAD)}>
+          Load more of the journal
+        </button>
+      )}
+      {history.full && (
+        <p className="hint">
+          The journal is longer than this page holds. The rest: <code>runs watch</code> of the command line,
+          or <code>GET /v1/runs/…/events</code>.
+        </p>
+      )}
+    </section>
+  );
 }

@@ -1,0 +1,76 @@
+/**
+ * Whether the documents of a run are what its journal says: checked when asked, since all of them are read, and repaired after
+ * what a repair would do was seen.
+ */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { When } from '../../../parts/when.tsx';
+import { useMay, useSession } from '../../../session/session.ts';
+import { useRunData } from '../live/run-data.ts';
+import { ProblemList } from './problem-list.tsx';
+import { RepairDialog } from './repair-dialog.tsx';
+import { verdictOf } from './words.ts';
+import './integrity.css';
+
+export function IntegrityPanel() {
+  const { id } = useRunData();
+  const { api } = useSession();
+  const may = useMay('operator');
+  const [isRepairing, setRepairing] = useState(false);
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['run', id, 'consistency'],
+    // Only when somebody asks: it reads every document of the run.
+    enabled: false,
+    retry: false,
+    queryFn: ({ signal }) => api.get('/v1/runs/{id}/consistency', { params: { id }, signal }),
+  });
+  const verdict = data && verdictOf(data);
+  return (
+    <section className="card integrity" aria-label="Is the run as it should be?">
+      <div className="row">
+        {verdict ? (
+          <strong className={verdict.tone} role="status">
+            {verdict.mark} {verdict.words}
+          </strong>
+        ) : (
+          <span className="dim">Not checked: all documents of the run are held against its journal.</span>
+        )}
+        {data && (
+          <span className="dim">
+            <When at={data.checkedAt} />
+          </span>
+        )}
+        <span className="integrity-buttons row">
+          <button
+            type="button"
+            disabled={!may || isFetching}
+            title={may ? undefined : NEEDS}
+            onClick={() => void refetch()}
+          >
+            {data ? 'Check again' : 'Check the chain'}
+          </button>
+          {data && data.verdict !== 'consistent' && (
+            <button type="button" disabled={!may} onClick={() => setRepairing(true)}>
+              Repair
+            </button>
+          )}
+        </span>
+      </div>
+      {!may && <p className="hint">{NEEDS}</p>}
+      {isFetching && <Loading what="and checking every document" />}
+      {error && !isFetching && <Failure error={error} />}
+      {data && <ProblemList problems={data.problems} more={data.more} />}
+      {data && data.unread.length > 0 && (
+        <p className="hint">
+          {data.unread.length} large values were not read back: there are too many of them.
+        </p>
+      )}
+      {isRepairing && (
+        <RepairDialog runId={id} onClose={() => setRepairing(false)} onApplied={() => void refetch()} />
+      )}
+    </section>
+  );
+}
+
+const NEEDS = 'A check takes the role operator.';

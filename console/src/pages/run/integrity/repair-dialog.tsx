@@ -1,0 +1,93 @@
+/** What a repair would change, and then the button that changes it. */
+import { useQuery } from '@tanstack/react-query';
+import { planned } from '../../../api/client.ts';
+import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { useMay, useSession } from '../../../session/session.ts';
+import { ProblemList } from './problem-list.tsx';
+import { type Repair, repairWords } from './words.ts';
+
+interface RepairDialogProps {
+  readonly runId: string;
+  onApplied(): void;
+  onClose(): void;
+}
+
+export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
+  const { api } = useSession();
+  const may = useMay('admin');
+  const { data, error, refetch } = useQuery({
+    queryKey: ['run', runId, 'repair'],
+    // What is shown is what is there now.
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: () => {
+      const dryRun = planned('POST', PATH, { params: { id: runId }, query: { apply: 'false' } });
+      return api.change(dryRun, `console-${crypto.randomUUID()}`);
+    },
+  });
+  const isPlanned = data?.outcome === 'planned';
+  return (
+    <ActionDialog
+      title="Repair the run"
+      verb="Apply the repair"
+      planned={
+        isPlanned && may
+          ? planned('POST', PATH, { params: { id: runId }, query: { apply: 'true' } })
+          : undefined
+      }
+      cli={['repair', runId, '--apply']}
+      onDone={() => {
+        onApplied();
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <p className="hint">
+        The documents beside the journal are made what the journal says; an event tells of it. The journal
+        itself is never changed, nor what waits for a person.
+      </p>
+      {error ? <Failure error={error} again={refetch} /> : !data && <Loading what="what would be changed" />}
+      {data && <Changes repair={data} />}
+      {isPlanned && !may && <p className="hint">To apply it takes the role admin.</p>}
+    </ActionDialog>
+  );
+}
+
+const PATH = '/v1/runs/{id}/repair';
+
+function Changes({ repair }: { readonly repair: Repair }) {
+  const { changes, refused, more } = repair;
+  return (
+    <>
+      <p>{repairWords(repair)}</p>
+      <ul className="problems">
+        {changes.map(({ subject, action, fixes, differences = [], waitId }) => (
+          <li key={`${subject} ${action} ${waitId ?? ''}`}>
+            <p>
+              <strong>{action}</strong>{' '}
+              <code>
+                <Text value={subject} />
+              </code>{' '}
+              <span className="dim">{fixes.join(', ')}</span>
+            </p>
+            {differences.map(({ member, before, after }) => (
+              <p key={member} className="mono">
+                <Text value={member} />: <Text value={before ?? 'nothing'} max={200} /> →{' '}
+                <Text value={after ?? 'nothing'} max={200} />
+              </p>
+            ))}
+          </li>
+        ))}
+        {more !== undefined && <li className="dim">and {more} more</li>}
+      </ul>
+      {refused.length > 0 && (
+        <>
+          <h3>What a person has to see to</h3>
+          <ProblemList problems={refused} more={undefined} />
+        </>
+      )}
+    </>
+  );
+}

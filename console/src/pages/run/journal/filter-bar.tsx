@@ -1,0 +1,65 @@
+/** Which events are shown: of one type, of one step. */
+import { useId } from 'react';
+import { visibleText } from '../../../parts/visible-text.ts';
+import type { facetsOf } from './rows.ts';
+
+interface FilterBarProps {
+  readonly facets: ReturnType<typeof facetsOf>;
+  readonly type: string | undefined;
+  readonly step: string | undefined;
+  onChange(filter: { readonly event?: string | undefined; readonly of?: string | undefined }): void;
+}
+
+export function FilterBar({ facets, type, step, onChange }: FilterBarProps) {
+  const isFiltered = type !== undefined || step !== undefined;
+  return (
+    <div className="row">
+      <Facet
+        label="Type"
+        all="All types"
+        value={type}
+        options={facets.types}
+        onChange={(event) => onChange({ event })}
+      />
+      <Facet
+        label="Step"
+        all="All steps"
+        value={step}
+        options={facets.steps}
+        onChange={(of) => onChange({ of })}
+      />
+      {isFiltered && (
+        <button type="button" className="plain" onClick={() => onChange({ event: undefined, of: undefined })}>
+          Show all
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface FacetProps {
+  readonly label: string;
+  readonly all: string;
+  readonly value: string | undefined;
+  readonly options: readonly (readonly [value: string, count: number])[];
+  onChange(value: string | undefined): void;
+}
+
+function Facet({ label, all, value, options, onChange }: FacetProps) {
+  const id = useId();
+  const isListed = value === undefined || options.some(([option]) => option === value);
+  return (
+    <span className="facet">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} value={value ?? ''} onChange={({ target }) => onChange(target.value || undefined)}>
+        <option value="">{all}</option>
+        {!isListed && <option value={value}>{visibleText(value)} (0)</option>}
+        {options.map(([option, count]) => (
+          <option key={option} value={option}>
+            {visibleText(option)} ({count})
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}

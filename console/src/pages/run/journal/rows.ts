@@ -1,0 +1,110 @@
+/** The events of a run as rows: what each moved, which step it is about, what it says in a few words. Pure. */
+import { known, type RunEvent, stepKey } from '../live/events.ts';
+import { statusAfter, UNBEGUN } from '../live/status-after.ts';
+
+export interface JournalRow {
+  readonly event: RunEvent;
+  /** Where the event moved the run to another status. */
+  readonly moved: { readonly from: string; readonly to: string } | undefined;
+  /** Key of the step it is about. */
+  readonly step: string | undefined;
+  /** It made a checkpoint, which has its number. */
+  readonly isCheckpoint: boolean;
+}
+
+/** @param events from the first on, without a gap */
+export function rowsOf(events: readonly RunEvent[]): readonly JournalRow[] {
+  const stepsOfWaits = new Map<string, string>();
+  let state = UNBEGUN;
+  return events.map((event) => {
+    const from = state.status;
+    state = statusAfter(state, event);
+    const to = state.status;
+    const step = stepOf(event, stepsOfWaits);
+    return { event, moved: from === to ? undefined : { from, to }, step, isCheckpoint: hasCheckpoint(event) };
+  });
+}
+
+/** @param waits which step opened which; filled on the way */
+function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefined {
+  const event = known(anyEvent);
+  if (event.type === 'wait_opened') {
+    const step = stepKey(event.data.wait.execution);
+    waits.set(event.data.wait.id, step);
+    return step;
+  }
+  const { stepId, itemKey, waitId } = anyEvent.data as {
+    readonly stepId?: unknown;
+    readonly itemKey?: unknown;
+    readonly waitId?: unknown;
+  };
+  if (typeof stepId === 'string')
+    return stepKey({ stepId, itemKey: typeof itemKey === 'string' ? itemKey : undefined });
+  return typeof waitId === 'string' ? waits.get(waitId) : undefined;
+}
+
+const WITH_CHECKPOINT: ReadonlySet<string> = new Set([
+  'run_started',
+  'run_suspended',
+  'run_completed',
+  'run_failed',
+  'run_cancelled',
+  'step_succeeded',
+  'step_degraded',
+  'step_skipped',
+  'step_reused',
+  'step_failed',
+]);
+
+function hasCheckpoint({ type }: RunEvent): boolean {
+  return WITH_CHECKPOINT.has(type);
+}
+
+export interface Wanted {
+  readonly type?: string | undefined;
+  readonly step?: string | undefined;
+}
+
+export function wantedRows(rows: readonly JournalRow[], { type, step }: Wanted): readonly JournalRow[] {
+  if (type === undefined && step === undefined) return rows;
+  return rows.filter(
+    (row) => (type === undefined || row.event.type === type) && (step === undefined || row.step === step),
+  );
+}
+
+/** What there is to filter by, with how many rows each has. */
+export function facetsOf(rows: readonly JournalRow[]) {
+  const types = new Map<string, number>();
+  const steps = new Map<string, number>();
+  for (const { event, step } of rows) {
+    types.set(event.type, (types.get(event.type) ?? 0) + 1);
+    if (step !== undefined) steps.set(step, (steps.get(step) ?? 0) + 1);
+  }
+  return {
+    types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)),
+    steps: [...steps],
+  };
+}
+
+/** The most telling of its data, as one line; all of it is shown when the row is opened. */
+export function gistOf({ data }: RunEvent): string {
+  const { error, reason, outcome, decision, capabilityId, name, feedback, outputsSummary, by, mode, wait } =
+    data as Readonly<Record<string, unknown>>;
+  const failure = error as { readonly code?: unknown; readonly message?: unknown } | undefined;
+  const opened = wait as { readonly kind?: unknown; readonly name?: unknown } | undefined;
+  const said = [
+    failure && `${failure.code}: ${failure.message}`,
+    opened?.kind,
+    opened?.name,
+    capabilityId,
+    outcome,
+    decision,
+    name,
+    mode,
+    reason,
+    feedback,
+    outputsSummary,
+    by,
+  ];
+  return said.filter((part): part is string => typeof part === 'string' && part !== '').join(' · ');
+}
