@@ -11,8 +11,10 @@ import { startRun } from '../../functions/src/operations/start/start-run.ts';
 import type { Log } from '../../functions/src/ports/log.ts';
 import type { Metrics } from '../../functions/src/ports/metrics.ts';
 import type { EventBus } from '../../functions/src/ports/runs/event-bus.ts';
+import type { Tracer } from '../../functions/src/ports/telemetry/tracing.ts';
 import { scan } from '../../functions/src/recovery/scan.ts';
 import { Installation } from '../../functions/src/testing/world/installation.ts';
+import type { VirtualClock } from '../../functions/src/testing/world/virtual-clock.ts';
 import { settle } from './virtual-clock.ts';
 
 export { seededRandomness } from '../../functions/src/testing/world/seeded-randomness.ts';
@@ -26,12 +28,13 @@ export interface WorldOptions {
   readonly seed?: number;
   readonly metrics?: Metrics;
   readonly bus?: EventBus;
+  readonly tracerBy?: (clock: VirtualClock) => Tracer;
 }
 
 export class World extends Installation {
-  constructor({ workflows, bindings, settings, seed, metrics, bus }: WorldOptions) {
+  constructor({ workflows, bindings, settings, seed, metrics, bus, tracerBy }: WorldOptions) {
     const all = { ...LOCAL_SETTINGS, ...settings };
-    super({ workflows, bindings, settings: all, seed, metrics, bus, logTo: () => SILENT });
+    super({ workflows, bindings, settings: all, seed, metrics, bus, tracerBy, logTo: () => SILENT });
   }
 
   stateOf(runId: string): RunState {

@@ -51,6 +51,29 @@ export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epo
   return { traceId, spanId: derived(`drive ${id} ${epoch}`), sampled };
 }
 
+/** One attempt at a step, as its journal knows it while it is under way. */
+export interface TracedAttempt {
+  readonly epoch: number;
+  /** Of the step and item. */
+  readonly key: string;
+  readonly revision: number;
+  readonly attempt: number;
+  /** Epoch ms. */
+  readonly startedAt: number;
+}
+
+/** The span of an attempt, which what it did outside is part of: told of like a drive, should it be cut off. */
+export function attemptSpan(
+  { id, traceId, traceSampled: sampled }: TracedRun,
+  { epoch, key, revision, attempt, startedAt }: TracedAttempt,
+): TraceContext {
+  return {
+    traceId,
+    spanId: derived(`attempt ${id} ${epoch} ${key} ${revision} ${attempt} ${startedAt}`),
+    sampled,
+  };
+}
+
 function derived(what: string): string {
   return sha256Hex(`cairn span ${what}`).slice(0, SPAN_ID_DIGITS);
 }

@@ -14,6 +14,7 @@ import { runCancelled, runFailed } from './facts/terminal.ts';
 import { logEnd } from './log-end.ts';
 import { meetObligations } from './obligations.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
+import { cutOffSpan } from './tracing/step-spans.ts';
 import { doubtOf, opened } from './waits/open.ts';
 
 export type Recovered =
@@ -58,11 +59,15 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun, by?: Trace
   return event.type === 'run_resumed' || hasUntold(state) ? { kind: 'resumed' } : { kind: 'parked' };
 }
 
-/** The drive that died told nothing of itself, and never will. */
+/** The drive that died told nothing of itself and of the steps it was at, and never will; what is part of them may be told. */
 function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
   if (!tracer || !state.lease) return;
-  const claimedAt = state.lease.expiresAt - settings.leaseMs;
-  tracer.open(deadDriveSpan(state, state.lease.epoch, claimedAt)).end('RUN_ORPHANED');
+  const { epoch, expiresAt } = state.lease;
+  tracer.open(deadDriveSpan(state, epoch, expiresAt - settings.leaseMs)).end('RUN_ORPHANED');
+  for (const [key, step] of state.steps) {
+    if (step.phase !== 'running') continue;
+    tracer.open(cutOffSpan(state, interruptedExecution(state, key), epoch)).end('RUN_ORPHANED');
+  }
 }
 
 /** Whoever appended since the run was read is alive, or has recovered it already. */

@@ -9,7 +9,6 @@ import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
@@ -20,7 +19,7 @@ import { Performer } from '../effects/performer.ts';
 import { refOf } from '../facts/drafts.ts';
 import { type Output, recorded } from '../facts/output.ts';
 import { tellEnd } from '../tracing/ends.ts';
-import { attemptSpan } from '../tracing/step-spans.ts';
+import { undoSpan } from '../tracing/step-spans.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
 import { BodyContext } from './bodies/body-context.ts';
@@ -36,8 +35,6 @@ export interface Compensating {
   readonly error: RecordedError | undefined;
   /** Aborted when the drive must let go. */
   readonly stop: AbortSignal;
-  /** Of the drive; absent: nobody collects traces. */
-  readonly trace?: TraceContext | undefined;
 }
 
 /** `stopped`: the next drive goes on with the rest. */
@@ -69,9 +66,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     const abort = new AbortController();
     const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
     stop.addEventListener('abort', onStop, { once: true });
-    const span = deps.tracer?.open(
-      attemptSpan(state, { ...execution, attempt }, { parent: params.trace, undo: true }),
-    );
+    const span = deps.tracer?.open(undoSpan(state, { ...execution, attempt }, state.epoch));
     const performer = new Performer({
       deps,
       state: () => journal.state,
@@ -114,7 +109,7 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       },
     };
     const attempting = runAttempt({ step: attempted, context: body.context, abort, clock: deps.clock });
-    let result: AttemptResult = await tellEnd(span, attempting);
+    let result: AttemptResult = await tellEnd(span, attempting, abort.signal);
     stop.removeEventListener('abort', onStop);
     // Nobody can be asked any more: a compensation that would have to be is one that failed.
     if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';

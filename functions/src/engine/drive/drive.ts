@@ -211,8 +211,7 @@ async function claimed(
   }
 
   const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
-  const { trace } = account;
-  const end = await move({ deps, journal, workflow, budgetEndsAt, beats, trace });
+  const end = await move({ deps, journal, workflow, budgetEndsAt, beats });
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
     logEnd(log, journal.state);
@@ -221,7 +220,7 @@ async function claimed(
   }
   const answeredByOthers = end.kind === 'suspended' && end.dueAt === undefined;
   if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
-    await goOnLater(deps, journal.state, { dueAt: end.dueAt, trace });
+    await goOnLater(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
   }
   // A run that goes on at once is claimed before anybody could note how far it is published.
   if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();

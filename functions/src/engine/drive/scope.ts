@@ -4,7 +4,6 @@
  */
 
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -20,8 +19,6 @@ export interface ScopeParams {
   readonly workflow: Workflow;
   /** The run's input, parsed and frozen. */
   readonly input: unknown;
-  /** Of the drive; absent: nobody collects traces. */
-  readonly trace?: TraceContext | undefined;
   /** What work in the background threw: the drive cannot go on. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -44,10 +41,6 @@ export class Scope {
     this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
     this.outputs = new Outputs(params.workflow, unsettled);
-  }
-
-  get trace(): TraceContext | undefined {
-    return this.#params.trace;
   }
 
   get runId(): string {

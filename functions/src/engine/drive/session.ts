@@ -8,7 +8,6 @@
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { Workflow } from '../define/steps.ts';
@@ -41,8 +40,6 @@ export interface SessionParams {
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
   readonly beats: Beats;
-  /** The drive's own span; absent: nobody collects traces. */
-  readonly trace?: TraceContext | undefined;
 }
 
 /** A policy that could not be asked is asked again after this. */

@@ -69,7 +69,6 @@ export class Stepping {
       deps,
       journal,
       beats,
-      trace: scope.trace,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
       onEnd: (ended) => this.#ends.take(ended),

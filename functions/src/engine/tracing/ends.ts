@@ -1,26 +1,37 @@
 /** How the spans of attempts and of outside actions end: what is told of what came of them. */
+import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectOutcome } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
-import type { AttemptResult } from '../drive/bodies/attempt.ts';
+import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
 import type { ActEnd } from '../effects/act.ts';
 
-/** Passes the attempt on; its span ends with it. Undefined: it was stopped before its body began. */
+/**
+ * Passes the attempt on; its span ends with it, unless another has taken the run over, and told of it.
+ *
+ * @param body its signal
+ */
 export async function tellEnd<T extends AttemptResult | undefined>(
   span: Span | undefined,
   attempt: Promise<T>,
+  body: AbortSignal,
 ): Promise<T> {
   if (!span) return attempt;
   try {
     const result = await attempt;
     span.set({ 'cairn.step.outcome': outcomeOf(result) });
-    span.end(result?.kind === 'failed' ? result.error.code : undefined);
+    if (!isLost(body.reason)) span.end(result?.kind === 'failed' ? result.error.code : undefined);
     return result;
   } catch (error) {
-    span.end(failureOf(error));
+    if (!isLost(body.reason) && !isLost(error)) span.end(failureOf(error));
     throw error;
   }
 }
 
+function isLost(reason: unknown): boolean {
+  return reason instanceof LeaseLost || (reason instanceof StepAborted && reason.why === 'lease_lost');
+}
+
+/** Undefined: it was stopped before its body began. */
 function outcomeOf(result: AttemptResult | undefined): string {
   if (result?.kind === 'succeeded' && result.degraded !== undefined) return 'degraded';
   return result?.kind ?? 'unfinished';

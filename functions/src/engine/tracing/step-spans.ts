@@ -4,12 +4,12 @@
  * Must not: carry an input, a request, an answer or the message of an error.
  */
 import type { StepExecution } from '../../core/run/events.ts';
-import type { RunState } from '../../core/run/state.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import { stepKey } from '../../core/run/state.ts';
+import { attemptSpan, driveSpan, type TraceContext, type TracedRun } from '../../core/trace.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 
-type Execution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision'>;
+type Execution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision' | 'startedAt'>;
 
 function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Execution): SpanAttributes {
   return {
@@ -21,18 +21,33 @@ function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Execut
   };
 }
 
-/** @param parent the drive */
-export function attemptSpan(
-  { id }: Pick<RunState, 'id'>,
-  execution: Execution,
-  { parent, undo = false }: { readonly parent: TraceContext | undefined; readonly undo?: boolean },
-): SpanOptions {
-  const { stepId } = execution;
+/** An attempt at a step. */
+export function stepSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+  const { stepId, revision, attempt, startedAt } = execution;
+  const place = { epoch, key: stepKey(execution), revision, attempt, startedAt };
   return {
-    name: `${undo ? 'undo' : 'step'} ${stepId}`,
+    name: `step ${stepId}`,
     kind: 'internal',
-    parent,
-    attributes: aboutStep(id, execution),
+    parent: driveSpan(run, epoch),
+    self: attemptSpan(run, place),
+    attributes: aboutStep(run.id, execution),
+  };
+}
+
+/** An attempt that ended with its drive, told of by who took the run over. */
+export function cutOffSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+  const options = stepSpan(run, execution, epoch);
+  const { startedAt } = execution;
+  return { ...options, startedAt, attributes: { ...options.attributes, 'cairn.step.outcome': 'orphaned' } };
+}
+
+/** An attempt at undoing a step. The journal does not know of it before it has ended. */
+export function undoSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+  return {
+    name: `undo ${execution.stepId}`,
+    kind: 'internal',
+    parent: driveSpan(run, epoch),
+    attributes: aboutStep(run.id, execution),
   };
 }
 

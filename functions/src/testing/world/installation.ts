@@ -23,6 +23,7 @@ import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
+import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -38,6 +39,8 @@ export interface InstallationOptions {
   readonly metrics?: Metrics | undefined;
   /** Where events are published; absent: nowhere. */
   readonly bus?: EventBus | undefined;
+  /** What is told of runs as spans; absent: nothing. */
+  readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;
 }
@@ -64,6 +67,7 @@ export class Installation {
     startAt,
     metrics = UNMEASURED,
     bus,
+    tracerBy,
     logTo,
   }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
@@ -90,6 +94,7 @@ export class Installation {
       settings,
       shutdown: this.shutdown.signal,
       ...optional('bus', bus),
+      ...optional('tracer', tracerBy?.(this.clock)),
     };
     base.bindings.assertBound(base.registry);
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };

@@ -1,5 +1,7 @@
 /** A process that can be killed: from then on nothing it does has any effect, and nothing answers it. */
+import { optional } from '../../core/optional.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
+import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import { intercept, never, type Proceed } from './intercept.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 
@@ -23,6 +25,7 @@ const OWN: ReadonlySet<string> = new Set([
   'registry',
   'settings',
   'shutdown',
+  'tracer',
 ]);
 
 /** @param seed another one for each process: owners of leases must differ */
@@ -41,11 +44,28 @@ export function mortal(base: EngineDeps, seed: number): Mortal {
         timer: (delayMs, fire) => base.clock.timer(delayMs, () => alive && fire()),
       },
       random: seededRandomness(seed),
+      ...optional('tracer', base.tracer && mortalTracer(base.tracer, () => alive)),
       shutdown: shutdown.signal,
     },
     kill: () => {
       alive = false;
     },
     terminate: () => shutdown.abort(),
+  };
+}
+
+/** What the dead had not told is never told. */
+function mortalTracer(base: Tracer, isAlive: () => boolean): Tracer {
+  return {
+    decided: (context) => base.decided(context),
+    open(options) {
+      const span = base.open(options);
+      return {
+        context: span.context,
+        set: (attributes) => span.set(attributes),
+        rename: (name) => span.rename(name),
+        end: (failure) => isAlive() && span.end(failure),
+      };
+    },
   };
 }

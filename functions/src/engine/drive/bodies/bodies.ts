@@ -8,7 +8,6 @@
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect } from '../../../core/run/state.ts';
-import type { TraceContext } from '../../../core/trace.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/telemetry/tracing.ts';
@@ -20,7 +19,7 @@ import * as drafts from '../../facts/drafts.ts';
 import { recorded, type Used } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
 import { tellEnd } from '../../tracing/ends.ts';
-import { attemptSpan } from '../../tracing/step-spans.ts';
+import { stepSpan } from '../../tracing/step-spans.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
 import type { Beats } from './beats.ts';
@@ -51,8 +50,6 @@ export interface BodiesParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly beats: Beats;
-  /** Of the drive; undefined: nobody collects traces. */
-  readonly trace: TraceContext | undefined;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
   readonly seenBy: (unit: Unit) => Context;
@@ -87,19 +84,26 @@ export class Bodies {
   }
 
   async run(unit: BodyUnit, execution: StepExecution): Promise<void> {
-    const key = keyOf(unit);
     const running = this.#begin(unit, execution);
+    await tellEnd(running.span, this.#run(running), running.abort.signal);
+  }
+
+  /** How it ended, once that is recorded; undefined: it was stopped before its body began. */
+  async #run(running: Running): Promise<AttemptResult | undefined> {
+    const { unit, execution } = running;
     const performer = this.#performerOf(running);
     const body = this.#contextOf(running, performer);
-    const result = await tellEnd(running.span, this.#attempt(running, body, performer));
-    if (running.left) return;
+    const result = await this.#attempt(running, body, performer);
+    if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
-      return this.#params.onLeft();
+      this.#params.onLeft();
+      return result;
     }
-    this.#running.delete(key);
+    this.#running.delete(keyOf(unit));
     const settled = performer.takePending();
     await this.#params.onEnd({ unit, execution, result, used: body.used, settled });
+    return result;
   }
 
   /** Tells bodies to stop; those of steps that were sent back are given up at once, since nothing of them counts. */
@@ -119,14 +123,14 @@ export class Bodies {
   }
 
   #begin(unit: BodyUnit, execution: StepExecution): Running {
+    const { deps, journal } = this.#params;
+    const { state } = journal;
     const running: Running = {
       unit,
       execution,
       abort: new AbortController(),
       calls: new AbortController(),
-      span: this.#params.deps.tracer?.open(
-        attemptSpan(this.#params.journal.state, execution, { parent: this.#params.trace }),
-      ),
+      span: deps.tracer?.open(stepSpan(state, execution, state.epoch)),
       left: false,
     };
     this.#running.set(keyOf(unit), running);
