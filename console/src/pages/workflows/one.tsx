@@ -7,6 +7,7 @@ import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
 import { Graph } from '../run/graph/graph.tsx';
+import type { StepView } from '../run/graph/step-view.ts';
 import { StartDialog } from './start.tsx';
 import { PauseDialog } from './switches.tsx';
 
@@ -99,6 +100,7 @@ function Plan({ version: { planVersion, steps, on } }: { readonly version: Versi
   const [selected, setSelected] = useQueryState('step');
   if (!steps)
     return <p className="dim">v{planVersion} is not deployed, so what it is made of is not known here.</p>;
+  const views = new Map(steps.map((step) => [step.id, planView(step)]));
   const node = steps.find(({ id }) => id === selected);
   return (
     <section className="card">
@@ -106,7 +108,7 @@ function Plan({ version: { planVersion, steps, on } }: { readonly version: Versi
       <Graph
         key={planVersion}
         plan={steps}
-        view={() => undefined}
+        view={(id) => views.get(id)}
         selected={selected}
         current={undefined}
         onSelect={(id) => setSelected(id, 'replace')}
@@ -123,6 +125,14 @@ function Plan({ version: { planVersion, steps, on } }: { readonly version: Versi
       {on && <Starters on={on} />}
     </section>
   );
+}
+
+type Step = NonNullable<Version['steps']>[number];
+
+/** A step of a plan: of no run, so its kind stands where its state would be. */
+function planView({ id, kind, needs }: Step): StepView {
+  const nothing = { seq: undefined, durationMs: undefined, runningSince: undefined, items: undefined };
+  return { id, kind: 'step', needs, status: kind, revision: 1, attempts: 0, ...nothing };
 }
 
 function Starters({ on }: { readonly on: NonNullable<Version['on']> }) {
