@@ -23,8 +23,8 @@ export function JournalTab() {
   const wanted = useMemo(() => wantedRows(rows, { type, step }), [rows, type, step]);
   const seq = seqText === undefined ? undefined : Number(seqText);
   useEffect(() => {
-    if (seq !== undefined && seq > events.length) loadUntil(seq);
-  }, [seq, events.length, loadUntil]);
+    if (seq !== undefined && seq > events.length && seq <= head) loadUntil(seq);
+  }, [seq, head, events.length, loadUntil]);
   return (
     <section className="journal stack" aria-label="Journal">
       <IntegrityPanel />
@@ -44,8 +44,8 @@ export function JournalTab() {
       {wanted.length > 0 ? (
         <JournalTable
           rows={wanted}
-          chosen={seq}
-          onChoose={(chosen) => change({ seq: chosen === undefined ? undefined : String(chosen) }, 'replace')}
+          chosen={seqText}
+          onChoose={(chosen) => change({ seq: chosen }, 'replace')}
           onNearEnd={() => loadUntil(events.length + AHEAD)}
         />
       ) : history.loading ? (

@@ -1,0 +1,128 @@
+/**
+ * A long table of which only the rows in sight are there; one row is open and shows all it has. Arrow keys lead from one to
+ * the next. Owns the roles of a table, which its elements cannot be: rows out of sight are not there.
+ *
+ * Must not: know what the rows are about.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { TableRow } from './table-row.tsx';
+import './row-table.css';
+
+export interface RowTableProps<T> {
+  readonly label: string;
+  /** Has `--columns`, the widths. */
+  readonly className: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly T[];
+  keyOf(row: T): string;
+  /** Of the columns, in their order. The first names the row: it is the button that opens it. */
+  cellsOf(row: T): readonly ReactNode[];
+  /** All that the open row has. */
+  wholeOf(row: T): ReactNode;
+  /** Key of the open row. */
+  readonly chosen: string | undefined;
+  onChoose(key: string | undefined): void;
+  /** The last rows come into sight. */
+  onNearEnd?(): void;
+}
+
+/** Of a row that is not open; an open one is measured. */
+const ROW_PX = 35;
+const BEYOND = 10;
+/** Rows before the end at which more is asked for. */
+const NEAR = 30;
+
+export function RowTable<T>(props: RowTableProps<T>) {
+  const { label, className, columns, rows, keyOf, cellsOf, wholeOf, chosen, onChoose, onNearEnd } = props;
+  const scroll = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_PX,
+    overscan: BEYOND,
+    getItemKey: (index) => (index < rows.length ? keyOf(rows[index] as T) : index),
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  const isNearEnd = last > rows.length - NEAR;
+  // Asked again for each number of rows: what came may still end in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the callback is another one with each rendering
+  useEffect(() => {
+    if (isNearEnd) onNearEnd?.();
+  }, [isNearEnd, rows.length]);
+  const at = chosen === undefined ? -1 : rows.findIndex((row) => keyOf(row) === chosen);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+  }, [at, virtual]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== scroll.current) return;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (event.key === 'Escape') onChoose(undefined);
+    if (to === undefined) return;
+    event.preventDefault();
+    const row = rows[Math.max(0, Math.min(to, rows.length - 1))];
+    if (row !== undefined) onChoose(keyOf(row));
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have
+    <div
+      ref={scroll}
+      className={`row-table card ${className}`}
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <Head columns={columns} />
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      <div role="rowgroup" className="row-table-body" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          if (index >= rows.length) return null;
+          const row = rows[index] as T;
+          const own = keyOf(row);
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className="row-table-place"
+              role="presentation"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <TableRow
+                name={own}
+                position={index + 2}
+                cells={cellsOf(row)}
+                isOpen={own === chosen}
+                onToggle={() => onChoose(own === chosen ? undefined : own)}
+              >
+                {own === chosen && wholeOf(row)}
+              </TableRow>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Head({ columns }: { readonly columns: readonly string[] }) {
+  return (
+    // biome-ignore-start lint/a11y/useSemanticElements: as above
+    // biome-ignore-start lint/a11y/useFocusableInteractive: a heading of a table that is only read
+    <div role="rowgroup" className="row-table-head">
+      <div role="row" className="row-table-row" aria-rowindex={1}>
+        {columns.map((name) => (
+          <span key={name} role="columnheader">
+            {name}
+          </span>
+        ))}
+      </div>
+    </div>
+    // biome-ignore-end lint/a11y/useFocusableInteractive: a heading of a table that is only read
+    // biome-ignore-end lint/a11y/useSemanticElements: as above
+  );
+}
