@@ -1,4 +1,97 @@
-/** The tab of the run's effects. */
+/** The tab of what the run did outside: the rows of the ledger, what became of each, and the answer to those in doubt. */
+import { useMemo } from 'react';
+import { RowTable } from '../../../parts/row-table/row-table.tsx';
+import { Empty, Failure, Loading } from '../../../parts/states.tsx';
+import { usePages } from '../../../parts/use-pages.ts';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
+import { useSession } from '../../../session/session.ts';
+import { useQueryState } from '../../../shell/address.ts';
+import { isFinal } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { EffectDetail } from './effect-detail.tsx';
+import { countWords, type Effect, effectWords, type RunFacts, stepWords } from './words.ts';
+import './effects.css';
+
+const PAGE = '100';
+const COLUMNS = ['Action', 'What became of it', 'Step', 'Request', 'When'];
+/** Of a request or result in a row. */
+const VALUE_CHARS = 160;
+
 export function EffectsTab() {
-  return null;
+  const { id, run, head } = useRunData();
+  const { api } = useSession();
+  const [chosen, choose] = useQueryState('effect');
+  const pages = usePages<Effect>({
+    queryKey: ['run', id, 'effects'],
+    read: (cursor, signal) =>
+      api.get('/v1/runs/{id}/effects', {
+        params: { id },
+        query: { limit: PAGE, cursor },
+        ...(signal ? { signal } : {}),
+      }),
+    version: head,
+    isAppendOnly: false,
+  });
+  const facts = useMemo<RunFacts>(
+    () => ({
+      isOver: run !== undefined && isFinal(run.status),
+      asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
+    }),
+    [run],
+  );
+  const { items } = pages;
+  if (pages.isFirstLoading) return <Loading what="the effects" />;
+  if (pages.error && items.length === 0) return <Failure error={pages.error} again={pages.again} />;
+  if (items.length === 0) {
+    return (
+      <Empty title="The run did nothing outside">
+        <p>What a step does through a capability is listed here, with its request and its result.</p>
+      </Empty>
+    );
+  }
+  return (
+    <section className="stack" aria-label="Effects">
+      <p className="effect-counts" role="status">
+        {countWords(items, facts)
+          .map(([words, count]) => `${count} ${words}`)
+          .join(' · ')}
+        {pages.hasMore && ' · more are loaded as one scrolls'}
+      </p>
+      {pages.error !== null && <Failure error={pages.error} again={pages.again} />}
+      <RowTable
+        label="Effects, in their order"
+        className="effect-table"
+        columns={COLUMNS}
+        rows={items}
+        keyOf={({ effectId }) => effectId}
+        cellsOf={(effect) => cellsOf(effect, facts)}
+        wholeOf={(effect) => <EffectDetail effect={effect} all={items} facts={facts} />}
+        chosen={chosen}
+        onChoose={(effectId) => choose(effectId, 'replace')}
+        onNearEnd={pages.loadMore}
+      />
+    </section>
+  );
+}
+
+function cellsOf(effect: Effect, facts: RunFacts) {
+  const { tone, mark, words } = effectWords(effect, facts);
+  return [
+    <bdi key="action">{visibleText(effect.capabilityId)}</bdi>,
+    <span key="state" className={`status ${tone}`} data-effect={words}>
+      <span aria-hidden="true">{mark}</span> {words}
+    </span>,
+    <bdi key="step">{visibleText(stepWords(effect))}</bdi>,
+    <bdi key="request" className="dim mono">
+      {effect.request === undefined ? '' : visibleText(shortened(effect.request))}
+    </bdi>,
+    <span key="when" className="dim">
+      <When at={effect.updatedAt} />
+    </span>,
+  ];
+}
+
+function shortened(value: unknown): string {
+  return JSON.stringify(value).slice(0, VALUE_CHARS);
 }

@@ -1,0 +1,146 @@
+/** All that one checkpoint has: what was returned, what can be done from here, and what it can be compared with. */
+import { useState } from 'react';
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Facts } from '../../../parts/row-table/facts.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { sizeWords } from '../../../parts/visible-text.ts';
+import { useMay } from '../../../session/session.ts';
+import { useQueryChange } from '../../../shell/address.ts';
+import { useOpenAct } from '../actions/use-act.ts';
+import { ViewLink } from '../header/view-link.tsx';
+import { isFinal } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { useOutput } from './output.ts';
+import {
+  boundaryWords,
+  type Checkpoint,
+  comparableTo,
+  comparedWord,
+  comparisonOf,
+  hasOutput,
+  keyOf,
+} from './words.ts';
+
+interface CheckpointDetailProps {
+  readonly checkpoint: Checkpoint;
+  /** Those of the run that are at hand. */
+  readonly all: readonly Checkpoint[];
+}
+
+export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
+  const { seq, errorTrace, outputsSummary, outputFrom } = checkpoint;
+  const key = keyOf(checkpoint);
+  return (
+    <>
+      <p className="row">
+        <Compare checkpoint={checkpoint} all={all} />
+        <GoOn seq={seq} />
+      </p>
+      {errorTrace !== undefined && (
+        <pre className="bad">
+          <Text value={errorTrace} />
+        </pre>
+      )}
+      {hasOutput(checkpoint) ? (
+        <Output checkpoint={checkpoint} />
+      ) : (
+        <p className="hint">It carries no output.</p>
+      )}
+      <Facts
+        facts={[
+          ['Made when', boundaryWords(checkpoint)],
+          ['At', checkpoint.at],
+          ['Summary', outputsSummary],
+          ['Taken over from', outputFrom && `run ${outputFrom.runId}, checkpoint ${outputFrom.checkpoint}`],
+          ['Attempt', checkpoint.attempt],
+          ['Version of the plan', checkpoint.planVersion],
+          ['Inputs hash', checkpoint.inputsHash],
+          ['Output hash', checkpoint.outputHash],
+          ['Checkpoint before', checkpoint.parent || undefined],
+          ['May be taken over', checkpoint.resumable === undefined ? undefined : yesNo(checkpoint.resumable)],
+          ['May run again', checkpoint.idempotent === undefined ? undefined : yesNo(checkpoint.idempotent)],
+        ]}
+      />
+      <p className="row">
+        <ViewLink to={{ tab: 'journal', seq: String(seq), of: undefined, event: undefined }}>
+          Its event
+        </ViewLink>
+        {key !== undefined && <ViewLink to={{ tab: 'overview', step: key }}>In the graph</ViewLink>}
+        {outputFrom && <a href={`/runs/${encodeURIComponent(outputFrom.runId)}`}>The run it comes from</a>}
+      </p>
+    </>
+  );
+}
+
+function yesNo(is: boolean): string {
+  return is ? 'yes' : 'no';
+}
+
+/** What is in the list is shown at once, what lies elsewhere when it is asked for. */
+function Output({ checkpoint }: { readonly checkpoint: Checkpoint }) {
+  const { id } = useRunData();
+  const { seq, output, outputRef } = checkpoint;
+  const [isAsked, setAsked] = useState(false);
+  const { data, error, refetch } = useOutput(isAsked ? { runId: id, seq } : undefined);
+  const label = `Output at checkpoint ${seq}`;
+  if (output !== undefined) return <JsonView value={output} label={label} />;
+  if (data) return <JsonView value={data.value} label={label} />;
+  if (error) return <Failure error={error} again={refetch} />;
+  if (isAsked) return <Loading what="the output" />;
+  return (
+    <p>
+      <button type="button" onClick={() => setAsked(true)}>
+        Show the output{outputRef && ` (${sizeWords(outputRef.bytes)})`}
+      </button>
+    </p>
+  );
+}
+
+function Compare({ checkpoint, all }: CheckpointDetailProps) {
+  const { run } = useRunData();
+  const change = useQueryChange();
+  if (!hasOutput(checkpoint)) return null;
+  const others = comparableTo(checkpoint, all);
+  const hasSource = run?.source !== undefined && keyOf(checkpoint) !== undefined;
+  if (others.length === 0 && !hasSource) return null;
+  return (
+    <select
+      aria-label="Compare with"
+      value=""
+      onChange={({ target }) => change({ compare: target.value || undefined })}
+    >
+      <option value="">Compare with…</option>
+      {others.map((other) => (
+        <option key={other.seq} value={comparedWord(comparisonOf(checkpoint, other))}>
+          revision {other.revision ?? 1} ({other.seq})
+        </option>
+      ))}
+      {hasSource && (
+        <option value={comparedWord({ before: 'source', after: checkpoint.seq })}>
+          the same step of the run it was made of
+        </option>
+      )}
+    </select>
+  );
+}
+
+function GoOn({ seq }: { readonly seq: number }) {
+  const { run } = useRunData();
+  const open = useOpenAct();
+  const may = useMay('operator');
+  if (!run || !isFinal(run.status)) return null;
+  const why = may ? undefined : 'This takes the role operator.';
+  const from = `checkpoint:${seq}`;
+  return (
+    <>
+      <button type="button" disabled={!may} title={why} onClick={() => open('replay', { from })}>
+        Replay from here
+      </button>
+      <button type="button" disabled={!may} title={why} onClick={() => open('fork', { from })}>
+        Fork from here
+      </button>
+      {why && <span className="hint">{why}</span>}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+/** Outputs that checkpoints carry or name, read when they are asked for. */
+import { useQuery } from '@tanstack/react-query';
+import { useSession } from '../../../session/session.ts';
+
+/** What is recorded does not change. */
+const FOR_EVER = Number.POSITIVE_INFINITY;
+/** Outputs may be large: they are let go soon after nobody looks at them. */
+const KEPT_MS = 30_000;
+
+export interface OutputPlace {
+  readonly runId: string;
+  readonly seq: number;
+}
+
+/** @param place undefined: not asked for yet */
+export function useOutput(place: OutputPlace | undefined) {
+  const { api } = useSession();
+  return useQuery({
+    queryKey: ['run', place?.runId, 'output', place?.seq],
+    enabled: place !== undefined,
+    staleTime: FOR_EVER,
+    gcTime: KEPT_MS,
+    queryFn: async ({ signal }) => ({
+      // In a box: null is an output, too.
+      value: await api.get('/v1/runs/{id}/checkpoints/{seq}/output', {
+        params: { id: place?.runId ?? '', seq: String(place?.seq ?? '') },
+        signal,
+      }),
+    }),
+  });
+}
+
+/** Where the source of a run has the output of a step; null: it has none. */
+export function useSourceOutput(runId: string | undefined, step: string | undefined) {
+  const { api } = useSession();
+  return useQuery({
+    queryKey: ['run', runId, 'graph'],
+    enabled: runId !== undefined && step !== undefined,
+    queryFn: ({ signal }) => api.get('/v1/runs/{id}/graph', { params: { id: runId ?? '' }, signal }),
+    select: ({ steps }): OutputPlace | null => {
+      const found = steps.find(({ key, phase }) => key === step && phase === 'done');
+      return found && runId !== undefined ? { runId, seq: found.seq } : null;
+    },
+  });
+}

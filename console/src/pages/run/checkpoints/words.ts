@@ -1,0 +1,64 @@
+/** What a checkpoint is of, in words, and which two can be compared. Pure. */
+import type { Answer } from '../../../api/client.ts';
+
+export type Checkpoint = Answer<'Checkpoint'>;
+
+export function keyOf({ stepId, itemKey }: Checkpoint): string | undefined {
+  if (stepId === undefined) return undefined;
+  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+}
+
+const BOUNDARIES: Readonly<Record<Checkpoint['boundary'], string>> = {
+  run_created: 'the run was made',
+  run_started: 'the run started',
+  step_completed: 'a step ended',
+  suspended: 'the run began to wait',
+  run_finished: 'the run ended',
+};
+
+export function boundaryWords({ boundary }: Checkpoint): string {
+  return BOUNDARIES[boundary];
+}
+
+export function hasOutput({ output, outputRef, outputFrom }: Checkpoint): boolean {
+  return output !== undefined || outputRef !== undefined || outputFrom !== undefined;
+}
+
+/** `1,234 in · 56 out` */
+export function tokenWords({ tokensUsed }: Checkpoint): string | undefined {
+  if (!tokensUsed) return undefined;
+  return `${tokensUsed.input.toLocaleString('en')} in · ${tokensUsed.output.toLocaleString('en')} out`;
+}
+
+/** Others of the same step that have an output, the newest first. */
+export function comparableTo(checkpoint: Checkpoint, all: readonly Checkpoint[]): readonly Checkpoint[] {
+  const key = keyOf(checkpoint);
+  if (key === undefined) return [];
+  return all
+    .filter((other) => other.seq !== checkpoint.seq && keyOf(other) === key && hasOutput(other))
+    .reverse();
+}
+
+/** Which output is held against which, as it stands in the address: `12..20`, `source..20`. */
+export interface Compared {
+  /** Of this run, or what the run's source has of the same step. */
+  readonly before: number | 'source';
+  readonly after: number;
+}
+
+const COMPARED = /^(source|[1-9]\d{0,9})\.\.([1-9]\d{0,9})$/;
+
+export function comparedOf(word: string | undefined): Compared | undefined {
+  const [, before, after] = COMPARED.exec(word ?? '') ?? [];
+  if (before === undefined || after === undefined) return undefined;
+  return { before: before === 'source' ? before : Number(before), after: Number(after) };
+}
+
+export function comparedWord({ before, after }: Compared): string {
+  return `${before}..${after}`;
+}
+
+/** The older one first. */
+export function comparisonOf(checkpoint: Checkpoint, other: Checkpoint): Compared {
+  return { before: Math.min(checkpoint.seq, other.seq), after: Math.max(checkpoint.seq, other.seq) };
+}

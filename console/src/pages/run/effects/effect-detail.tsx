@@ -1,0 +1,171 @@
+/** All that the ledger has of one outside action. */
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Facts } from '../../../parts/row-table/facts.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
+import { useMay } from '../../../session/session.ts';
+import { useOpenAct } from '../actions/use-act.ts';
+import { ViewLink } from '../header/view-link.tsx';
+import { type Effect, effectWords, type RunFacts, stepWords } from './words.ts';
+
+interface EffectDetailProps {
+  readonly effect: Effect;
+  /** Those of the run that are at hand. */
+  readonly all: readonly Effect[];
+  readonly facts: RunFacts;
+}
+
+export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
+  const { tone, words, meaning } = effectWords(effect, facts);
+  const { resolution, lateAnswer, error, originEffectId } = effect;
+  return (
+    <>
+      <p>
+        <strong className={tone}>{words}</strong>: {visibleText(meaning)}
+      </p>
+      {facts.asked.has(effect.effectId) && <ResolveButton effectId={effect.effectId} />}
+      {error !== undefined && (
+        <p className="bad">
+          <Text value={error} />
+        </p>
+      )}
+      {resolution && (
+        <p className="effect-resolution">
+          Resolved as <strong>{resolution.outcome}</strong> by <Text value={resolution.by} /> at{' '}
+          {resolution.at}
+          {resolution.note !== undefined && (
+            <>
+              : “<Text value={resolution.note} />”
+            </>
+          )}
+        </p>
+      )}
+      <Values effect={effect} />
+      {lateAnswer && (
+        <p className="hint">
+          An answer came at {lateAnswer.at}, after it had been resolved, and is kept as evidence
+          {lateAnswer.error !== undefined && (
+            <>
+              : <Text value={lateAnswer.error} />
+            </>
+          )}
+        </p>
+      )}
+      <Facts
+        facts={[
+          ['Step', stepWords(effect)],
+          ['Attempt', effect.attempt],
+          ['Drive', effect.epoch],
+          ['Binding', effect.bindingId],
+          ['Kind', effect.effectClass],
+          ['On a replay', effect.replayPolicy.replaceAll('_', ' ')],
+          ['Effect', effect.effectId],
+          ['Idempotency key', effect.idempotencyKey],
+          ['Request hash', effect.requestHash],
+          ['Response hash', effect.responseHash],
+          ['Begun', effect.createdAt],
+          ['Updated', effect.updatedAt],
+        ]}
+      />
+      <Lineage effect={effect} all={all} originEffectId={originEffectId} />
+      <p className="row">
+        <ViewLink to={{ tab: 'journal', of: keyOf(effect), event: undefined, effect: undefined }}>
+          Events of its step
+        </ViewLink>
+        <ViewLink to={{ tab: 'overview', step: keyOf(effect), effect: undefined }}>In the graph</ViewLink>
+      </p>
+    </>
+  );
+}
+
+function keyOf({ stepId, itemKey }: Effect): string {
+  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+}
+
+function ResolveButton({ effectId }: { readonly effectId: string }) {
+  const open = useOpenAct();
+  const may = useMay('operator');
+  const why = 'To resolve it takes the role operator.';
+  return (
+    <p className="row">
+      <button
+        type="button"
+        className="primary"
+        disabled={!may}
+        title={may ? undefined : why}
+        onClick={() => open('resolve', { effect: effectId })}
+      >
+        Say what became of it
+      </button>
+      {!may && <span className="hint">{why}</span>}
+    </p>
+  );
+}
+
+function Values({ effect: { request, result, recordedResultRef, status } }: { readonly effect: Effect }) {
+  return (
+    <div className="effect-values">
+      <section aria-label="Request">
+        <h3>Request</h3>
+        {request === undefined ? (
+          <p className="hint">It is too long to be kept beside the effect.</p>
+        ) : (
+          <JsonView value={request} label="The request, without its secret fields" />
+        )}
+      </section>
+      <section aria-label="Result">
+        <h3>Result</h3>
+        {result !== undefined ? (
+          <JsonView value={result} label="The recorded result" />
+        ) : recordedResultRef ? (
+          <p className="hint">
+            {sizeWords(recordedResultRef.bytes)}, kept with run <code>{recordedResultRef.runId}</code>.
+          </p>
+        ) : (
+          <p className="hint">
+            {status === 'reused' ? 'That of the effect which answered.' : 'None is recorded.'}
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+interface LineageProps extends Pick<EffectDetailProps, 'effect' | 'all'> {
+  readonly originEffectId: string | undefined;
+}
+
+/** Rows of one key are one action, told again and again; another run may have done it first. */
+function Lineage({ effect, all, originEffectId }: LineageProps) {
+  const same = all.filter(
+    ({ idempotencyKey, effectId }) =>
+      idempotencyKey === effect.idempotencyKey && effectId !== effect.effectId,
+  );
+  const origin = all.find(({ effectId }) => effectId === originEffectId);
+  if (same.length === 0 && originEffectId === undefined) return null;
+  return (
+    <section aria-label="Lineage">
+      <h3>Lineage</h3>
+      {originEffectId !== undefined && (
+        <p>
+          Answered by <code>{originEffectId}</code>
+          {origin ? (
+            <>
+              {' '}
+              <ViewLink to={{ effect: originEffectId }}>of this run</ViewLink>
+            </>
+          ) : (
+            ', of an earlier run of the lineage'
+          )}
+        </p>
+      )}
+      {same.map(({ effectId, n, status }) => (
+        <p key={effectId}>
+          <ViewLink to={{ effect: effectId }}>
+            Row {n} of the same action ({status})
+          </ViewLink>
+        </p>
+      ))}
+    </section>
+  );
+}

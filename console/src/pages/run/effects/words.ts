@@ -1,0 +1,111 @@
+/** What became of an outside action, in words and a tone. Pure. */
+import type { Answer } from '../../../api/client.ts';
+
+export type Effect = Answer<'Effect'>;
+
+export type EffectTone = 'good' | 'bad' | 'warn' | 'wait' | 'live';
+
+export interface EffectWords {
+  readonly tone: EffectTone;
+  readonly mark: string;
+  readonly words: string;
+  /** What it means, in a sentence. */
+  readonly meaning: string;
+}
+
+/** What of its run bears on an action: an attempt without an answer is under way only while somebody may still hear it. */
+export interface RunFacts {
+  readonly isOver: boolean;
+  /** Effects that the run asks a person about. */
+  readonly asked: ReadonlySet<string>;
+}
+
+const IN_DOUBT = {
+  tone: 'bad',
+  mark: '?',
+  words: 'in doubt',
+} as const;
+
+export function effectWords(effect: Effect, { isOver, asked }: RunFacts): EffectWords {
+  const { status, blockedBy, effectId, resolution } = effect;
+  switch (status) {
+    case 'recorded':
+      return {
+        tone: 'good',
+        mark: '✓',
+        words: 'executed',
+        meaning: resolution
+          ? `It took place; its result was recorded by ${resolution.by}.`
+          : 'It took place, and its result is recorded.',
+      };
+    case 'reused':
+      return {
+        tone: 'good',
+        mark: '↺',
+        words: 'reused',
+        meaning: 'It was not done again: the recorded result of an earlier one answered.',
+      };
+    case 'failed':
+      return { tone: 'bad', mark: '✕', words: 'failed', meaning: 'It did not take place.' };
+    case 'attempted':
+      if (asked.has(effectId)) return { ...IN_DOUBT, meaning: ASKED };
+      if (isOver) return { ...IN_DOUBT, meaning: LEFT };
+      return {
+        tone: 'live',
+        mark: '◐',
+        words: 'under way',
+        meaning: 'It was called, and its answer is not known yet. If none comes, it is in doubt.',
+      };
+    case 'blocked':
+      return blocked(blockedBy, isOver);
+  }
+}
+
+const ASKED = 'Nobody knows whether it took place. The run waits for a person to say.';
+const LEFT =
+  'Nobody knows whether it took place, and the run has ended. Resume the run: its successor finds out, or asks.';
+
+function blocked(by: Effect['blockedBy'], isOver: boolean): EffectWords {
+  switch (by) {
+    case 'policy':
+      return {
+        tone: 'wait',
+        mark: '‖',
+        words: 'blocked: asks first',
+        meaning: 'It was done before, and its policy has a person asked before it is done again.',
+      };
+    case 'mismatch':
+      return {
+        tone: 'bad',
+        mark: '≠',
+        words: 'blocked: another request',
+        meaning: 'What was asked for differs from what is recorded under the same key, so it was not called.',
+      };
+    case 'doubt':
+    case undefined:
+      return { ...IN_DOUBT, meaning: isOver ? LEFT : ASKED };
+  }
+}
+
+/** Key of the step, with revision and attempt where they are not the first. */
+export function stepWords({ stepId, itemKey, revision, attempt }: Effect): string {
+  const key = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const which = [
+    ...(revision > 1 ? [`revision ${revision}`] : []),
+    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+  ];
+  return which.length === 0 ? key : `${key} (${which.join(', ')})`;
+}
+
+/** How many of each word, in the order in which they first come. */
+export function countWords(
+  effects: readonly Effect[],
+  facts: RunFacts,
+): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const effect of effects) {
+    const { words } = effectWords(effect, facts);
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts];
+}
