@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { deliver, riskyPullRequest } from '../../local/demo/delivery.ts';
+import { eventually } from '../system/support.ts';
+import { summary } from './runs/support/summaries.ts';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+beforeAll(async () => {
+  cloud = await startConsoleCloud();
+  browser = await startBrowser(cloud.ready.gateway);
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+});
+
+async function start(type: string, input: object, threadId?: string): Promise<string> {
+  const thread = threadId === undefined ? {} : { threadId };
+  return (await cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input, ...thread })).runId;
+}
+
+/** It waits for what nobody sends. */
+const startLong = (threadId: string) => start('awaiting', { key: threadId }, threadId);
+
+async function hasStatus(id: string, wanted: string): Promise<void> {
+  await eventually(`run ${id} is ${wanted}`, async () => {
+    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
+    return status === wanted || undefined;
+  });
+}
+
+const rowOf = (page: Page, id: string) => page.locator(`#row-${id}`);
+const dataRows = (page: Page) => page.locator('.run-rows [role=row]');
+
+test('a webhook arrives, and its run appears in the list and moves, without a reload', async () => {
+  const page = await browser.open('/runs');
+  await page.locator('.live-mark', { hasText: 'live' }).waitFor();
+  await page.evaluate(() => document.body.setAttribute('data-not-reloaded', ''));
+  const delivery = riskyPullRequest();
+  const { runId } = await deliver(cloud.ready, delivery);
+  const row = rowOf(page, String(runId));
+  await row.getByText('review-pull-request').waitFor();
+  await row.locator('[data-status=awaiting_approval]').waitFor();
+  expect(await row.textContent()).toContain('Sign off the review');
+  await cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'seen enough' });
+  await row.locator('[data-status=cancelled]').waitFor();
+  expect(await row.textContent()).toContain('seen enough');
+  expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
+
+  await page.getByRole('searchbox').fill(delivery.id);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${runId}`);
+});
+
+test('what is found by nothing says what can be searched for', async () => {
+  const page = await browser.open('/runs');
+  await page.locator('.live-mark').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('<b>nobody knows this</b>');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+  await page.getByText('X-GitHub-Delivery').waitFor();
+  expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
+  expect(await page.locator('main').textContent()).toContain('<b>nobody knows this</b>');
+});
+
+test('several runs by one name are listed with what the name is to them', async () => {
+  const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
+  const page = await browser.open('/runs?q=thread-of-two');
+  for (const id of ids) await page.getByText(id).waitFor();
+  expect(await page.getByText('its thread', { exact: true }).count()).toBe(2);
+});
+
+test('the list is narrowed by status, thread and workflow; the address says so, and Back goes back', async () => {
+  const [done, waiting] = [await start('chain-10', {}, 'narrow'), await startLong('narrow')];
+  await hasStatus(done, 'completed');
+  const page = await browser.open('/runs?thread=narrow');
+  await rowOf(page, done).waitFor();
+  await rowOf(page, waiting).waitFor();
+  const chips = page.getByRole('group', { name: 'Status' });
+  await chips.getByRole('button', { name: 'completed 1' }).click();
+  await rowOf(page, waiting).waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('?thread=narrow&status=completed');
+  await page.getByLabel('Workflow').selectOption('awaiting');
+  await page.getByRole('heading', { name: 'No run matches' }).waitFor();
+  await page.goBack();
+  await rowOf(page, done).waitFor();
+  await page.goBack();
+  await rowOf(page, waiting).waitFor();
+  await page.getByRole('textbox', { name: 'Thread' }).fill('nowhere');
+  await page.getByRole('button', { name: 'Show all runs' }).click();
+  await rowOf(page, waiting).waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  await cloud.call('POST', `/v1/runs/${waiting}/cancel`, {});
+});
+
+test('runs chosen by keys are cancelled with a preview of what is hit, and resumed with one of what that does', async () => {
+  const long = [await startLong('bulk'), await startLong('bulk')];
+  const done = await start('chain-10', {}, 'bulk');
+  await hasStatus(done, 'completed');
+  for (const id of long) await hasStatus(id, 'waiting_external');
+  const page = await browser.open('/runs?thread=bulk');
+  await rowOf(page, done).locator('[data-status=completed]').waitFor();
+  for (const id of long) await rowOf(page, id).locator('[data-status=waiting_external]').waitFor();
+  for (const key of ['j', 'x', 'Shift+J', 'Shift+J']) await page.keyboard.press(key);
+  await page.getByText('3 chosen').waitFor();
+
+  await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('2 runs are hit, 1 not.').waitFor();
+  expect(await dialog.locator(`tr[data-run=${done}]`).textContent()).toContain('has ended');
+  await dialog.getByLabel(/^Why/).fill('no need');
+  await dialog.getByText('As a command').click();
+  const commands = (await dialog.locator('pre').allTextContents()).join('\n');
+  for (const id of long) expect(commands).toContain(id);
+  expect(commands).not.toContain(done);
+  await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  await dialog.getByText('2 of 2 done.').waitFor();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  for (const id of long) await rowOf(page, id).locator('[data-status=cancelled]').waitFor();
+  expect(await rowOf(page, String(long[0])).textContent()).toContain('no need');
+
+  await page.getByRole('button', { name: 'cancelled 2' }).click();
+  await rowOf(page, done).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Resume all that match…' }).click();
+  await dialog.getByText('2 runs are hit, 0 not.').waitFor();
+  for (const id of long)
+    expect(await dialog.locator(`tr[data-run=${id}]`).textContent()).toContain(
+      'a new run: 0 steps taken over, 2 steps to run',
+    );
+  await dialog.getByRole('button', { name: 'Resume 2 runs' }).click();
+  await dialog.getByText('2 of 2 done.').waitFor();
+  const made = await dialog.getByRole('link', { name: 'goes on as a new run' }).first().getAttribute('href');
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  const { items } = await cloud.call<{ items: { id: string; resumedFrom?: string }[] }>(
+    'GET',
+    '/v1/runs?threadId=bulk',
+  );
+  const successors = items.filter(({ resumedFrom }) => resumedFrom !== undefined);
+  expect(successors.map(({ resumedFrom }) => resumedFrom).sort()).toEqual([...long].sort());
+  expect(successors.map(({ id }) => `/runs/${id}`)).toContain(made);
+  for (const { id } of successors) await cloud.call('POST', `/v1/runs/${id}/cancel`, {});
+});
+
+test('Enter opens the run that the keys are on', async () => {
+  const id = await start('chain-10', {}, 'opened');
+  const page = await browser.open('/runs?thread=opened');
+  await rowOf(page, id).waitFor();
+  await page.keyboard.press('ArrowDown');
+  expect(await page.getByRole('grid').getAttribute('aria-activedescendant')).toBe(`row-${id}`);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${id}`);
+});
+
+test('who may not act is told so at the buttons', async () => {
+  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+    name: 'looks',
+    role: 'viewer',
+  });
+  await start('chain-10', {}, 'seen');
+  const page = await browser.open('/runs');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await dataRows(page).first().waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel all that match…' }).isDisabled()).toBe(true);
+  await page.getByText('Takes the role operator').waitFor();
+});
+
+describe('ten thousand runs', () => {
+  const PAGE = 100;
+  const PAGES = 100;
+  /** What a screen shows and what is drawn ahead of it, generously. */
+  const MOST_ROWS = 60;
+
+  /** Pages as the API would answer them, without the work of ten thousand runs. */
+  function pageOf(cursor: string | null) {
+    const page = Number(cursor ?? 0);
+    const at = (i: number) => new Date(1_700_000_000_000 - (page * PAGE + i) * 1_000).toISOString();
+    const items = Array.from({ length: PAGE }, (_, i) =>
+      summary({ id: `run_${page}_${i}`, threadId: 't', status: 'completed', createdAt: at(i) }),
+    );
+    return { items, ...(page + 1 < PAGES ? { next: String(page + 1) } : {}) };
+  }
+
+  test('are scrolled through with few of them on the page, and the way back is read again', async () => {
+    const page = await browser.open('/inbox');
+    const asked: string[] = [];
+    await page.route('**/v1/runs?*', (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      asked.push(cursor ?? 'first');
+      return route.fulfill({ json: pageOf(cursor) });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await rowOf(page, 'run_0_0').waitFor();
+    await page.locator('.live-mark', { hasText: 'reconnecting' }).waitFor();
+
+    for (let end = 0; end < 12; end += 1) {
+      await page.keyboard.press('End');
+      await rowOf(page, `run_${end + 1}_0`).waitFor();
+      expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
+    }
+    expect(asked.filter((cursor) => cursor === '1')).toHaveLength(1);
+    await page.keyboard.press('Home');
+    await rowOf(page, 'run_0_0').waitFor();
+    await page.evaluate(() => window.scrollTo({ top: 250 * 50 }));
+    await rowOf(page, 'run_2_40').waitFor();
+    expect(asked.filter((cursor) => cursor === '2').length).toBeGreaterThan(1);
+    expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
+  });
+});
