@@ -70,9 +70,26 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
     ],
     ['goes on as', run.supersededBy],
     ['parent', parent && `${parent.runId} (step ${parent.stepId})`],
+    ['cost', costText(run.cost)],
     ['trace', run.traceId],
   ];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '');
+}
+
+/** In what is billed, and in money without free tiers. */
+export function costText({ reads, writes, deletes, tasks, usd }: RunView['cost']): string {
+  const amounts = [
+    [writes, 'write'],
+    [reads, 'read'],
+    [deletes, 'delete'],
+    [tasks, 'task'],
+  ] as const;
+  const told = amounts
+    .filter(([amount], i) => amount > 0 || i < 2)
+    .map(([amount, what]) => `${amount} ${what}${amount === 1 ? '' : 's'}`);
+  // Two digits that mean something: a run costs some hundred-thousandths of a dollar.
+  const digits = usd === 0 ? 0 : Math.max(2, 1 - Math.floor(Math.log10(usd)));
+  return `${told.join(', ')} · about $${usd.toFixed(digits)}`;
 }
 
 function valueText(

@@ -151,6 +151,7 @@ describe('a snapshot write without an event (J9)', () => {
     await journal.touch();
     const now = world.clock.now();
     expect(stored().soft).toEqual({
+      cost: { writes: 2 },
       lastHeartbeatAt: now,
       leaseExtendedTo: now + world.deps.settings.leaseMs,
     });

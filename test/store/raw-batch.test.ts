@@ -1,6 +1,7 @@
 import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { increment } from '../../functions/src/store/commits/increment.ts';
 import { RawBatch } from '../../functions/src/store/commits/raw-batch.ts';
 
 type Writes = readonly protos.google.firestore.v1.IWrite[];
@@ -72,6 +73,17 @@ describe('a raw batch', () => {
       updateMask: { fieldPaths: ['kept', 'gone', 'soft.leaseExtendedTo', 'soft.until'] },
       updateTransforms: [{ fieldPath: 'soft.lastHeartbeatAt', setToServerValue: 'REQUEST_TIME' }],
       currentDocument: { exists: true },
+    });
+  });
+
+  test('adds amounts to what is there, as the client library does', async () => {
+    const [write] = await sent((batch) =>
+      batch.update(document, { 'soft.cost.reads': increment(7), kept: 1 }),
+    );
+    expect(write).toMatchObject({
+      update: { name, fields: { kept: { integerValue: 1 } } },
+      updateMask: { fieldPaths: ['kept'] },
+      updateTransforms: [{ fieldPath: 'soft.cost.reads', increment: { integerValue: 7 } }],
     });
   });
 

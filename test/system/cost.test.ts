@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control } from '../../local/cloud-process.ts';
-import { ended, eventually, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, look, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 interface RunUsage {
   readonly commits: number;
@@ -68,6 +68,23 @@ describe.each(STORAGES)('what a run costs, state in %s', (storage) => {
       return usage.commits >= 12 ? usage : undefined;
     });
     expect(run.reads).toBeLessThanOrEqual(6);
+  });
+
+  test('what a run says that it cost is what the meter counted for it', async () => {
+    const { ready } = cloud;
+    const runId = await started('chain-10');
+    const run = await eventually('the end to be told', async () => {
+      const before = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
+      if (before.commits < 12) return undefined;
+      const view = await look<{ cost: Record<string, number> }>(ready, `/v1/runs/${runId}`);
+      const { commits } = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
+      // Nothing was written while it was looked at.
+      const isSettled = commits === before.commits && view?.cost.writes === before.writes;
+      return isSettled ? { ...before, cost: view.cost } : undefined;
+    });
+    expect(run.cost).toMatchObject({ writes: run.writes, deletes: 0, tasks: 1 });
+    expect(run.cost.reads).toBeLessThanOrEqual(6);
+    expect(run.cost.usd).toBeCloseTo(run.writes * 9e-7 + (run.cost.reads ?? 0) * 3e-7 + 8e-7, 9);
   });
 
   test('step 1,000 costs what step 10 costs, and no document is written more than ten times in ten seconds', async () => {

@@ -9,6 +9,8 @@ import type { RunState } from '../core/run/state.ts';
 import { setTo } from '../ports/clock.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
+import { countedRunStore } from './spending/counted-run-store.ts';
+import { Spending } from './spending/spending.ts';
 
 /** How long to fight with a busy drive before the caller is asked to come back (DESIGN section 4). */
 export const OUTSIDE_PATIENCE_MS = 10_000;
@@ -23,8 +25,9 @@ export type DecideAt = (state: RunState, now: number) => readonly EventDraft[];
 /** @throws OutcomeUnknown when patience ended, and what `decide` throws */
 export function appendUnleased(deps: JournalDeps, loaded: LoadedRun, decide: DecideAt): Promise<Appended> {
   const clock = setTo(deps.clock, loaded.readAt);
+  const store = countedRunStore(deps.store, new Spending({ reads: loaded.reads }));
   // Without a lease nothing is extended and no snapshot is coalesced: those two durations are never used.
-  const journal = new RunJournal({ ...deps, clock }, loaded, {
+  const journal = new RunJournal({ ...deps, clock, store }, loaded, {
     leaseMs: 0,
     flushMs: Number.POSITIVE_INFINITY,
     patienceMs: OUTSIDE_PATIENCE_MS,

@@ -6,6 +6,8 @@
  * Must not: fail, wait or lose answers by itself; a wrapper does that.
  */
 
+import { NOTHING, sum } from '../core/cost/cost.ts';
+import { writesOf } from '../core/cost/writes.ts';
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import { askingSince } from '../core/run/asking.ts';
@@ -62,7 +64,7 @@ export class MemoryRunStore implements RunStore {
     const version = this.#db.nextVersion();
     this.#db.runs.set(state.id, {
       snapshot: freeze(state),
-      soft: Object.freeze({ ...soft }),
+      soft: freeze({ ...soft }),
       wakeAt: wakeAt(state),
       askingSince: askingSince(state),
       foundBy: foundBy(state),
@@ -108,6 +110,8 @@ export class MemoryRunStore implements RunStore {
       snapshotHead: snapshot.head,
       snapshotVersion: run.version,
       readAt: this.#db.now(),
+      reads: 1 + (snapshot.lease ? Math.max(1, tail.length) : 0),
+      tailWrites: writesOf(tail),
     };
   }
 
@@ -259,7 +263,7 @@ export class MemoryRunStore implements RunStore {
   }
 
   #softAfter(before: SoftState, update: SoftUpdate): SoftState {
-    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet, publishedSeq, publishDueAt } = update;
+    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet, publishedSeq, publishDueAt, cost } = update;
     return Object.freeze({
       ...before,
       ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
@@ -268,6 +272,7 @@ export class MemoryRunStore implements RunStore {
       ...(obligationsMet === undefined ? {} : { obligationsMet }),
       ...(publishedSeq === undefined ? {} : { publishedSeq }),
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
+      ...(cost === undefined ? {} : { cost: Object.freeze(sum(before.cost ?? NOTHING, cost)) }),
     });
   }
 }

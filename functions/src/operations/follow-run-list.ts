@@ -80,9 +80,10 @@ function roundOf(runs: readonly ListedRun[], told: Map<string, string>): Followe
   }
   for (const run of runs) {
     const { id, headHash } = run.state;
-    // All that a run shows is folded from the journal that this hash ends.
-    if (told.get(id) === headHash) continue;
-    told.set(id, headHash);
+    // All that a run shows is folded from the journal that this hash ends, but for what it has cost.
+    const shown = `${headHash} ${JSON.stringify(run.soft.cost)}`;
+    if (told.get(id) === shown) continue;
+    told.set(id, shown);
     round.push({ kind: 'run', run });
   }
   return round;

@@ -4,6 +4,7 @@
  * call was applied, and `NewerSchemaError` for documents of a newer version.
  */
 
+import type { Spent } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import type { RunEvent, StopKind } from '../core/run/events.ts';
@@ -28,6 +29,10 @@ export interface LoadedRun extends ListedRun {
   readonly snapshotVersion: Version;
   /** The store's own time of this read, epoch ms: what staleness is judged by. */
   readonly readAt: number;
+  /** Documents that this read is billed for. */
+  readonly reads: number;
+  /** What the commits of the events beyond `snapshotHead` were billed, at least (`core/cost/writes.ts`). */
+  readonly tailWrites: number;
 }
 
 /** An idempotency record to be made by a start; `replaces` is the version of an expired one it takes the place of. */
@@ -38,8 +43,8 @@ export interface StartRecord {
 
 export interface StartCommit {
   readonly state: RunState;
-  /** For the first drive, where it will publish. */
-  readonly soft?: Pick<SoftState, 'firstEventId'>;
+  /** For the first drive, where it will publish; and what the start itself is billed. */
+  readonly soft?: Pick<SoftState, 'firstEventId' | 'cost'>;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
@@ -82,6 +87,8 @@ export interface SoftUpdate {
   readonly publishedSeq?: number;
   /** By when the bus must have been asked again; absent: as it was. */
   readonly publishDueAt?: number;
+  /** Added to what is there. */
+  readonly cost?: Spent;
 }
 
 export type CommitResult =

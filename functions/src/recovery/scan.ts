@@ -12,6 +12,8 @@ import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { closedBy, postpone } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
+import { countedStores } from '../journal/spending/counted-stores.ts';
+import { Spending } from '../journal/spending/spending.ts';
 import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
@@ -102,13 +104,14 @@ async function handle(
   { config, trace }: Look,
 ): Promise<Handled> {
   // The query that found it is billed by the run.
-  const { store, clock } = deps;
+  const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
+  const { store, clock } = own;
   const moved = await store.touch({ runId, seen: snapshotVersion, wakeAt: clock.now() + READY_GRACE_MS });
   if (moved.kind === 'stale') return 'skipped';
   const loaded = await store.load(runId);
   if (!loaded) return 'skipped';
-  if (!closedBy(config, loaded.state)) return act(deps, loaded, trace);
-  await postpone(deps, loaded);
+  if (!closedBy(config, loaded.state)) return act(own, loaded, trace);
+  await postpone(own, loaded);
   return 'held';
 }
 

@@ -6,6 +6,7 @@
  * Must not: decide anything about a run, retry, or read before it writes.
  */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { writesOf } from '../core/cost/writes.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
 import type { PayloadRef, RunEvent } from '../core/run/events.ts';
@@ -160,13 +161,16 @@ export class FirestoreRunStore implements RunStore {
     if (ofTenant !== undefined && isMarkedToGo(document)) return undefined;
     const what = `run ${runId}`;
     const snapshot = decodeSnapshot(document, what);
+    // Without a lease the snapshot never lags (J4), so there is no tail to ask for.
+    const tail = snapshot.lease ? await this.#foldTail(snapshot) : { state: snapshot, reads: 0, writes: 0 };
     return {
-      // Without a lease the snapshot never lags (J4), so there is no tail to ask for.
-      state: snapshot.lease ? await this.#foldTail(snapshot) : snapshot,
+      state: tail.state,
       soft: decodeSoft(document, what),
       snapshotHead: snapshot.head,
       snapshotVersion: versionOf(found.updateTime),
       readAt: found.readTime.toMillis(),
+      reads: 1 + tail.reads,
+      tailWrites: tail.writes,
     };
   }
 
@@ -240,12 +244,17 @@ export class FirestoreRunStore implements RunStore {
     return this.#memos.readMemos(runId, step, revision);
   }
 
-  async #foldTail(snapshot: RunState): Promise<RunState> {
+  /** `reads`: what the queries are billed, one where nothing is found; `writes`: what the tail was. */
+  async #foldTail(snapshot: RunState): Promise<{ state: RunState; reads: number; writes: number }> {
     let state = snapshot;
+    let reads = 0;
+    let writes = 0;
     for (;;) {
       const tail = await this.readEvents(state.id, state.head, TAIL_PAGE);
+      reads += Math.max(1, tail.length);
+      writes += writesOf(tail);
       if (tail.length > 0) state = fold(state.id, tail, state);
-      if (tail.length < TAIL_PAGE) return state;
+      if (tail.length < TAIL_PAGE) return { state, reads, writes };
     }
   }
 }

@@ -27,6 +27,8 @@ export function startClaims(current: () => Stores): void {
         snapshotHead: 1,
         snapshotVersion: result.kind === 'committed' ? result.snapshotVersion : undefined,
         readAt: stores.now(),
+        reads: 1,
+        tailWrites: 0,
       });
       expect(await runs.readEvents('run_1', 0, 10)).toEqual(start.events);
       expect((await stores.idempotency.read(record.key))?.record).toEqual(record);

@@ -76,6 +76,26 @@ export function touchClaims(current: () => Stores): void {
       });
     });
 
+    test('adds what was spent to what is there, with a snapshot or without, and only where it is applied', async () => {
+      const begun = beginning('run_1');
+      await runs.start({ ...begun, soft: { firstEventId: 'e', cost: { writes: 3 } } });
+      const costNow = async () => (await loaded(runs, 'run_1')).soft.cost;
+      expect(await costNow()).toEqual({ writes: 3 });
+      const seen = (await loaded(runs, 'run_1')).snapshotVersion;
+      const spent = { heartbeat: false, cost: { reads: 2, writes: 1, tasks: 1 } } as const;
+      await runs.touch({ runId: 'run_1', seen, wakeAt: T0 + 1_000, soft: spent });
+      expect(await costNow()).toEqual({ reads: 2, writes: 4, tasks: 1 });
+      expect(await runs.touch({ runId: 'run_1', seen, wakeAt: T0, soft: spent })).toEqual({ kind: 'stale' });
+      const { commit } = move(begun.state, claim(begun.state, T0 + LEASE_MS), {
+        snapshot: true,
+        soft: spent,
+      });
+      await runs.commit(commit);
+      expect((await runs.commit(commit)).kind).toBe('exists');
+      expect(await costNow()).toEqual({ reads: 4, writes: 5, tasks: 2 });
+      expect((await loaded(runs, 'run_1')).soft.firstEventId).toBe('e');
+    });
+
     test('that would write nothing is refused', async () => {
       await claimed(runs, 'run_1');
       const { snapshotVersion: seen } = await loaded(runs, 'run_1');

@@ -1,6 +1,8 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
+import { costOf } from '../../core/cost/cost.ts';
+import { usdOf } from '../../core/cost/prices.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import { type RunState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
+import { type RunState, type SoftState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import type { Located } from '../../engine/stored-text.ts';
@@ -14,7 +16,7 @@ export type View = { readonly [name: string]: Json | undefined };
  *
  * @param vocabulary of the status; nothing else of a run is translated
  */
-export function runSummary({ state }: ListedRun, vocabulary: Vocabulary): View {
+export function runSummary({ state, soft }: ListedRun, vocabulary: Vocabulary): View {
   const { input, result, steps, shard, ...shown } = state;
   const status = projectStatus(state, vocabulary);
   return {
@@ -22,7 +24,13 @@ export function runSummary({ state }: ListedRun, vocabulary: Vocabulary): View {
     status,
     wakeAt: isoIf(wakeAt(state)),
     steps: stepCounts(steps.values()),
+    cost: costView(soft),
   };
+}
+
+function costView({ cost: spent }: SoftState): View {
+  const cost = costOf(spent);
+  return { ...cost, usd: usdOf(cost) };
 }
 
 export interface RunValues {

@@ -136,6 +136,11 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
+/** Whether its commit has a checkpoint beside it, whatever it carries. */
+export function isBoundary(event: RunEvent): boolean {
+  return boundaryOf(event, false) !== undefined;
+}
+
 function boundaryOf(event: { readonly type: RunEvent['type'] }, carries: boolean): Boundary | undefined {
   switch (event.type) {
     case 'run_created':

@@ -3,6 +3,7 @@
  * layer asks of it. No decisions here, and no storage form: `reduce/` changes it, `store/` encodes it.
  */
 import type { Map as PersistentMap } from 'immutable';
+import type { Spent } from '../cost/cost.ts';
 import type { LegalHold } from '../retention/lineage.ts';
 import type { Decision, RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
 import { isTerminal, type RunStatus } from './status.ts';
@@ -191,6 +192,8 @@ export interface SoftState {
   readonly firstEventId?: string;
   /** What the bodies under way last said of themselves. */
   readonly inFlight?: readonly Progress[];
+  /** What it has cost so far, as far as it has been told: see `journal/spending/`. Never falls. */
+  readonly cost?: Spent;
   /** It is not to be deleted, nor anything of its lineage. */
   readonly legalHold?: LegalHold;
   /** It has been kept long enough, and is about to be deleted: for people it is not there any more. */

@@ -12,6 +12,8 @@ import { wakeAt } from '../../core/run/wake.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
+import { countedStores } from '../../journal/spending/counted-stores.ts';
+import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import { ofRun } from '../../ports/log.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
@@ -69,8 +71,10 @@ export async function drive(deps: EngineDeps, task: DriveRequest): Promise<Drive
 }
 
 async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAccount): Promise<DriveEnd> {
+  // The task at hand is one of those that drove the run.
+  const counted = countedStores(deps, new Spending({ tasks: 1 }));
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const loaded = await deps.store.load(task.runId);
+    const loaded = await counted.store.load(task.runId);
     if (!loaded) {
       deps.log.warn('drive_without_run', { runId: task.runId });
       return 'missing';
@@ -78,7 +82,8 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
     account.found(loaded.state);
     // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
     const clock = setTo(deps.clock, loaded.readAt);
-    const own = { ...deps, clock, store: patientStore(deps.store, { clock, random: deps.random }) };
+    const store = patientStore(counted.store, { clock, random: deps.random });
+    const own = { ...deps, ...counted, clock, store };
     if (!(await mayDrive(deps, loaded.state))) {
       await postpone(own, loaded);
       return 'held';

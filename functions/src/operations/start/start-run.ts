@@ -9,6 +9,8 @@ import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
+import { Spending } from '../../journal/spending/spending.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
@@ -34,7 +36,8 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
   return outcome;
 }
 
-async function startOnce(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
+async function startOnce(world: StartDeps, request: StartRequest): Promise<StartOutcome> {
+  const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
   const draft = draftRun(deps, request);
   const { payload } = draft;
   const supersedes = request.lineage?.supersede !== undefined;

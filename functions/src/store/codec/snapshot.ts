@@ -3,6 +3,7 @@
  * run, its input included, is written at creation only; every later write is masked to the part that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import { BILLED, type Spent } from '../../core/cost/cost.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { askingSince } from '../../core/run/asking.ts';
 import type {
@@ -17,6 +18,7 @@ import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { foundBy } from '../../core/search/found-by.ts';
 import type { ListedRun, SnapshotTouch } from '../../ports/run-store.ts';
+import { increment } from '../commits/increment.ts';
 import {
   documentCodec,
   flag,
@@ -148,6 +150,14 @@ const soft = documentCodec<SoftState>({
   publishDueAt: optional(time),
   firstEventId: optional(text),
   inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
+  cost: optional(
+    map<Spent>({
+      reads: optional(integer),
+      writes: optional(integer),
+      deletes: optional(integer),
+      tasks: optional(integer),
+    }),
+  ),
   legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
   deletionMarkedAt: optional(time),
 });
@@ -204,6 +214,10 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
   const { publishedSeq, publishDueAt } = change.soft ?? {};
   if (publishedSeq !== undefined) update['soft.publishedSeq'] = publishedSeq;
   if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
+  for (const what of BILLED) {
+    const amount = change.soft?.cost?.[what];
+    if (amount !== undefined) update[`soft.cost.${what}`] = increment(amount);
+  }
   if (change.soft?.obligationsMet) {
     update['soft.obligationsMet'] = true;
     update.wakeAt = FieldValue.delete();

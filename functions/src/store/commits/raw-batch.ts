@@ -5,9 +5,11 @@
  */
 import { type DocumentReference, FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
+import { incrementOf } from './increment.ts';
 
 type Write = protos.google.firestore.v1.IWrite;
 type Value = protos.google.firestore.v1.IValue;
+type Transform = protos.google.firestore.v1.DocumentTransform.IFieldTransform;
 type Fields = { [name: string]: Value };
 
 /** Sends one commit: Firestore's `Commit` call. */
@@ -50,13 +52,15 @@ export class RawBatch implements StoreBatch {
     return this;
   }
 
-  /** Members by field path: one dot reaches into a map. Deletes and server times as the client library writes them. */
+  /** Members by field path: one dot reaches into a map. Deletes, server times and increments as the client library writes them. */
   update(document: DocumentReference, members: Members, { lastUpdateTime }: Precondition = {}): this {
     const fields: Fields = {};
     const fieldPaths: string[] = [];
-    const updateTransforms: { fieldPath: string; setToServerValue: 'REQUEST_TIME' }[] = [];
+    const updateTransforms: Transform[] = [];
     for (const [fieldPath, member] of Object.entries(members)) {
+      const by = incrementOf(member);
       if (member === NOW) updateTransforms.push({ fieldPath, setToServerValue: 'REQUEST_TIME' });
+      else if (by !== undefined) updateTransforms.push({ fieldPath, increment: encodeValue(by, fieldPath) });
       else {
         fieldPaths.push(fieldPath);
         if (member !== DELETE) place(fields, fieldPath, encodeValue(member, fieldPath));

@@ -207,6 +207,11 @@ const end = {
   updatedAt: Time,
   completedAt: Time.optional(),
   durationMs: Count.optional(),
+  cost: z
+    .object({ reads: Count, writes: Count, deletes: Count, tasks: Count, usd: z.number().min(0) })
+    .describe(
+      'Documents that were billed for it so far and tasks that drove it, and what that is at list prices: see docs/performance.md.',
+    ),
 };
 
 export const RunSummary = z.object({ ...identity, ...progress, ...end });

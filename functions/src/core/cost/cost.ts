@@ -1,0 +1,31 @@
+/**
+ * What a run has cost so far, in what the services bill: documents of Firestore and tasks that drove it. Counted by who
+ * spends it (`journal/spending/`), kept with the snapshot, and only ever added to.
+ *
+ * Must not: know what an operation costs in money; that is `prices.ts`.
+ */
+
+/** In the order in which they are shown. `tasks`: tasks of the queue that drove it. */
+export const BILLED = ['reads', 'writes', 'deletes', 'tasks'] as const;
+export type Billed = (typeof BILLED)[number];
+
+/** Amounts; what is absent is none. */
+export type Spent = { readonly [B in Billed]?: number };
+
+export type Cost = { readonly [B in Billed]: number };
+
+export const NOTHING: Spent = {};
+
+export function sum(a: Spent, b: Spent): Spent {
+  const total: { [B in Billed]?: number } = {};
+  for (const what of BILLED) {
+    const amount = (a[what] ?? 0) + (b[what] ?? 0);
+    if (amount !== 0) total[what] = amount;
+  }
+  return total;
+}
+
+export function costOf(spent: Spent = NOTHING): Cost {
+  const { reads = 0, writes = 0, deletes = 0, tasks = 0 } = spent;
+  return { reads, writes, deletes, tasks };
+}

@@ -1,0 +1,26 @@
+/**
+ * List prices, for an idea of what a run costs: the one home of them in code, told in docs/deploy.md. Without free tiers,
+ * which are a day's or a month's and not a run's, and without what the functions compute, which is billed by the time of
+ * instances that serve many runs at once.
+ */
+import { BILLED, type Billed, type Cost } from './cost.ts';
+
+/**
+ * US dollars each. Firestore in `us-central1` (cloud.google.com/firestore/pricing), Cloud Tasks
+ * (cloud.google.com/tasks/pricing), as of autumn 2026. A task is two operations: it is made, and it is delivered.
+ */
+const USD: { readonly [B in Billed]: number } = {
+  reads: 0.03 / 100_000,
+  writes: 0.09 / 100_000,
+  deletes: 0.01 / 100_000,
+  tasks: (2 * 0.4) / 1_000_000,
+};
+
+/** Digits that tell a single read. */
+const NANO = 1e9;
+
+/** US dollars, to a thousand-millionth. */
+export function usdOf(cost: Cost): number {
+  const usd = BILLED.reduce((total, what) => total + cost[what] * USD[what], 0);
+  return Math.round(usd * NANO) / NANO;
+}

@@ -1,0 +1,21 @@
+/**
+ * What the commits of events were billed, told by the events alone: for those of a worker that died before it told what it
+ * had spent.
+ */
+import type { RunEvent } from '../run/events.ts';
+import { isBoundary, stepRecordOf } from '../run/records.ts';
+
+/**
+ * At least so many documents: events, their checkpoints, rows of the ledger that began, and each step once, however many
+ * commits have written it.
+ */
+export function writesOf(events: readonly RunEvent[]): number {
+  const steps = new Set<string>();
+  let writes = events.length;
+  for (const event of events) {
+    if (isBoundary(event) || event.type === 'effect_attempted') writes += 1;
+    const step = stepRecordOf(event, 1);
+    if (step) steps.add(step.id);
+  }
+  return writes + steps.size;
+}

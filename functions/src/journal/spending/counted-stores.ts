@@ -1,0 +1,60 @@
+/** The stores of who works on one run, so that all that they are billed is counted for it. */
+import type { RendezvousStore } from '../../ports/rendezvous-store.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { EffectStore } from '../../ports/runs/effect-store.ts';
+import { countedRunStore, readsOf } from './counted-run-store.ts';
+import type { Spending } from './spending.ts';
+
+interface Stores {
+  readonly store: RunStore;
+  readonly effects: EffectStore;
+  readonly rendezvous: RendezvousStore;
+}
+
+export function countedStores({ store, effects, rendezvous }: Stores, spending: Spending): Stores {
+  return {
+    store: countedRunStore(store, spending),
+    effects: countedEffects(effects, spending),
+    rendezvous: countedRendezvous(rendezvous, spending),
+  };
+}
+
+function countedEffects(effects: EffectStore, spending: Spending): EffectStore {
+  return {
+    async rowsOf(idempotencyKey) {
+      const rows = await effects.rowsOf(idempotencyKey);
+      spending.add(readsOf(rows.length));
+      return rows;
+    },
+    async read(effectId) {
+      const found = await effects.read(effectId);
+      spending.add({ reads: 1 });
+      return found;
+    },
+    async change(effectId, seen, change) {
+      const result = await effects.change(effectId, seen, change);
+      if (result.kind === 'changed') spending.add({ writes: 1 });
+      return result;
+    },
+    async listOfRun(runId, page) {
+      const found = await effects.listOfRun(runId, page);
+      spending.add(readsOf(found.items.length + (found.next === undefined ? 0 : 1)));
+      return found;
+    },
+  };
+}
+
+function countedRendezvous(rendezvous: RendezvousStore, spending: Spending): RendezvousStore {
+  return {
+    async read(address) {
+      const found = await rendezvous.read(address);
+      spending.add({ reads: 1 });
+      return found;
+    },
+    async write(address, wanted, seen) {
+      const result = await rendezvous.write(address, wanted, seen);
+      if (result.kind === 'written') spending.add(wanted ? { writes: 1 } : { deletes: 1 });
+      return result;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * What somebody spends on a run (one drive, one append from outside, one look of the scan) until it is written down. That
+ * happens with the next snapshot of the run, as an amount to be added to what is there, so several may spend at once and
+ * no write or read is made for it. What is never written down is lost: nobody is told more than was billed.
+ */
+import { NOTHING, type Spent, sum } from '../../core/cost/cost.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+
+export interface Carrying<T> {
+  /** Tells the write from others; the same one may be sent again. */
+  readonly key: string;
+  /** What the write itself is billed, if it is applied. */
+  readonly own: Spent;
+  /** Sends it with the amount that is to be added. */
+  readonly send: (carried: Spent) => Promise<T>;
+  readonly isApplied: (result: T) => boolean;
+}
+
+export class Spending {
+  #untold: Spent;
+  /** Carried by writes of which nobody knows whether they were applied. */
+  readonly #doubtful = new Map<string, Spent>();
+
+  constructor(begun: Spent = NOTHING) {
+    this.#untold = begun;
+  }
+
+  add(spent: Spent): void {
+    this.#untold = sum(this.#untold, spent);
+  }
+
+  /**
+   * Sends a write that tells all that was spent, its own share included. Where a first sending may have been applied and a
+   * second is refused, the first was: what it carried is not told twice.
+   */
+  async carry<T>({ key, own, send, isApplied }: Carrying<T>): Promise<T> {
+    const fresh = this.#untold;
+    this.#untold = NOTHING;
+    const before = this.#doubtful.get(key);
+    const carried = sum(before ?? NOTHING, fresh);
+    let result: T;
+    try {
+      result = await send(sum(carried, own));
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) this.#doubtful.set(key, carried);
+      else this.add(carried);
+      throw error;
+    }
+    this.#doubtful.delete(key);
+    if (!isApplied(result)) this.add(before ? fresh : carried);
+    return result;
+  }
+}

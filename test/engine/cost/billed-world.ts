@@ -1,0 +1,152 @@
+/** An installation whose documents lie in the local Firestore, which bills as the service does: what runs say that they cost is held against its meter. */
+import { Firestore } from '@google-cloud/firestore';
+import { type Cost, costOf } from '../../../functions/src/core/cost/cost.ts';
+import { isOver } from '../../../functions/src/core/run/state.ts';
+import type { Binding } from '../../../functions/src/engine/define/capability.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { otherRuns } from '../../../functions/src/operations/other-runs.ts';
+import { startRun } from '../../../functions/src/operations/start/start-run.ts';
+import type { EventBus } from '../../../functions/src/ports/runs/event-bus.ts';
+import { scan } from '../../../functions/src/recovery/scan.ts';
+import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
+import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
+import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
+
+export type Bill = Pick<Cost, 'reads' | 'writes' | 'deletes'>;
+
+export interface Installed {
+  readonly workflows: readonly Workflow[];
+  readonly bindings?: readonly Binding[];
+  readonly bus?: EventBus;
+}
+
+/** Turns of the queue after which a run is not going to end. */
+const MAX_TURNS = 200;
+
+/** One server for all that a file tries; each world is a project of its own. */
+export class BilledWorlds {
+  #server: FirestoreServer | undefined;
+  readonly #clients: Firestore[] = [];
+  #clock: () => number = () => 0;
+
+  async make(installed: Installed): Promise<BilledWorld> {
+    this.#server ??= await startFirestoreServer({
+      storage: { kind: 'memory' },
+      clock: () => this.#clock(),
+      indexesFile: 'firestore.indexes.json',
+    });
+    process.env.METADATA_SERVER_DETECTION = 'none';
+    process.env.FIRESTORE_EMULATOR_HOST = this.#server.host;
+    const db = new Firestore({ projectId: `billed-${this.#clients.length}` });
+    this.#clients.push(db);
+    const world = new World(installed);
+    this.#clock = () => world.clock.now();
+    this.#server.meter.reset();
+    return new BilledWorld(world, db, this.#server);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.terminate()));
+    await this.#server?.stop();
+  }
+}
+
+export class BilledWorld {
+  readonly world: World;
+  readonly deps: EngineDeps;
+  readonly records: FirestoreIdempotencyStore;
+  readonly #server: FirestoreServer;
+  /** Tasks that were delivered. */
+  delivered = 0;
+  /** Reads that no run is told: those of the scan that finds nothing, and of who only looks. */
+  #others = 0;
+
+  constructor(world: World, db: Firestore, server: FirestoreServer) {
+    this.world = world;
+    this.#server = server;
+    this.records = new FirestoreIdempotencyStore(db);
+    const stores = {
+      store: new FirestoreRunStore(db),
+      effects: new FirestoreEffectStore(db),
+      rendezvous: new FirestoreRendezvousStore(db),
+    };
+    const base = { ...world.deps, ...stores };
+    this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };
+  }
+
+  async start(type: string, input: unknown = {}): Promise<string> {
+    const workflow = this.deps.registry.newest(type);
+    if (!workflow) throw new Error(`no workflow '${type}'`);
+    const outcome = await startRun(
+      { ...this.deps, records: this.records },
+      {
+        tenantId: 't1',
+        environment: 'test',
+        workflow,
+        input,
+        trigger: { source: 'api' },
+        source: 'api',
+        key: 'api:c.1:k',
+        requestHash: 'h',
+      },
+    );
+    if (outcome.kind !== 'created') throw new Error(outcome.kind);
+    return outcome.runId;
+  }
+
+  /** Delivers what the queue has, one after the other, and moves time when it has nothing, until all is `done`. */
+  async run(done: () => Promise<boolean>, deps = this.deps): Promise<void> {
+    const { clock, queue } = this.world;
+    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+      const due = queue.due(clock.now());
+      for (const { id, runId } of due) {
+        queue.take(id);
+        this.delivered += 1;
+        await drive(deps, { runId });
+      }
+      if (due.length > 0) continue;
+      if (await done()) return;
+      const next = queue.nextAt();
+      if (next !== undefined) clock.jump(Math.max(0, next - clock.now()));
+      await settle();
+    }
+    throw new Error('it does not end');
+  }
+
+  /** One tick of the scan, after the lease of whoever died. */
+  async scanAfter(ms: number): Promise<void> {
+    this.world.clock.jump(ms);
+    const { found } = await scan(this.deps);
+    if (found === 0) this.#others += 1;
+  }
+
+  async isOver(runId: string): Promise<boolean> {
+    return this.#look(async () => {
+      const loaded = await this.deps.store.load(runId);
+      return loaded !== undefined && isOver(loaded.state);
+    });
+  }
+
+  async costOf(runId: string): Promise<Cost> {
+    return this.#look(async () => costOf((await this.deps.store.load(runId))?.soft.cost));
+  }
+
+  /** All that was billed since the world was made, but for looks at it. */
+  billed(): Bill {
+    const { reads, writes, deletes } = this.#server.meter.snapshot().total;
+    return { reads: reads - this.#others, writes, deletes };
+  }
+
+  async #look<T>(look: () => Promise<T>): Promise<T> {
+    const before = this.#server.meter.snapshot().total.reads;
+    const seen = await look();
+    this.#others += this.#server.meter.snapshot().total.reads - before;
+    return seen;
+  }
+}

@@ -1,0 +1,160 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { Cost } from '../../../functions/src/core/cost/cost.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import { intercept, never } from '../../support/intercept.ts';
+import { type Bill, type BilledWorld, BilledWorlds } from './billed-world.ts';
+
+const input = z.object({});
+const STEPS = 10;
+
+const chain = defineWorkflow({
+  type: 'chain',
+  planVersion: 1,
+  input,
+  steps(step) {
+    let before: Record<string, unknown> = {};
+    for (let n = 1; n <= STEPS; n += 1) {
+      const needs = before as Record<string, never>;
+      before = { before: step(`step-${n}`, { needs }, async () => ({ n })) };
+    }
+    return {};
+  },
+});
+
+const large = defineWorkflow({
+  type: 'large',
+  planVersion: 1,
+  input: z.object({ text: z.string() }),
+  steps(step) {
+    const made = step('make', async ({ input: { text }, memo }) => {
+      await memo('once', async () => 'remembered');
+      return { text: `${text}${text}` };
+    });
+    return { size: step('size', { needs: { made } }, async ({ made: { text } }) => text.length) };
+  },
+});
+
+const asks = defineWorkflow({
+  type: 'asks',
+  planVersion: 1,
+  input,
+  steps: (step) => ({ gate: step.approval('gate', { timeout: '1h', ask: () => 'may it?' }) }),
+});
+
+const parent = defineWorkflow({
+  type: 'parent',
+  planVersion: 1,
+  input,
+  steps: (step) => ({ child: step.child('child', { workflow: 'chain', input: () => ({}) }) }),
+});
+
+const worlds = new BilledWorlds();
+afterAll(() => worlds.close());
+
+const make = () => worlds.make({ workflows: [chain, large, asks, parent] });
+
+async function ended(billed: BilledWorld, type: string, given: unknown = {}): Promise<string> {
+  const runId = await billed.start(type, given);
+  await billed.run(() => billed.isOver(runId));
+  return runId;
+}
+
+function documents({ reads, writes, deletes }: Cost): Bill {
+  return { reads, writes, deletes };
+}
+
+describe('what a run says that it cost is what was billed', () => {
+  test('for ten steps: every read and write, and the tasks that drove it', async () => {
+    const billed = await make();
+    const runId = await ended(billed, 'chain');
+    const cost = await billed.costOf(runId);
+    expect(documents(cost)).toEqual(billed.billed());
+    expect(cost.tasks).toBe(billed.delivered);
+    expect(cost.writes).toBeGreaterThanOrEqual(3 * STEPS);
+  });
+
+  test('for one whose events are published: the note of how far, too', async () => {
+    const billed = await worlds.make({ workflows: [chain], bus: { publish: async () => {} } });
+    const runId = await ended(billed, 'chain');
+    expect(documents(await billed.costOf(runId))).toEqual(billed.billed());
+  });
+
+  test('for large values and memos: their chunks; not the look for an earlier start', async () => {
+    const billed = await make();
+    const runId = await ended(billed, 'large', { text: 'x'.repeat(700_000) });
+    const { reads, ...rest } = billed.billed();
+    expect(documents(await billed.costOf(runId))).toEqual({ reads: reads - 1, ...rest });
+  });
+
+  test('for one that asks a person: the answer, too', async () => {
+    const billed = await make();
+    const runId = await billed.start('asks');
+    await billed.run(async () => billed.world.queue.due(billed.world.clock.now()).length === 0);
+    const asked = await billed.costOf(runId);
+    expect(documents(asked)).toEqual(billed.billed());
+    await decideApproval(billed.deps, {
+      runId,
+      tenantId: 't1',
+      stepId: 'gate',
+      decision: 'approve',
+      actor: 'c.1',
+    });
+    await billed.run(() => billed.isOver(runId));
+    const cost = await billed.costOf(runId);
+    expect(documents(cost)).toEqual(billed.billed());
+    for (const what of ['reads', 'writes', 'tasks'] as const) expect(cost[what]).toBeGreaterThan(asked[what]);
+  });
+});
+
+describe('a run never says that it cost more than was billed', () => {
+  test('also not parent and child together', async () => {
+    const billed = await make();
+    const runId = await billed.start('parent');
+    await billed.run(() => billed.isOver(runId));
+    const [wait] = (await billed.deps.store.readEvents(runId, 0, 100)).flatMap((event) =>
+      event.type === 'wait_opened' && event.data.wait.child ? [event.data.wait.child.runId] : [],
+    );
+    const [own, child] = [await billed.costOf(runId), await billed.costOf(wait ?? '')];
+    const all = billed.billed();
+    expect(own.writes + child.writes).toBe(all.writes);
+    expect(own.reads + child.reads).toBeLessThanOrEqual(all.reads);
+  });
+
+  /** The claim, steps, and the last with the end of the run. */
+  const COMMITS = [1, 2, 3, 6, STEPS + 1];
+
+  test.each(COMMITS)('nor less than half of it, where the worker died at commit %i', async (nth) => {
+    const billed = await make();
+    const runId = await billed.start('chain');
+    let commits = 0;
+    const store = intercept(billed.deps.store, ({ method }, proceed) => {
+      if (method !== 'commit') return proceed();
+      commits += 1;
+      return commits === nth ? never() : proceed();
+    });
+    const dying: EngineDeps = { ...billed.deps, store };
+    billed.world.queue.take();
+    billed.delivered += 1;
+    let isOver = false;
+    void drive(dying, { runId }).then(() => {
+      isOver = true;
+    });
+    while (commits < nth && !isOver) await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    await billed.scanAfter(10 * 60_000);
+    await billed.run(() => billed.isOver(runId));
+    const cost = await billed.costOf(runId);
+    const all = billed.billed();
+    expect(cost.writes).toBeLessThanOrEqual(all.writes);
+    expect(cost.reads).toBeLessThanOrEqual(all.reads);
+    expect(cost.writes).toBeGreaterThanOrEqual(all.writes / 2);
+    expect(cost.reads).toBeGreaterThanOrEqual(all.reads / 2);
+    expect(cost.tasks).toBeLessThanOrEqual(billed.delivered);
+    // What it had written is known to whoever finds it dead, by the journal.
+    if (nth > 1) expect(cost.writes).toBe(all.writes);
+  });
+});

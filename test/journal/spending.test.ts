@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { costOf, type Spent, sum } from '../../functions/src/core/cost/cost.ts';
+import { usdOf } from '../../functions/src/core/cost/prices.ts';
+import { Spending } from '../../functions/src/journal/spending/spending.ts';
+import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+
+/** How a sending ends. The first two were applied. */
+type Sent = 'applied' | 'lost after' | 'lost before' | 'refused';
+
+/** A snapshot to which amounts are added. */
+class Document {
+  cost: Spent = {};
+  readonly #applied = new Set<string>();
+
+  carry(spending: Spending, key: string, how: Sent): Promise<string> {
+    return spending.carry({
+      key,
+      own: { writes: 1 },
+      send: async (carried) => {
+        if (how === 'lost before') throw new OutcomeUnknown('test', undefined);
+        // What was applied once is refused: its precondition holds no more.
+        if (how === 'refused' || this.#applied.has(key)) return 'refused';
+        this.#applied.add(key);
+        this.cost = sum(this.cost, carried);
+        if (how === 'lost after') throw new OutcomeUnknown('test', undefined);
+        return 'applied';
+      },
+      isApplied: (result) => result === 'applied',
+    });
+  }
+}
+
+describe('what was spent', () => {
+  test('is told by the next write, with what that is billed itself, and once', async () => {
+    const document = new Document();
+    const spending = new Spending({ tasks: 1 });
+    spending.add({ reads: 2 });
+    await document.carry(spending, 'a', 'applied');
+    expect(document.cost).toEqual({ reads: 2, writes: 1, tasks: 1 });
+    await document.carry(spending, 'b', 'applied');
+    expect(document.cost).toEqual({ reads: 2, writes: 2, tasks: 1 });
+  });
+
+  test('is kept for the next write where one is refused, which is billed nothing', async () => {
+    const document = new Document();
+    const spending = new Spending({ reads: 3 });
+    await document.carry(spending, 'a', 'refused');
+    spending.add({ reads: 1 });
+    await document.carry(spending, 'b', 'applied');
+    expect(document.cost).toEqual({ reads: 4, writes: 1 });
+  });
+
+  test.each<Sent>(['lost after', 'lost before'])('is told once though an answer was %s', async (how) => {
+    const document = new Document();
+    const spending = new Spending({ reads: 3 });
+    await expect(document.carry(spending, 'a', how)).rejects.toThrow(OutcomeUnknown);
+    spending.add({ reads: 1 });
+    await document.carry(spending, 'a', 'applied');
+    await document.carry(spending, 'b', 'applied');
+    expect(document.cost).toEqual({ reads: 4, writes: 2 });
+  });
+
+  test('is kept where a write fails for good', async () => {
+    const spending = new Spending({ reads: 3 });
+    const fail = () => Promise.reject(new Error('down'));
+    await expect(
+      spending.carry({ key: 'a', own: { writes: 1 }, send: fail, isApplied: () => true }),
+    ).rejects.toThrow('down');
+    const document = new Document();
+    await document.carry(spending, 'b', 'applied');
+    expect(document.cost).toEqual({ reads: 3, writes: 1 });
+  });
+
+  const sendings = fc.array(
+    fc.record({
+      key: fc.constantFrom('a', 'b', 'c', 'd'),
+      how: fc.constantFrom<Sent>('applied', 'lost after', 'lost before', 'refused'),
+      reads: fc.nat({ max: 3 }),
+    }),
+    { maxLength: 30 },
+  );
+
+  test('is never told to be more than it was, whatever is lost or refused, and never falls', async () => {
+    await fc.assert(
+      fc.asyncProperty(sendings, async (all) => {
+        const document = new Document();
+        const spending = new Spending();
+        let reads = 0;
+        for (const one of all) {
+          reads += one.reads;
+          spending.add({ reads: one.reads });
+          const before = costOf(document.cost);
+          await document.carry(spending, one.key, one.how).catch(() => {});
+          const after = costOf(document.cost);
+          expect(after.reads).toBeGreaterThanOrEqual(before.reads);
+          expect(after.reads).toBeLessThanOrEqual(reads);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is all told where nothing is left in doubt', async () => {
+    const settled = sendings.map((all) => all.map((one, i) => ({ ...one, key: `${i}` })));
+    await fc.assert(
+      fc.asyncProperty(settled, async (all) => {
+        const document = new Document();
+        const spending = new Spending();
+        let reads = 0;
+        for (const one of all) {
+          reads += one.reads;
+          spending.add({ reads: one.reads });
+          // Sent again until it is known, as the journal does.
+          await document
+            .carry(spending, one.key, one.how)
+            .catch(() => document.carry(spending, one.key, 'applied'));
+        }
+        await document.carry(spending, 'last', 'applied');
+        expect(costOf(document.cost).reads).toBe(reads);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('in money', () => {
+  test.each([
+    [{ reads: 100_000 }, 0.03],
+    [{ writes: 100_000 }, 0.09],
+    [{ deletes: 100_000 }, 0.01],
+    [{ tasks: 1_000_000 }, 0.8],
+    [{ reads: 1 }, 0.0000003],
+    [{}, 0],
+  ])('%j is $%d', (spent, usd) => {
+    expect(usdOf(costOf(spent))).toBe(usd);
+  });
+});
