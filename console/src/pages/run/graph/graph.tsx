@@ -147,7 +147,7 @@ function Zoom({ onWhole }: { onWhole(): void }) {
         −
       </button>
       <button type="button" onClick={onWhole} aria-label="Show as much as fits">
-        ⛶
+        fit
       </button>
     </fieldset>
   );

@@ -23,8 +23,8 @@ export function CopyText({ text, short = 48 }: CopyTextProps) {
       onBlur={() => setCopied(false)}
     >
       <bdi>{visibleText(shown)}</bdi>
-      <span className="dim" aria-live="polite">
-        {copied ? ' copied' : ' ⧉'}
+      <span className="dim copy-word" aria-live="polite">
+        {copied ? ' copied' : ' copy'}
       </span>
     </button>
   );

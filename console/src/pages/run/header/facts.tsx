@@ -37,9 +37,9 @@ export function Facts({ run }: { readonly run: Run }) {
       <Fact name="Created">
         <When at={run.createdAt} />
       </Fact>
-      <Fact name="Started">{run.startedAt && <When at={run.startedAt} />}</Fact>
+      <Fact name="Started">{startedLate(run) && run.startedAt && <When at={run.startedAt} />}</Fact>
       <Fact name="Ended">{run.completedAt && <When at={run.completedAt} />}</Fact>
-      <Fact name={run.completedAt ? 'Took' : 'For'}>
+      <Fact name={run.completedAt ? 'Took' : 'Under way for'}>
         <Took run={run} />
       </Fact>
       <Fact name="Must end by">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
@@ -130,6 +130,13 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 
 function Value({ children }: { readonly children: string }) {
   return <Text value={children} max={VALUE_CHARS} />;
+}
+
+/** Otherwise the two times say the same. */
+const LATE_MS = 2_000;
+
+function startedLate({ createdAt, startedAt }: Run): boolean {
+  return startedAt !== undefined && Date.parse(startedAt) - Date.parse(createdAt) > LATE_MS;
 }
 
 function Took({ run: { durationMs, startedAt, createdAt, completedAt } }: { readonly run: Run }) {

@@ -27,7 +27,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <Link href={`/workflows/${encodeURIComponent(run.type)}`} className="run-name">
             <Text value={run.type} max={120} />
           </Link>{' '}
-          <span className="dim">v{run.planVersion}</span>
+          <span className="dim run-version">v{run.planVersion}</span>
         </h1>
         <CopyText text={run.id} />
         <Live live={live} />

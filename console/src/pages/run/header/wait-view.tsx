@@ -11,7 +11,7 @@ type Wait = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
 
-/** @param linked whether the step is named with a link to it */
+/** @param linked it stands away from its step, which is named with a link, and the answers are elsewhere */
 export function WaitView({ wait, linked = false }: { readonly wait: Wait; readonly linked?: boolean }) {
   const key = stepKey(wait.execution);
   return (
@@ -28,12 +28,13 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
         <span>{linked ? whatFor(wait) : upper(whatFor(wait))}</span>
         {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
         <span className="dim">
-          since <When at={wait.openedAt} />
+          asked <When at={wait.openedAt} />
           {wait.dueAt === undefined ? (
-            ', until it is answered'
+            ' · until it is answered'
           ) : (
             <>
-              , until <When at={wait.dueAt} />
+              {' · '}
+              {wait.kind === 'timer' ? 'ends' : 'gives up'} <When at={wait.dueAt} />
             </>
           )}
         </span>
@@ -49,7 +50,7 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
           <span className="dim">for</span> <Text value={wait.key ?? ''} max={200} />
         </p>
       )}
-      {wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
+      {!linked && wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
     </div>
   );
 }

@@ -115,6 +115,7 @@ export class RunFollower {
   };
 
   async #run(signal: AbortSignal): Promise<void> {
+    const isFirst = this.#plan === undefined;
     try {
       if (!this.#plan) {
         this.#plan = await this.#source.readGraph();
@@ -125,12 +126,13 @@ export class RunFollower {
       if (!signal.aborted) this.#show({ error, live: 'ended' });
       return;
     }
-    this.#show({ live: isFinal(this.#state?.status ?? '') ? 'ended' : this.#shown.live });
+    const isOver = isFinal(this.#state?.status ?? '');
+    this.#show({ live: isOver ? 'ended' : this.#shown.live });
     void this.#loadHistory(signal);
-    await this.#follow(signal);
+    // Begun anew for one that has ended: something was appended to it all the same, as that it was resumed.
+    if (!isOver || !isFirst) await this.#follow(signal);
   }
 
-  /** Of a run that has ended too: something may be appended to it later, as that it was resumed. */
   async #follow(signal: AbortSignal): Promise<void> {
     await this.#source.follow(
       () => this.#gathered.at(-1)?.seq ?? this.#state?.head ?? 0,

@@ -111,7 +111,7 @@ export class StepHistories {
     const key = stepKey(data);
     const last = this.byKey.get(key)?.spans.at(-1);
     const isOpen = last?.to === undefined && last?.revision === data.revision;
-    if (!isOpen) this.#begin(data, { kind: 'attempt', seq, from: Math.min(Date.parse(data.startedAt), at) });
+    if (!isOpen) this.#begin(data, { kind: 'attempt', seq, from: beganAt(data, last, at) });
     this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, ...ended }) }));
     this.#open.delete(key);
   }
@@ -171,6 +171,17 @@ export class StepHistories {
     const step = this.byKey.get(key);
     if (step) this.byKey.set(key, change(step));
   }
+}
+
+/** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */
+function beganAt(
+  { startedAt, revision }: DataOf<'step_started'>,
+  last: Span | undefined,
+  at: number,
+): number {
+  const from = Math.min(Date.parse(startedAt), at);
+  if (last?.to === undefined || last.revision !== revision) return from;
+  return Math.min(at, Math.max(from, last.to, last.dueAt ?? 0));
 }
 
 function withLast(spans: readonly Span[], change: Partial<Span>): Span[] {

@@ -1,0 +1,238 @@
+/** The steps as bars over time. Rows out of view are not drawn. What is drawn is told in words by the list beside it. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type CSSProperties, useEffect, useRef } from 'react';
+import { duration } from '../../../parts/time.ts';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { ViewLink } from '../header/view-link.tsx';
+import type { Span } from '../live/span.ts';
+import { endText, endTone } from '../live/span-words.ts';
+import type { Drive, Life, Row } from './model.ts';
+import { type Scale, ticksOf } from './scale.ts';
+
+interface ChartProps {
+  readonly rows: readonly Row[];
+  readonly life: Life;
+  readonly scale: Scale;
+  /** Until when what is open is drawn; epoch ms. */
+  readonly to: number;
+  /** How much wider than the frame. */
+  readonly zoom: number;
+  /** The last rows are in view. */
+  onEnd(): void;
+}
+
+const ROW_HEIGHT = 24;
+const BEYOND = 12;
+/** Between two times at the axis, of the width that is in view. */
+const TICKS_APART = 0.11;
+
+export function Chart({ rows, life, scale, to, zoom, onEnd }: ChartProps) {
+  const frame = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: BEYOND,
+  });
+  const shown = virtual.getVirtualItems();
+  const isAtEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever there are more rows and the end is in view still
+  useEffect(() => {
+    if (isAtEnd) onEnd();
+  }, [isAtEnd, rows.length]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <section className="chart" ref={frame} tabIndex={0} aria-label="Steps over time">
+      <div className="chart-inner" style={{ width: `${zoom * 100}%` }}>
+        <div className="chart-head">
+          <div className="chart-name dim">Time since it was made</div>
+          <div className="chart-lane">
+            <Axis scale={scale} from={life.from} apart={TICKS_APART / zoom} />
+          </div>
+          <div className="chart-name dim">Drives</div>
+          <div className="chart-lane">
+            {life.drives.map((drive) => (
+              <DriveBand key={drive.epoch} drive={drive} scale={scale} to={to} />
+            ))}
+          </div>
+        </div>
+        <div className="chart-rows" style={{ height: virtual.getTotalSize() }}>
+          <div className="chart-lines">
+            {scale.segments
+              .filter(({ isGap }) => isGap)
+              .map(({ from, start, end }) => (
+                <span key={from} className="gap" style={placed(start, end)} />
+              ))}
+            {life.moments.map(({ seq, kind, at, tone, text }) => (
+              <span
+                key={`${seq} ${kind}`}
+                className={`moment ${tone}`}
+                data-moment={kind}
+                title={text}
+                style={placed(scale.at(at))}
+              />
+            ))}
+          </div>
+          {shown.map(({ index, start, key }) => {
+            const row = rows[index];
+            return row ? <StepRow key={key} row={row} top={start} scale={scale} to={to} /> : null;
+          })}
+        </div>
+      </div>
+      <Moments life={life} />
+    </section>
+  );
+}
+
+function Axis({
+  scale,
+  from,
+  apart,
+}: {
+  readonly scale: Scale;
+  readonly from: number;
+  readonly apart: number;
+}) {
+  return (
+    <>
+      {ticksOf(scale, from, apart).map(({ at, place }) => (
+        <span key={at} className="tick" style={placed(place)}>
+          {duration(at - from)}
+        </span>
+      ))}
+      {scale.segments
+        .filter(({ isGap }) => isGap)
+        .map((gap) => (
+          <span
+            key={gap.from}
+            className="gap-word"
+            style={placed(gap.start, gap.end)}
+            title="Nothing happened"
+          >
+            {duration(gap.to - gap.from)}
+          </span>
+        ))}
+    </>
+  );
+}
+
+const DRIVE_ENDS: Readonly<Record<Drive['end'], string>> = {
+  open: 'under way',
+  let_go: 'let go',
+  suspended: 'until the run waited',
+  died: 'died',
+  ended: 'until the end',
+};
+
+interface DriveBandProps {
+  readonly drive: Drive;
+  readonly scale: Scale;
+  readonly to: number;
+}
+
+function DriveBand({ drive, scale, to }: DriveBandProps) {
+  const until = drive.to ?? to;
+  const text = `Drive ${drive.epoch}, ${duration(until - drive.from)}, ${DRIVE_ENDS[drive.end]}`;
+  return (
+    <span
+      className={`drive ${drive.end}`}
+      style={placed(scale.at(drive.from), scale.at(until))}
+      title={text}
+      data-drive={drive.epoch}
+    >
+      {drive.epoch}
+      {drive.end === 'died' && ' died'}
+    </span>
+  );
+}
+
+interface StepRowProps {
+  readonly row: Row;
+  readonly top: number;
+  readonly scale: Scale;
+  readonly to: number;
+}
+
+function StepRow({ row: { key, step, items, isItem }, top, scale, to }: StepRowProps) {
+  return (
+    <div
+      className="chart-row"
+      style={{ transform: `translateY(${top}px)`, height: ROW_HEIGHT }}
+      data-step={key}
+    >
+      <div className={isItem ? 'chart-name item' : 'chart-name'}>
+        <ViewLink to={{ tab: undefined, step: key }}>
+          <bdi>{visibleText(key)}</bdi>
+        </ViewLink>
+        {items > 0 && <span className="dim"> {items}</span>}
+      </div>
+      <div className="chart-lane">
+        {step.spans.map((span, at) => (
+          <Bars
+            key={`${span.seq} ${span.from}`}
+            span={span}
+            next={step.spans[at + 1]}
+            scale={scale}
+            to={to}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface BarsProps {
+  readonly span: Span;
+  readonly next: Span | undefined;
+  readonly scale: Scale;
+  readonly to: number;
+}
+
+/** The stretch itself, and the pause until the next attempt. */
+function Bars({ span, next, scale, to }: BarsProps) {
+  const until = span.to ?? to;
+  const again = next?.from ?? span.dueAt;
+  const name = span.kind === 'wait' ? 'Wait' : `Attempt ${span.attempt}`;
+  return (
+    <>
+      <span
+        className={`bar ${span.kind} tone-${endTone(span.end)}`}
+        data-end={span.end ?? 'open'}
+        style={placed(scale.at(span.from), scale.at(until))}
+        title={`${name}: ${endText(span)}, ${duration(Math.max(0, until - span.from))}`}
+      />
+      {span.end === 'retried' && again !== undefined && (
+        <span
+          className="bar pause"
+          style={placed(scale.at(until), scale.at(again))}
+          title={`To be tried again after ${duration(Math.max(0, again - until))}`}
+        />
+      )}
+    </>
+  );
+}
+
+/** In words, below: lines alone say nothing to who does not know them. */
+function Moments({ life: { moments, from } }: { readonly life: Life }) {
+  if (moments.length === 0) return null;
+  return (
+    <ol className="moments" aria-label="Turning points">
+      {moments.slice(-MOST_MOMENTS).map(({ seq, kind, tone, text, at }) => (
+        <li key={`${seq} ${kind}`}>
+          <span className={tone}>{text.slice(0, MOST_CHARS)}</span>{' '}
+          <span className="dim">+{duration(Math.max(0, at - from))}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The list of events has them all. */
+const MOST_MOMENTS = 12;
+const MOST_CHARS = 120;
+
+/** Of the lane's width. */
+function placed(start: number, end?: number): CSSProperties {
+  const left = `${(start * 100).toFixed(4)}%`;
+  return end === undefined ? { left } : { left, width: `${(Math.max(0, end - start) * 100).toFixed(4)}%` };
+}

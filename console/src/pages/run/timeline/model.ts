@@ -1,0 +1,132 @@
+/** The life of a run over time, from its events: who drove it when, and the moments that changed its course. Pure. */
+import { known, type RunEvent, stepIdOf } from '../live/events.ts';
+import type { StepHistory } from '../live/span.ts';
+
+/** One drive: from the claim of the lease to its end. Times are epoch ms. */
+export interface Drive {
+  readonly epoch: number;
+  readonly from: number;
+  /** Absent while it lasts; of one that died, its last sign of life. */
+  readonly to?: number;
+  readonly end: 'open' | 'let_go' | 'suspended' | 'died' | 'ended';
+}
+
+/** A moment that is marked across all rows. */
+export interface Moment {
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'cancel' | 'end';
+  readonly text: string;
+  readonly tone: string;
+}
+
+export interface Life {
+  readonly drives: readonly Drive[];
+  readonly moments: readonly Moment[];
+  /** Of the first event. */
+  readonly from: number;
+  /** Of the last event that is known. */
+  readonly to: number;
+}
+
+export function lifeOf(events: readonly RunEvent[]): Life {
+  const drives: Drive[] = [];
+  const moments: Moment[] = [];
+  const close = (to: number, end: Drive['end']) => {
+    const last = drives.at(-1);
+    if (last?.end === 'open') drives[drives.length - 1] = { ...last, to: Math.max(last.from, to), end };
+  };
+  let wasInterrupted = false;
+  for (const anyEvent of events) {
+    const event = known(anyEvent);
+    const at = Date.parse(event.at);
+    const mark = (kind: Moment['kind'], text: string, tone: string, when = at) =>
+      moments.push({ seq: event.seq, at: when, kind, text, tone });
+    switch (event.type) {
+      case 'run_claimed':
+        close(at, 'let_go');
+        drives.push({ epoch: event.data.epoch, from: at, end: 'open' });
+        break;
+      case 'run_released':
+        close(at, 'let_go');
+        break;
+      case 'run_suspended':
+        close(at, 'suspended');
+        break;
+      case 'orphan_detected': {
+        const sign = Date.parse(event.data.lastHeartbeatAt);
+        close(sign, 'died');
+        wasInterrupted = true;
+        mark('died', `Drive ${event.data.epoch} died: its last sign of life`, 'bad', Math.min(sign, at));
+        mark('found', 'Found dead: the run is interrupted', 'warn');
+        break;
+      }
+      case 'run_resumed':
+        if (wasInterrupted) mark('came_back', 'The run came back', 'good');
+        wasInterrupted = false;
+        break;
+      case 'feedback_given':
+        mark('sent_back', `Sent back: ${event.data.steps.join(', ')}`, 'warn');
+        break;
+      case 'cancel_requested':
+        mark('cancel', 'Asked to end', 'warn');
+        break;
+      case 'run_completed':
+      case 'run_failed':
+      case 'run_cancelled': {
+        const word = event.type.slice('run_'.length);
+        close(at, 'ended');
+        mark('end', word[0]?.toUpperCase() + word.slice(1), ENDS[event.type]);
+        break;
+      }
+    }
+  }
+  const from = Date.parse(events[0]?.at ?? '');
+  return { drives, moments, from, to: Date.parse(events.at(-1)?.at ?? '') };
+}
+
+const ENDS = { run_completed: 'good', run_failed: 'bad', run_cancelled: 'quiet' } as const;
+
+export interface Row {
+  readonly key: string;
+  readonly isItem: boolean;
+  readonly step: StepHistory;
+  /** Of a set. */
+  readonly items: number;
+}
+
+/** Steps in the order in which they began; the items of a set follow it where they are asked for. */
+export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): Row[] {
+  const items = new Map<string, StepHistory[]>();
+  const steps = new Map<string, StepHistory | undefined>();
+  for (const [key, step] of histories) {
+    const id = stepIdOf(key);
+    if (id === key) {
+      steps.set(id, step);
+      continue;
+    }
+    if (!steps.has(id)) steps.set(id, undefined);
+    const list = items.get(id);
+    if (list) list.push(step);
+    else items.set(id, [step]);
+  }
+  return [...steps].flatMap(([id, step]) => {
+    const own = items.get(id) ?? [];
+    const row: Row = { key: id, isItem: false, step: step ?? NOTHING_OF(id), items: own.length };
+    if (!withItems) return [own.length === 0 ? row : { ...row, step: step ?? spanning(id, own) }];
+    return [row, ...own.map((item) => ({ key: item.key, isItem: true, step: item, items: 0 }))];
+  });
+}
+
+/** Of a set whose own start is told of only when it ends. */
+const NOTHING_OF = (key: string): StepHistory => ({ key, kind: 'map', spans: [], attempts: 0, effects: [] });
+
+function spanning(key: string, items: readonly StepHistory[]): StepHistory {
+  const spans = items.flatMap((item) => item.spans);
+  const from = spans.reduce((least, span) => Math.min(least, span.from), Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(from)) return NOTHING_OF(key);
+  return {
+    ...NOTHING_OF(key),
+    spans: [{ kind: 'attempt', seq: spans[0]?.seq ?? 0, revision: 1, attempt: 1, from }],
+  };
+}

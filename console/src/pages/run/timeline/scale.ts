@@ -1,0 +1,138 @@
+/**
+ * From time to place and back. Pure. Where nothing happens for long, as while a person sleeps over a question, the time is
+ * compressed to a gap, so that seconds of work beside days of waiting can still be seen.
+ */
+
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Segment extends Interval {
+  /** Places from 0 to 1. */
+  readonly start: number;
+  readonly end: number;
+  /** Compressed. */
+  readonly isGap: boolean;
+}
+
+/** A gap is worth compressing if it is longer than this part of all that is busy, and than a person notices. */
+const LONG_GAP = 0.5;
+const SHORT_MS = 2_000;
+/** Of the whole, as wide as a gap then is. */
+const GAP_WIDTH = 0.09;
+/** All gaps together take no more than this part of the whole. */
+const MOST_GAPS = 0.4;
+
+export class Scale {
+  readonly segments: readonly Segment[];
+
+  /** @param busy in which something happens; empty: nothing is compressed */
+  constructor(whole: Interval, busy: readonly Interval[]) {
+    this.segments = segmentsOf({ from: whole.from, to: Math.max(whole.to, whole.from + 1) }, busy);
+  }
+
+  /** From 0 to 1; times outside are at the ends. */
+  at(ms: number): number {
+    const segment = this.#find(({ to }) => ms <= to);
+    const { from, to, start, end } = segment;
+    const part = Math.min(1, Math.max(0, (ms - from) / (to - from)));
+    return start + part * (end - start);
+  }
+
+  #find(holds: (segment: Segment) => boolean): Segment {
+    return this.segments.find(holds) ?? (this.segments.at(-1) as Segment);
+  }
+}
+
+function segmentsOf(whole: Interval, busy: readonly Interval[]): Segment[] {
+  const gaps = longGaps(whole, merged(whole, busy));
+  const busyMs = whole.to - whole.from - spanOf(gaps);
+  const each = Math.min(GAP_WIDTH, MOST_GAPS / Math.max(1, gaps.length));
+  const perMs = (1 - each * gaps.length) / busyMs;
+  const segments: Segment[] = [];
+  let at = whole.from;
+  let place = 0;
+  const push = (to: number, isGap: boolean) => {
+    if (to <= at) return;
+    const end = isGap ? place + each : place + (to - at) * perMs;
+    segments.push({ from: at, to, start: place, end, isGap });
+    at = to;
+    place = end;
+  };
+  for (const gap of gaps) {
+    push(gap.from, false);
+    push(gap.to, true);
+  }
+  push(whole.to, false);
+  return segments;
+}
+
+function longGaps(whole: Interval, busy: readonly Interval[]): Interval[] {
+  if (busy.length === 0) return [];
+  const gaps: Interval[] = [];
+  let at = whole.from;
+  for (const { from, to } of busy) {
+    if (from > at) gaps.push({ from: at, to: from });
+    at = to;
+  }
+  if (whole.to > at) gaps.push({ from: at, to: whole.to });
+  const busyMs = spanOf(busy);
+  const long = gaps.filter(({ from, to }) => to - from > Math.max(SHORT_MS, LONG_GAP * busyMs));
+  // What is left must have a width: with nothing but moments between gaps, all is told as it is.
+  return whole.to - whole.from > spanOf(long) ? long : [];
+}
+
+function spanOf(intervals: readonly Interval[]): number {
+  return intervals.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+function merged({ from: first, to: last }: Interval, intervals: readonly Interval[]): Interval[] {
+  const sorted = intervals
+    .map(({ from, to }) => ({ from: Math.max(from, first), to: Math.min(to, last) }))
+    .filter(({ from, to }) => to >= from)
+    .sort((a, b) => a.from - b.from);
+  const merged: { from: number; to: number }[] = [];
+  for (const interval of sorted) {
+    const before = merged.at(-1);
+    if (before && interval.from <= before.to) before.to = Math.max(before.to, interval.to);
+    else merged.push({ ...interval });
+  }
+  return merged;
+}
+
+const STEPS_MS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000,
+];
+const LONG_STEPS_MS = [
+  600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000, 604_800_000,
+];
+
+export interface Tick {
+  readonly at: number;
+  readonly place: number;
+}
+
+/**
+ * Times to write at the axis, none closer to another than `apart`, at round distances from the beginning; none within gaps.
+ *
+ * @param apart part of the whole
+ */
+export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[] {
+  const ticks: Tick[] = [];
+  for (const segment of segments) {
+    if (segment.isGap) continue;
+    const perMs = (segment.end - segment.start) / (segment.to - segment.from);
+    const step = [...STEPS_MS, ...LONG_STEPS_MS].find((ms) => ms * perMs >= apart);
+    if (step === undefined) continue;
+    const first = from + Math.ceil((segment.from - from) / step) * step;
+    const isLast = segment === segments.at(-1);
+    for (let at = first; at <= segment.to; at += step) {
+      const place = segment.start + (at - segment.from) * perMs;
+      // What is written to the right of the last one would run into the gap.
+      const hasRoom = isLast || segment.end - place >= apart;
+      if (hasRoom && place - (ticks.at(-1)?.place ?? -1) >= apart) ticks.push({ at, place });
+    }
+  }
+  return ticks;
+}

@@ -1,0 +1,127 @@
+/** What each event says, in a line: for who reads the life of a run rather than looks at it. Pure. */
+import type { EventType } from '../../../../../functions/src/core/run/events.ts';
+import { duration } from '../../../parts/time.ts';
+import { type DataOf, type RunEvent, stepKey } from '../live/events.ts';
+
+export interface Line {
+  readonly mark: string;
+  readonly tone: string;
+  readonly text: string;
+  readonly more?: string | undefined;
+}
+
+type Teller<T extends EventType> = (data: DataOf<T>, at: string) => Line;
+
+/** One for each type: one that is added and not told here does not compile. */
+const TELL: { readonly [T in EventType]: Teller<T> } = {
+  run_created: ({ trigger, type, planVersion, source }) =>
+    line(
+      '●',
+      '',
+      `Created by ${trigger.source}`,
+      `${type} v${planVersion}${source ? `, ${source.mode} of ${source.runId}` : ''}`,
+    ),
+  run_claimed: ({ epoch }) => line('▶', 'quiet', `Drive ${epoch} takes the run`),
+  run_started: () => line('▶', 'quiet', 'Started'),
+  policy_evaluated: ({ allowed, stepId, reason, forced }) =>
+    line(
+      allowed ? '✓' : '✕',
+      allowed ? 'quiet' : 'bad',
+      `Policy ${forced ? 'passed over' : allowed ? 'allows' : 'forbids'} ${stepId ?? 'the run'}`,
+      reason,
+    ),
+  run_suspended: ({ status, reason }) =>
+    line('‖', 'wait', status === 'awaiting_approval' ? 'Waits for a person' : 'Waits', reason),
+  run_resumed: ({ reason }) => line('▶', 'good', 'Goes on', reason),
+  run_released: ({ reason, inFlight }) =>
+    line('‖', 'quiet', `The drive lets go (${reason})`, inFlight.map(stepKey).join(', ')),
+  replay_started: ({ mode, from }) => line('⇢', 'live', `Takes over from ${from}`, mode),
+  replay_finished: () => line('⇢', 'live', 'All that is reused is taken over'),
+  cancel_requested: ({ stopKind, reason }) => line('⊘', 'warn', `Asked to end (${stopKind})`, reason),
+  orphan_detected: ({ epoch, lastHeartbeatAt }, at) =>
+    line(
+      '↯',
+      'bad',
+      `Drive ${epoch} died: interrupted`,
+      `no sign of life for ${between(lastHeartbeatAt, at)}`,
+    ),
+  run_completed: () => line('✓', 'good', 'Completed'),
+  run_failed: ({ error }) => line('✕', 'bad', `Failed: ${error.code}`, error.message),
+  run_cancelled: ({ stopKind, reason }) => line('⊘', 'quiet', `Cancelled (${stopKind})`, reason),
+  run_superseded: ({ by }) => line('⇢', 'quiet', `Goes on as ${by}`),
+  snapshot_repaired: ({ problems }) => line('✎', 'warn', 'Repaired', problems?.join(', ')),
+  step_started: (data) => line('▸', 'live', `${stepName(data)} began`),
+  step_succeeded: (data) => line('✓', 'good', stepName(data), duration(data.durationMs)),
+  step_degraded: (data) => line('≈', 'good', `${stepName(data)} degraded`, data.reason),
+  step_skipped: (data) => line('–', 'quiet', `${stepName(data)} skipped`, data.reason),
+  step_reused: (data) => line('↺', 'good', `${stepName(data)} taken over`, `from ${data.from.runId}`),
+  step_failed: (data) => line('✕', 'bad', `${stepName(data)} failed: ${data.error.code}`, data.error.message),
+  step_retry_scheduled: (data, at) =>
+    line('↻', 'warn', `${stepName(data)} failed, again in ${between(at, data.retryAt)}`, data.error.message),
+  step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),
+  compensation_started: ({ steps }) => line('↩', 'warn', `Undoing ${steps.join(', ')}`),
+  compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} could not be undone`, data.error.message),
+  wait_opened: ({ wait }) =>
+    line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
+  wait_resolved: ({ waitId, decision }) =>
+    line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
+  wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: nobody answered in time`),
+  signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),
+  feedback_given: ({ again, feedback }) => line('↻', 'warn', `Sent back: ${again.join(', ')}`, feedback),
+  effect_attempted: (data) => line('→', '', `${stepKey(data)} calls ${data.capabilityId}`),
+  effect_settled: (data) =>
+    line(
+      '←',
+      EFFECTS[data.outcome],
+      `${stepKey(data)}: ${data.capabilityId} ${data.outcome.replace('_', ' ')}`,
+    ),
+};
+
+const WAITS = {
+  approval: 'asks a person',
+  event: 'waits for an event',
+  timer: 'sleeps',
+  child: 'waits for a run',
+} as const;
+const EFFECTS = {
+  recorded: 'good',
+  reused: 'good',
+  failed: 'bad',
+  in_doubt: 'bad',
+  blocked: 'warn',
+} as const;
+
+/** A type that is newer than this page is named as it is. */
+export function lineOf({ type, data, at }: RunEvent): Line {
+  const tell = Object.hasOwn(TELL, type)
+    ? (TELL[type as EventType] as (data: unknown, at: string) => Line)
+    : undefined;
+  return tell ? tell(data, at) : line('·', '', type.replaceAll('_', ' '));
+}
+
+function line(mark: string, tone: string, text: string, more?: string): Line {
+  return more === undefined || more === '' ? { mark, tone, text } : { mark, tone, text, more };
+}
+
+function stepName(ref: {
+  readonly stepId: string;
+  readonly itemKey?: string;
+  readonly attempt: number;
+  readonly revision: number;
+}): string {
+  const which = [
+    ...(ref.attempt > 1 ? [`attempt ${ref.attempt}`] : []),
+    ...(ref.revision > 1 ? [`revision ${ref.revision}`] : []),
+  ];
+  return which.length === 0 ? stepKey(ref) : `${stepKey(ref)} (${which.join(', ')})`;
+}
+
+function waitsFor({ kind, name, key, child, dueAt, openedAt }: DataOf<'wait_opened'>['wait']): string {
+  const what = kind === 'event' ? `${name ?? ''} for ${key ?? ''}` : (child?.runId ?? '');
+  const until = dueAt === undefined ? '' : `for at most ${between(openedAt, dueAt)}`;
+  return [what, until].filter(Boolean).join(', ');
+}
+
+function between(from: string, to: string): string {
+  return duration(Math.max(0, Date.parse(to) - Date.parse(from)));
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { RunEvent } from '../../../console/src/pages/run/live/events.ts';
+import { StepHistories } from '../../../console/src/pages/run/live/step-history.ts';
+import { lifeOf, rowsOf } from '../../../console/src/pages/run/timeline/model.ts';
+import { lineOf } from '../../../console/src/pages/run/timeline/words.ts';
+import { eventView } from '../../../functions/src/api/views/documents.ts';
+import { journals } from '../../core/run/random-journal.ts';
+
+const T0 = Date.parse('2026-01-01T00:00:00.000Z');
+const iso = (s: number) => new Date(T0 + s * 1_000).toISOString();
+
+/** A journal of types, seconds and data. */
+function journal(...events: readonly (readonly [type: string, at: number, data?: object])[]): RunEvent[] {
+  return events.map(
+    ([type, at, data = {}], before) =>
+      ({ seq: before + 1, type, at: iso(at), initiator: 'system', data }) as unknown as RunEvent,
+  );
+}
+const claimed = (epoch: number) => ({ owner: `w${epoch}`, epoch, expiresAt: iso(100) });
+const execution = (stepId: string, attempt: number, startedAt: number, more: object = {}) => ({
+  stepId,
+  kind: 'step',
+  revision: 1,
+  attempt,
+  startedAt: iso(startedAt),
+  ...more,
+});
+const spansOf = (events: RunEvent[], key: string) => {
+  const histories = new StepHistories();
+  histories.add(events);
+  return histories.byKey.get(key)?.spans.map(({ kind, attempt, from, to, end }) => ({
+    kind,
+    attempt,
+    from: (from - T0) / 1_000,
+    to: to === undefined ? undefined : (to - T0) / 1_000,
+    end,
+  }));
+};
+
+describe('the life of a run', () => {
+  test('whose worker died shows when it died, when that was found, and when it came back', () => {
+    const events = journal(
+      ['run_created', 0],
+      ['run_claimed', 1, claimed(1)],
+      ['run_started', 1],
+      ['step_started', 2, execution('build', 1, 2)],
+      ['orphan_detected', 30, { owner: 'w1', epoch: 1, lastHeartbeatAt: iso(9) }],
+      ['run_resumed', 30, { reason: 'recovered' }],
+      ['run_claimed', 31, claimed(2)],
+      ['step_started', 32, execution('build', 2, 32)],
+      ['step_succeeded', 40, execution('build', 2, 32, { durationMs: 8_000 })],
+      ['run_completed', 41],
+    );
+    const { drives, moments } = lifeOf(events);
+    expect(drives).toEqual([
+      { epoch: 1, from: T0 + 1_000, to: T0 + 9_000, end: 'died' },
+      { epoch: 2, from: T0 + 31_000, to: T0 + 41_000, end: 'ended' },
+    ]);
+    expect(moments.map(({ kind, at }) => [kind, (at - T0) / 1_000])).toEqual([
+      ['died', 9],
+      ['found', 30],
+      ['came_back', 30],
+      ['end', 41],
+    ]);
+    expect(spansOf(events, 'build')).toEqual([
+      { kind: 'attempt', attempt: 1, from: 2, to: 9, end: 'interrupted' },
+      { kind: 'attempt', attempt: 2, from: 32, to: 40, end: 'succeeded' },
+    ]);
+  });
+
+  test('a step without a record of its start shows its attempts and the pauses between them', () => {
+    const events = journal(
+      ['run_created', 0],
+      [
+        'step_retry_scheduled',
+        3,
+        execution('check', 1, 1, { retryAt: iso(8), error: { code: 'E', message: 'm' } }),
+      ],
+      ['step_succeeded', 10, execution('check', 2, 1, { durationMs: 9_000 })],
+    );
+    expect(spansOf(events, 'check')).toEqual([
+      { kind: 'attempt', attempt: 1, from: 1, to: 3, end: 'retried' },
+      { kind: 'attempt', attempt: 2, from: 8, to: 10, end: 'succeeded' },
+    ]);
+  });
+
+  test('a step that asked shows its wait, and its outcome is no attempt of its own', () => {
+    const asked = execution('gate', 1, 2, { kind: 'approval' });
+    const wait = { id: 'w', kind: 'approval', execution: asked, openedAt: iso(2) };
+    const events = journal(
+      ['run_created', 0],
+      ['wait_opened', 2, { wait }],
+      ['wait_resolved', 50, { waitId: 'w', decision: 'approve' }],
+      ['step_succeeded', 50, { ...asked, durationMs: 48_000 }],
+    );
+    expect(spansOf(events, 'gate')).toEqual([
+      { kind: 'wait', attempt: 1, from: 2, to: 50, end: 'succeeded' },
+    ]);
+  });
+
+  test('items follow their step where they are asked for, and are counted where not', () => {
+    const histories = new StepHistories();
+    histories.add(
+      journal(
+        ['run_created', 0],
+        ...[0, 1].map(
+          (item) =>
+            ['step_succeeded', 3, execution('read', 1, 1, { itemKey: String(item), durationMs: 1 })] as const,
+        ),
+        ['step_succeeded', 5, execution('after', 1, 4, { durationMs: 1 })],
+      ),
+    );
+    expect(rowsOf(histories.byKey, true).map(({ key }) => key)).toEqual([
+      'read',
+      'read[0]',
+      'read[1]',
+      'after',
+    ]);
+    const folded = rowsOf(histories.byKey, false);
+    expect(folded.map(({ key, items }) => [key, items])).toEqual([
+      ['read', 2],
+      ['after', 0],
+    ]);
+    expect(folded[0]?.step.spans[0]?.from).toBe(T0 + 1_000);
+  });
+
+  test('of any journal has stretches that do not run backwards, none open once it has ended, and a line for each event', () => {
+    fc.assert(
+      fc.property(journals(), ({ events: stored }) => {
+        const events = stored.map((event) => eventView(event) as unknown as RunEvent);
+        const histories = new StepHistories();
+        for (const event of events) histories.add(events.slice(0, event.seq));
+        const isOver = events.some(({ type }) => /^run_(completed|failed|cancelled)$/.test(type));
+        for (const { spans } of histories.byKey.values())
+          for (const { from, to } of spans) {
+            if (to !== undefined) expect(to).toBeGreaterThanOrEqual(from);
+            else expect(isOver).toBe(false);
+          }
+        for (const { from, to, end } of lifeOf(events).drives) {
+          expect(to ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(from);
+          if (isOver) expect(end).not.toBe('open');
+        }
+        for (const event of events) expect(lineOf(event).text).not.toBe('');
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

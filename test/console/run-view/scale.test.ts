@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Scale, ticksOf } from '../../../console/src/pages/run/timeline/scale.ts';
+
+const HOUR = 3_600_000;
+const busyTimes = fc
+  .array(fc.tuple(fc.nat({ max: 20 * HOUR }), fc.nat({ max: 60_000 })), { maxLength: 12 })
+  .map((list) => list.map(([from, length]) => ({ from, to: from + length })));
+
+describe('time on a scale', () => {
+  test('keeps its order, and fills the whole width, whatever is compressed', () => {
+    fc.assert(
+      fc.property(
+        busyTimes,
+        fc.nat({ max: 24 * HOUR }),
+        fc.array(fc.nat({ max: 24 * HOUR })),
+        (busy, to, times) => {
+          const scale = new Scale({ from: 0, to }, busy);
+          expect(scale.at(0)).toBe(0);
+          expect(scale.at(Math.max(1, to))).toBeCloseTo(1);
+          const places = times.sort((a, b) => a - b).map((at) => scale.at(at));
+          for (const [at, place] of places.entries()) {
+            expect(place).toBeGreaterThanOrEqual(places[at - 1] ?? 0);
+            expect(place).toBeLessThanOrEqual(1.000_001);
+          }
+        },
+      ),
+    );
+  });
+
+  test('gives seconds of work beside hours of waiting most of the width', () => {
+    const scale = new Scale({ from: 0, to: 10 * HOUR + 8_000 }, [
+      { from: 0, to: 5_000 },
+      { from: 10 * HOUR, to: 10 * HOUR + 8_000 },
+    ]);
+    expect(scale.at(5_000)).toBeGreaterThan(0.3);
+    expect(scale.at(10 * HOUR) - scale.at(5_000)).toBeLessThan(0.1);
+    expect(scale.segments.map(({ isGap }) => isGap)).toEqual([false, true, false]);
+  });
+
+  test('compresses nothing where nothing is known to be busy', () => {
+    expect(new Scale({ from: 0, to: HOUR }, []).segments).toHaveLength(1);
+  });
+
+  test('has times at its axis at round distances, none over another and none within a gap', () => {
+    fc.assert(
+      fc.property(busyTimes, fc.integer({ min: 1, max: 24 * HOUR }), (busy, to) => {
+        const scale = new Scale({ from: 0, to }, busy);
+        const ticks = ticksOf(scale, 0, 0.1);
+        for (const [at, tick] of ticks.entries()) {
+          expect(tick.place - (ticks[at - 1]?.place ?? -1)).toBeGreaterThanOrEqual(0.1 - 1e-9);
+          expect(scale.at(tick.at)).toBeCloseTo(tick.place, 5);
+        }
+        expect(ticks.length).toBeLessThanOrEqual(11);
+      }),
+    );
+  });
+});
