@@ -12,10 +12,11 @@ export interface ConsoleCloud {
 export async function startConsoleCloud(
   workers = 1,
   env: Readonly<Record<string, string>> = {},
+  fixture = 'functions.ts',
 ): Promise<ConsoleCloud> {
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
-    functionsModule: join(import.meta.dirname, '../fixtures/functions.ts'),
+    functionsModule: join(import.meta.dirname, '../fixtures', fixture),
     workers,
     env,
   });

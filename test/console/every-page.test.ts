@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { makeShowcase, type Showcase } from './support/showcase.ts';
+
+/** Where the pictures of the documentation are made: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
+const PICTURES = process.env.CONSOLE_SCREENSHOTS;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+let show: Showcase;
+beforeAll(async () => {
+  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
+  [browser, show] = await Promise.all([
+    startBrowser(cloud.ready.gateway),
+    makeShowcase(cloud, 'for the office in March'),
+  ]);
+  if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+});
+
+interface View {
+  readonly name: string;
+  path(show: Showcase): string;
+  /** What is there when the page is whole. */
+  readonly shows: string;
+}
+
+const VIEWS: readonly View[] = [
+  { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
+  { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
+  { name: 'run-step', path: ({ review }) => `/runs/${review}?step=verdict`, shows: 'verdict' },
+  { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'check-line' },
+  { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'run_failed' },
+  { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'check-line' },
+  { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
+  { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'book' },
+  { name: 'inbox', path: () => '/inbox', shows: 'Outside action in doubt' },
+  { name: 'workflows', path: () => '/workflows', shows: 'pay-invoice' },
+  { name: 'workflow', path: () => '/workflows/pay-invoice', shows: 'check-line' },
+  { name: 'schedules', path: ({ schedule }) => `/schedules/${schedule}`, shows: 'Next slots' },
+  { name: 'health', path: () => '/health', shows: 'Findings' },
+];
+
+describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+  test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({ name, path, shows }) => {
+    const page = await browser.open(path(show), { colorScheme, reducedMotion: 'reduce' });
+    await page.getByText(shows).first().waitFor();
+    await settled(page);
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png` });
+    expect(await hindrances(page)).toEqual([]);
+  });
+});
+
+/** Nothing says any more that it is coming. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('.spinner').waitFor({ state: 'detached' });
+  await page.evaluate(() => document.fonts.ready.then(() => undefined));
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What axe-core calls serious or critical. Run by the debugger, as the page's own policy lets no script in. */
+async function hindrances(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    );
+}
