@@ -55,8 +55,15 @@ class Asked {
   async inDoubt(): Promise<string> {
     this.outside.faults.push('lose_answer');
     const runId = await this.world.start('post', {}, { tenantId: 'acme' });
-    await this.world.run();
+    await this.untilAsked();
     return runId;
+  }
+
+  /** Runs on until somebody is asked: a run that waits would be looked at for ever. */
+  untilAsked(): Promise<void> {
+    return this.world.run(() =>
+      [...this.world.db.runs.values()].some(({ snapshot }) => snapshot.status === 'awaiting_approval'),
+    );
   }
 
   async inbox(query = ''): Promise<{ items: Item[]; next?: string }> {
@@ -174,7 +181,7 @@ describe('GET /v1/inbox', () => {
     const { api } = asked.installation;
     const authorization = `Bearer ${await asked.key()}`;
     await api.request(`/v1/runs/${runId}/replay`, { method: 'POST', headers: { authorization } });
-    await asked.world.run();
+    await asked.untilAsked();
     expect(await only(asked)).toMatchObject({
       kind: 'effect_in_doubt',
       capabilityId: 'post.send',
@@ -207,18 +214,38 @@ describe('GET /v1/inbox', () => {
     expect(await asked.inbox()).toEqual({ items: [] });
   });
 
-  test.each(
-    Object.keys(MAKE).flatMap((what) =>
-      [...DECISIONS, ...RESOLUTIONS, 'resume'].map((answer) => [what, answer] as const),
-    ),
-  )('of %s says rightly whether "%s" would be taken', async (what, answer) => {
+  test('leaves to another run of the lineage what that has begun to find out', async () => {
+    const asked = await made('left_in_doubt');
+    const { effectId = '' } = await only(asked);
+    const stored = await asked.world.effects.read(effectId);
+    const seen = stored?.version ?? '';
+    await asked.world.effects.change(effectId, seen, {
+      runId: 'run_other',
+      updatedAt: asked.world.clock.now(),
+    });
+    expect(await asked.inbox()).toEqual({ items: [] });
+  });
+
+  test.each(Object.keys(MAKE))('of %s says just which answers would be taken', async (what) => {
     const asked = await made(what);
     const item = await only(asked);
-    const { status } = await asked.give(item, answer);
-    expect([answer, status < 300]).toEqual([answer, item.answers.includes(answer)]);
-    // What was answered is asked no more.
-    if (status < 300)
-      expect((await asked.inbox()).items.filter((one) => one.waitId === item.waitId)).toEqual([]);
+    expect(item.answers.length).toBeGreaterThan(0);
+    for (const answer of [...DECISIONS, ...RESOLUTIONS, 'resume'].filter(
+      (one) => !item.answers.includes(one),
+    )) {
+      const { status } = await asked.give(item, answer);
+      expect([answer, status >= 400 && status < 500]).toEqual([answer, true]);
+    }
+    // What is refused changes nothing; what is answered is asked no more.
+    expect(await only(asked)).toEqual(item);
+    for (const answer of item.answers) {
+      const other = await made(what);
+      expect([answer, (await other.give(await only(other), answer)).ok]).toEqual([answer, true]);
+      const left = (await other.inbox()).items.filter(
+        ({ kind, waitId }) => kind === item.kind && waitId === item.waitId,
+      );
+      expect([answer, left]).toEqual([answer, []]);
+    }
   });
 
   test('shows no question whose time is over, nor one of a run that is about to end', async () => {
