@@ -237,7 +237,7 @@ describe('what is deployed and set', () => {
     ]);
     const gone = deployment.ofVersions([version(2, true, true), version(1, false, false)], false);
     expect(seen(gone)).toEqual(['wrong PLAN_VERSION_UNAVAILABLE']);
-    expect(gone[0]?.what).toBe('2 live runs on echo v1, which is not deployed');
+    expect(gone[0]?.what).toBe('2 live runs are on echo v1, which is not deployed');
   });
 });
 

@@ -68,7 +68,7 @@ export interface VersionInUse {
 /** @param isCut not all tenants, or not all versions, were looked at */
 export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): Finding[] {
   const told = versions.flatMap(({ type, planVersion, runs, isDeployed, isNewest }): Finding[] => {
-    const what = `${counted(runs, 'live run', isCut)} on ${type} v${planVersion}`;
+    const what = `${counted(runs, 'live run', isCut)} ${runs === 1 ? 'is' : 'are'} on ${type} v${planVersion}`;
     const evidence = { type, planVersion, runs };
     if (!isDeployed)
       return [
