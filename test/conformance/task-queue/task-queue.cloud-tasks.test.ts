@@ -108,6 +108,16 @@ describe('Cloud Tasks queue: the request', () => {
     ]);
   });
 
+  test('says by which span it was asked for, where that is known', async () => {
+    const { client, queue } = make();
+    const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
+    await queue.enqueue({ runId: 'run_1', reason: 'start', trace });
+    const { headers, body } = client.requests[0]?.task.httpRequest ?? {};
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    expect(JSON.parse(String(body))).toEqual({ data: { runId: 'run_1', reason: 'start', traceparent } });
+    expect(headers).toEqual({ 'Content-Type': 'application/json' });
+  });
+
   test('is never due later than the service takes', async () => {
     const { client, queue } = make();
     await queue.enqueue({ runId: 'run_1', reason: 'retry', at: T0 + 90 * 86_400_000 });

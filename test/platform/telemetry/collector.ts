@@ -1,8 +1,15 @@
 /** An OpenTelemetry collector on loopback that keeps what it is sent (OTLP/HTTP, JSON). */
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type Attributes = readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+interface Value {
+  readonly stringValue?: string;
+  readonly intValue?: string | number;
+  readonly doubleValue?: number;
+  readonly boolValue?: boolean;
+}
+
+type Attributes = readonly { readonly key: string; readonly value: Value }[];
 
 interface DataPoint {
   readonly attributes: Attributes;
@@ -43,14 +50,39 @@ export interface Point {
   readonly buckets?: readonly number[];
 }
 
+/** As OTLP has it on the wire, but for its attributes. */
+interface SentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: Attributes;
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly status: { readonly code?: number };
+}
+
+export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  /** Of the instance that sent it. */
+  readonly instance: string;
+}
+
 export class Collector {
   readonly exports: Export[] = [];
+  readonly spans: CollectedSpan[] = [];
+  /** Headers of each request, whatever it was answered. */
+  readonly asked: IncomingHttpHeaders[] = [];
   /** What exports are answered with. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      this.asked.push(request.headers);
       if (this.status === 200) this.#keep(request.url ?? '', Buffer.concat(chunks).toString('utf8'));
       response.writeHead(this.status, { 'content-type': 'application/json' }).end('{}');
     });
@@ -79,9 +111,15 @@ export class Collector {
 
   #keep(path: string, text: string): void {
     const body = JSON.parse(text) as {
-      resourceMetrics: { resource: { attributes: Attributes }; scopeMetrics: { metrics: Metric[] }[] }[];
+      resourceMetrics?: { resource: { attributes: Attributes }; scopeMetrics: { metrics: Metric[] }[] }[];
+      resourceSpans?: { resource: { attributes: Attributes }; scopeSpans: { spans: SentSpan[] }[] }[];
     };
-    for (const { resource, scopeMetrics } of body.resourceMetrics) {
+    for (const { resource, scopeSpans } of body.resourceSpans ?? []) {
+      const instance = plain(resource.attributes)['service.instance.id'] ?? '';
+      for (const { attributes, ...span } of scopeSpans.flatMap((scope) => scope.spans))
+        this.spans.push({ ...span, attributes: valuesOf(attributes), instance });
+    }
+    for (const { resource, scopeMetrics } of body.resourceMetrics ?? []) {
       const metrics = scopeMetrics.flatMap((scope) => scope.metrics);
       this.exports.push({ path, resource: plain(resource.attributes), metrics });
     }
@@ -95,6 +133,15 @@ function pointOf({ attributes, asInt, asDouble, count, sum, bucketCounts }: Data
     ...(sum === undefined ? {} : { sum }),
     ...(bucketCounts ? { buckets: bucketCounts.map(Number) } : {}),
   };
+}
+
+function valuesOf(attributes: Attributes): CollectedSpan['attributes'] {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => {
+      const { stringValue, intValue, doubleValue, boolValue } = value;
+      return [key, stringValue ?? boolValue ?? Number(intValue ?? doubleValue)];
+    }),
+  );
 }
 
 function plain(attributes: Attributes): Record<string, string> {

@@ -1,0 +1,168 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  googleHeaders,
+  isGoogle,
+  parseHeaders,
+} from '../../../functions/src/platform/telemetry/otlp-headers.ts';
+import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
+import { otlpSpans } from '../../../functions/src/platform/telemetry/otlp-spans.ts';
+import type { EndedSpan } from '../../../functions/src/platform/telemetry/span-tracer.ts';
+import { VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+import { Collector } from './collector.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = { traceId: TRACE, spanId: '00f067aa0ba902b7', sampled: true };
+const OTHER = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
+
+const SPAN: EndedSpan = {
+  name: 'step say',
+  kind: 'internal',
+  context: { traceId: TRACE, spanId: 'c'.repeat(16), sampled: true },
+  parent: PARENT,
+  startedAt: 1_700_000_000_123.25,
+  endedAt: 1_700_000_001_000,
+  links: [OTHER],
+  attributes: { text: 'x', count: 2, is: true },
+  failure: undefined,
+};
+
+let collector: Collector;
+let endpoint: string;
+beforeEach(async () => {
+  collector = new Collector();
+  endpoint = await collector.listen();
+});
+afterEach(() => collector.close());
+
+const options = (headers: () => Promise<Record<string, string>> = async () => ({})) => ({
+  endpoint,
+  resource: { 'service.name': 'cairn', 'service.instance.id': 'i1' },
+  headers,
+});
+
+describe('a span', () => {
+  test('arrives as OTLP has it, to the fraction of a millisecond', async () => {
+    await otlpSpans(options()).send([SPAN]);
+    expect(collector.spans).toMatchObject([
+      {
+        traceId: TRACE,
+        spanId: 'c'.repeat(16),
+        parentSpanId: PARENT.spanId,
+        name: 'step say',
+        kind: 1,
+        startTimeUnixNano: '1700000000123250000',
+        endTimeUnixNano: '1700000001000000000',
+        attributes: { text: 'x', count: 2, is: true },
+        links: [{ traceId: OTHER.traceId, spanId: OTHER.spanId }],
+        instance: 'i1',
+      },
+    ]);
+    expect(collector.spans[0]?.status.code ?? 0).toBe(0);
+  });
+
+  test.each([
+    ['internal', 1],
+    ['server', 2],
+    ['client', 3],
+    ['producer', 4],
+    ['consumer', 5],
+  ] as const)('of kind %s is %d', async (kind, sent) => {
+    await otlpSpans(options()).send([{ ...SPAN, kind }]);
+    expect(collector.spans.map((span) => span.kind)).toEqual([sent]);
+  });
+
+  test('that begins a trace has no parent, and one that failed says by what', async () => {
+    await otlpSpans(options()).send([{ ...SPAN, parent: undefined, failure: 'EFFECT_IN_DOUBT' }]);
+    const [span] = collector.spans;
+    expect(span?.parentSpanId ?? '').toBe('');
+    expect(span).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'EFFECT_IN_DOUBT' } });
+  });
+
+  test('that the collector refuses is known not to have been taken', async () => {
+    collector.status = 400;
+    await expect(otlpSpans(options()).send([SPAN])).rejects.toThrow();
+  });
+});
+
+test('what a hosted collector asks for goes with traces and metrics', async () => {
+  const headers = async () => parseHeaders('api-key=s3cr%3Det, x-tenant = acme');
+  await otlpSpans(options(headers)).send([SPAN]);
+  const metrics = otlpMetrics(options(headers));
+  metrics.answered({ tenantId: 'acme', source: 'api', result: 'miss' });
+  await metrics.send();
+  expect(collector.asked).toHaveLength(2);
+  for (const asked of collector.asked)
+    expect(asked).toMatchObject({ 'api-key': 's3cr=et', 'x-tenant': 'acme' });
+});
+
+test.each(['hunter2', '=hunter2', 'a b=hunter2', 'a=%zzhunter2', 'a=hunter2%0d%0ax: y'])(
+  'headers written as %s are refused without being shown',
+  (text) => {
+    expect(() => parseHeaders(text)).toThrow(
+      /^OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value,name=value$/,
+    );
+  },
+);
+
+test('no headers are none', () => {
+  expect([parseHeaders(''), parseHeaders(' , ')]).toEqual([{}, {}]);
+});
+
+describe("Google's endpoint", () => {
+  /** Google's collector takes no request without the token that its metadata server gave out last. */
+  let metadata: string;
+  let given: string[];
+  let status: number;
+  let expiresIn: number;
+  let clock: VirtualClock;
+  let failures: unknown[];
+  const server = createServer((request, response) => {
+    const isRight =
+      request.url === '/computeMetadata/v1/instance/service-accounts/default/token' &&
+      request.headers['metadata-flavor'] === 'Google';
+    if (!isRight || status !== 200) return void response.writeHead(isRight ? status : 404).end();
+    given.push(`token-${given.length + 1}`);
+    response.end(JSON.stringify({ access_token: given.at(-1), expires_in: expiresIn, token_type: 'Bearer' }));
+  });
+  beforeEach(async () => {
+    [given, status, expiresIn, clock, failures] = [[], 200, 3_600, new VirtualClock(), []];
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    metadata = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  const headers = () => googleHeaders({ metadata, clock, onFailure: (error) => void failures.push(error) });
+
+  test('is told by its name alone', () => {
+    expect(isGoogle('https://telemetry.googleapis.com')).toBe(true);
+    expect(isGoogle('https://telemetry.googleapis.com:443/')).toBe(true);
+    expect(isGoogle('https://telemetry.googleapis.com.evil.example')).toBe(false);
+    expect(isGoogle('http://127.0.0.1:4318')).toBe(false);
+  });
+
+  test("gets the token of the functions' account, asked for once for both exports and until it expires", async () => {
+    const asked = headers();
+    await Promise.all([asked(), asked()]);
+    await otlpSpans(options(asked)).send([SPAN]);
+    expect(collector.asked).toMatchObject([{ authorization: 'Bearer token-1' }]);
+    expect(given).toHaveLength(1);
+    clock.jump(3_540_000);
+    await otlpSpans(options(asked)).send([SPAN]);
+    expect(collector.asked.at(-1)).toMatchObject({ authorization: 'Bearer token-2' });
+    expect(failures).toEqual([]);
+  });
+
+  test('that no token is there for is asked without one, and the next time is not at once', async () => {
+    status = 503;
+    const asked = headers();
+    expect([await asked(), await asked()]).toEqual([{}, {}]);
+    expect(failures).toHaveLength(1);
+    status = 200;
+    clock.jump(30_000);
+    expect(await asked()).toEqual({ authorization: 'Bearer token-1' });
+  });
+});

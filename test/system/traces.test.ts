@@ -1,0 +1,104 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
+import { deliver, openedPullRequest } from '../../local/demo/delivery.ts';
+import { type CollectedSpan, Collector } from '../platform/telemetry/collector.ts';
+import { ended, eventually } from './support.ts';
+
+const collector = new Collector();
+const folder = mkdtempSync(join(tmpdir(), 'cairn-traces-'));
+const notes = join(folder, 'notes');
+let cloud: CloudProcess;
+beforeAll(async () => {
+  cloud = await startCloudProcess({
+    data: 'memory',
+    functionsModule: join(import.meta.dirname, 'fixtures/traced-functions.ts'),
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen(), TRACED_NOTES: notes },
+  });
+}, 60_000);
+afterAll(async () => {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  await collector.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Words of the lines that begin with this one. */
+function noted(what: string): string[][] {
+  if (!existsSync(notes)) return [];
+  const lines = readFileSync(notes, 'utf8').split('\n');
+  return lines.map((line) => line.split(' ')).filter(([first]) => first === what);
+}
+
+test('one trace from the webhook to each call outside, over two processes and the death of the first', async () => {
+  const { ready } = cloud;
+  const { runId } = await deliver(ready, openedPullRequest());
+  if (runId === undefined) throw new Error('the delivery made no run');
+  const [, victim] = await eventually('the step that waits to be killed', () => noted('waits')[0]);
+  const named = (name: string) => collector.spans.filter((span) => span.name === name);
+  await eventually('what it has done to be told', () => named('call notes.add.here')[0]);
+  process.kill(Number(victim), 'SIGKILL');
+  expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+
+  const ofRun = () => {
+    const traceId = named('POST /webhooks/github')[0]?.traceId;
+    return collector.spans.filter((span) => span.traceId === traceId);
+  };
+  const drives = () => ofRun().filter(({ name }) => name === 'drive traced');
+  const ends = () => drives().map(({ attributes }) => attributes['cairn.drive.end']);
+  await eventually('the drive that ended the run', () => (ends().includes('closed') ? true : undefined));
+
+  const spans = ofRun();
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  // Whatever was done for the run is in its trace (who looks at it is in another), and no span without its parent.
+  const done = collector.spans.filter(({ attributes }) => attributes['cairn.workflow.type'] === 'traced');
+  expect(done.filter((span) => !spans.includes(span))).toEqual([]);
+  expect(spans.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId))).toEqual([]);
+  expect(ids.size).toBe(spans.length);
+  expect(spans.filter(({ parentSpanId }) => !parentSpanId).map(({ name }) => name)).toEqual([
+    'POST /webhooks/github',
+  ]);
+
+  const [call] = spans.filter(({ name }) => name === 'call notes.add.here');
+  expect(pathOf(spans, call)).toEqual([
+    'POST /webhooks/github',
+    'start traced',
+    'drive traced',
+    'step act',
+    'effect notes.add',
+    'call notes.add.here',
+  ]);
+  // It was done once; the receiver heard of the very span of the call.
+  expect(noted('acted').map(([, , traceparent]) => traceparent)).toEqual([
+    `00-${call?.traceId}-${call?.spanId}-01`,
+  ]);
+  const attempts = spans.filter(({ name }) => name === 'step act');
+  expect(attempts.map(({ attributes }) => attributes['cairn.step.outcome']).sort()).toEqual([
+    'orphaned',
+    'succeeded',
+  ]);
+  expect(ends()).toEqual(expect.arrayContaining(['orphaned', 'closed']));
+  const dead = drives().find(({ attributes }) => attributes['cairn.drive.end'] === 'orphaned');
+  const last = drives().find(({ attributes }) => attributes['cairn.drive.end'] === 'closed');
+  // The one that died was told of by who took the run over; what it had done itself, by itself.
+  expect(call?.instance).not.toBe(last?.instance);
+  expect(dead?.instance).not.toBe(call?.instance);
+  expect(attempts.map(({ parentSpanId }) => parentSpanId).sort()).toEqual(
+    [dead?.spanId, last?.spanId].sort(),
+  );
+  expect(spans.map(({ name }) => name)).toContain('recover traced');
+}, 60_000);
+
+/** The names from the outermost span down to this one. */
+function pathOf(spans: readonly CollectedSpan[], span: CollectedSpan | undefined): string[] {
+  if (!span) return [];
+  return [
+    ...pathOf(
+      spans,
+      spans.find(({ spanId }) => spanId === span.parentSpanId),
+    ),
+    span.name,
+  ];
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { traceparentOf } from '../../../functions/src/core/trace.ts';
+import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { CollectedSpans } from '../../support/collected-spans.ts';
+import { MessageDoor } from './message-door.ts';
+
+const PUBLISHER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', sampled: true };
+const OTHER = { ...PUBLISHER, traceId: 'a'.repeat(32) };
+
+const orders = defineWorkflow({
+  type: 'orders',
+  planVersion: 1,
+  input: z.object({ id: z.string() }),
+  on: { pubsub: [{ topic: 'orders' }] },
+  steps: (step) => ({ a: step('a', () => 1) }),
+});
+
+function opened() {
+  const spans = new CollectedSpans();
+  const door = new MessageDoor([orders]);
+  const tracer = spans.tracerBy(door.world.clock);
+  return { door, spans, traced: { start: { ...door.deps.start, tracer } } };
+}
+
+describe('a message whose publisher traces', () => {
+  test.each([
+    ['as everybody says it', { traceparent: traceparentOf(PUBLISHER) }],
+    [
+      "as Google's clients say it, which comes first",
+      { googclient_traceparent: traceparentOf(PUBLISHER), traceparent: traceparentOf(OTHER) },
+    ],
+    ['beside what is no trace', { googclient_traceparent: 'x', traceparent: traceparentOf(PUBLISHER) }],
+  ])('%s, is part of its trace, and so is the run', async (_how, attributes) => {
+    const { door, spans, traced } = opened();
+    await door.take('orders', { data: { id: 'hunter2' }, attributes }, traced);
+    const [start, message] = spans.ended;
+    expect(message).toMatchObject({
+      name: 'process orders',
+      kind: 'consumer',
+      parent: PUBLISHER,
+      attributes: { 'messaging.system': 'gcp_pubsub', 'cairn.message.outcome': 'started' },
+    });
+    expect(start).toMatchObject({ name: 'start orders', parent: message?.context });
+    expect(JSON.stringify(spans.ended)).not.toContain('hunter2');
+  });
+
+  test('is part of it though nobody collects traces here', async () => {
+    const { door } = opened();
+    await door.take('orders', { data: { id: '1' }, attributes: { traceparent: traceparentOf(PUBLISHER) } });
+    const [run] = door.world.db.runs.values();
+    expect(run?.snapshot).toMatchObject({ traceId: PUBLISHER.traceId, traceSampled: true });
+  });
+});
+
+test('a message that is refused, or comes again, says so in its span', async () => {
+  const { door, spans, traced } = opened();
+  await door.take('orders', { data: { id: 1 } }, traced);
+  await door.take('orders', { messageId: '2', data: { id: '1' } }, traced);
+  await door.take('orders', { messageId: '2', data: { id: '1' } }, traced);
+  expect(
+    spans
+      .named('process orders')
+      .map(({ attributes, failure }) => [attributes['cairn.message.outcome'], failure]),
+  ).toEqual([
+    [undefined, 'INVALID_INPUT'],
+    ['started', undefined],
+    ['repeated', undefined],
+  ]);
+});
