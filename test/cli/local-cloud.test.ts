@@ -70,7 +70,8 @@ test("the command line finds the cloud of a directory, and its key is nobody els
 });
 
 test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
-  const input = JSON.stringify({ ms: 800, notes: join(folder, 'notes') });
+  // Long enough for the watch to show the claim on a machine that has much else to do.
+  const input = JSON.stringify({ ms: 2_500, notes: join(folder, 'notes') });
   const started = await said('runs', 'start', 'slow', '--input', input);
   const id = started.out.trim();
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^run_\w{26}\n$/) });
