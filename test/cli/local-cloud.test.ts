@@ -124,6 +124,7 @@ test('doctor sees through the installation that its queue was paused, and that a
   expect(out.match(/✗ .*/g)).toEqual([
     expect.stringMatching(/^✗ the queue drive is paused with \d+ tasks? in it$/),
   ]);
+  expect(out).toMatch(/✓ the scheduled functions run: the scan \d+ s ago/);
   expect(out).toMatch(/✓ all \d+ indexes that queries need are there/);
   expect(out).toMatch(/✓ these secrets have a value here: .*GITHUB_WEBHOOK_SECRET/);
 });

@@ -82,7 +82,14 @@ export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): F
   const live = versions.reduce((sum, { runs }) => sum + runs, 0);
   return [
     ...(versions.every(({ isDeployed }) => isDeployed)
-      ? [well('VERSIONS', `${counted(live, 'live run', isCut)}, each on a version that is deployed`)]
+      ? [
+          well(
+            'VERSIONS',
+            live === 0
+              ? 'no run is live'
+              : `${counted(live, 'live run', isCut)}, each on a version that is deployed`,
+          ),
+        ]
       : []),
     ...told,
     ...(isCut
