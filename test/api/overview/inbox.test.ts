@@ -266,14 +266,16 @@ describe('GET /v1/inbox', () => {
     expect(await asked.inbox()).toEqual({ items: [] });
   });
 
-  test('decides nothing for a version that is not deployed, and says so by having no answers', async () => {
-    const asked = await made('approval');
-    const pinned = asked.world.deps.registry.pinned.bind(asked.world.deps.registry);
-    asked.world.deps.registry.pinned = (type, version) =>
-      type === 'release' ? undefined : pinned(type, version);
+  test.each([
+    ['approval', 'approve', []],
+    ['left_in_doubt', 'resume', []],
+    ['effect_in_doubt', 'failed', ['recorded', 're-execute']],
+  ])('of %s takes no "%s" for a version that is not deployed, and says so', async (what, answer, rest) => {
+    const asked = await made(what);
+    asked.world.deps.registry.pinned = () => undefined;
     const item = await only(asked);
-    expect(item.answers).toEqual([]);
-    expect((await asked.give(item, 'approve')).status).toBe(409);
+    expect(item.answers).toEqual(rest);
+    expect((await asked.give(item, answer)).status).toBe(409);
   });
 
   test('keeps the questions of a run together, bounded, and small', async () => {

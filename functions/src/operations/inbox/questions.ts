@@ -36,7 +36,7 @@ export interface OpenQuestion {
 
 /** Questions of one run, the oldest first; what cannot be answered any more is none. @param now epoch ms */
 export function openQuestions(run: RunState, registry: WorkflowRegistry, now: number): OpenQuestion[] {
-  if (leavesDoubt(run)) return leftInDoubt(run);
+  if (leavesDoubt(run)) return leftInDoubt(run, registry);
   const open = questionsOf(run).filter(({ dueAt }) => dueAt === undefined || now < dueAt);
   return open
     .map((wait) => questionOf(run, wait, registry))
@@ -52,10 +52,11 @@ export function isLeft({ status, blockedBy, resolution, runId }: EffectRecord, r
   );
 }
 
-function leftInDoubt(run: RunState): OpenQuestion[] {
+function leftInDoubt(run: RunState, registry: WorkflowRegistry): OpenQuestion[] {
   const openedAt = run.completedAt ?? run.updatedAt;
-  // What has completed cannot be resumed; what there is to be known of the action is in its row.
-  const answers = run.status === 'completed' ? [] : (['resume'] as const);
+  // What has completed cannot be resumed, nor can a version that is not deployed.
+  const isResumable = run.status !== 'completed' && registry.pinned(run.type, run.planVersion) !== undefined;
+  const answers = isResumable ? (['resume'] as const) : [];
   return run.effects.map(({ effectId, step, capabilityId }) => ({
     kind: 'left_in_doubt',
     step,
