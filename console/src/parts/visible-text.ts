@@ -11,6 +11,13 @@ const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Surrogate}]/gu;
 
+/** JSON to be edited: the same value, each unseen character as its escape. Unescaped, they stand in texts and names only. */
+export function escapedJson(value: unknown): string {
+  const units = (character: string) =>
+    Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value, undefined, 2).replace(UNSEEN, (character) => units(character).join(''));
+}
+
 /** Control pictures lie in the order of the controls. */
 const PICTURES = 0x2400;
 const LAST_CONTROL = 0x1f;

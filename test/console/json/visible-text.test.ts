@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   bytesOf,
+  escapedJson,
   headOf,
   piecesOf,
   sizeWords,
@@ -27,13 +28,25 @@ describe('what would hide in a text or reorder it is seen', () => {
 
   test('nothing unseen is left of any text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         const shown = visibleText(text);
         expect(shown).not.toMatch(/[\p{Bidi_Control}\p{Surrogate}]|(?![\n\t])\p{Control}/u);
         expect(visibleText(shown)).toBe(shown);
       }),
     );
   });
+});
+
+test('JSON to be edited has nothing unseen in it, and is the same value', () => {
+  const value = fc.jsonValue({ stringUnit: 'binary' });
+  fc.assert(
+    fc.property(value, (json) => {
+      const text = escapedJson(json);
+      expect(visibleText(text)).toBe(text);
+      expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(json));
+    }),
+  );
+  expect(escapedJson('a\u202E\u{e0041}')).toBe('"a\\u202e\\udb40\\udc41"');
 });
 
 test('pieces are the text, none too long, none begins with half of a pair', () => {

@@ -1,6 +1,6 @@
 /** A field for JSON. Says where it is none as it is typed; the value is the caller's only while it is one. */
 import { useId, useMemo, useRef } from 'react';
-import { visibleText } from '../visible-text.ts';
+import { escapedJson, visibleText } from '../visible-text.ts';
 import { readJson } from './json-text.ts';
 
 interface JsonInputProps {
@@ -17,7 +17,7 @@ export function JsonInput({ label, text, onText, hint, rows = 6 }: JsonInputProp
   const field = useRef<HTMLTextAreaElement>(null);
   const typed = useMemo(() => readJson(text), [text]);
   const isBad = typed.kind === 'bad';
-  const tidy = () => typed.kind === 'value' && onText(JSON.stringify(typed.value, undefined, 2));
+  const tidy = () => typed.kind === 'value' && onText(escapedJson(typed.value));
   const show = () => {
     if (!isBad) return;
     field.current?.focus();

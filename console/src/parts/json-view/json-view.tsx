@@ -59,7 +59,7 @@ function Branches({ root, label }: { readonly root: TreeNode; readonly label: st
   const isTall = rows.length > SEARCHED_FROM || open.size === 0;
   return (
     <div className="json">
-      <div className="json-bar">
+      <div className={isTall ? 'json-bar' : 'json-bar json-bar-over'}>
         {isTall && <Search root={root} onFound={reveal} />}
         {isTall && (
           <button type="button" className="small" onClick={() => setOpen(openWithin(root, MORE_ROWS))}>

@@ -3,7 +3,7 @@ import { headOf, sizeWords, visibleText } from '../visible-text.ts';
 import { sizeOf, type TreeNode } from './tree.ts';
 
 /** Of a text in a row; the whole of it is shown below when the row is chosen. */
-const ROW_CHARS = 200;
+const ROW_CHARS = 120;
 
 export type Tone = 'text' | 'number' | 'word' | 'branch';
 

@@ -29,6 +29,8 @@ export interface RowTableProps<T> {
 
 /** Of a row that is not open; an open one is measured. */
 const ROW_PX = 35;
+/** The head is as high, and stays in sight. */
+const HEAD_PX = 35;
 const BEYOND = 10;
 /** Rows before the end at which more is asked for. */
 const NEAR = 30;
@@ -41,6 +43,8 @@ export function RowTable<T>(props: RowTableProps<T>) {
     getScrollElement: () => scroll.current,
     estimateSize: () => ROW_PX,
     overscan: BEYOND,
+    scrollMargin: HEAD_PX,
+    scrollPaddingStart: HEAD_PX,
     getItemKey: (index) => (index < rows.length ? keyOf(rows[index] as T) : index),
   });
   const items = virtual.getVirtualItems();
@@ -53,7 +57,8 @@ export function RowTable<T>(props: RowTableProps<T>) {
   }, [isNearEnd, rows.length]);
   const at = chosen === undefined ? -1 : rows.findIndex((row) => keyOf(row) === chosen);
   useEffect(() => {
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+    if (at < 0 || !scroll.current || isInSight(scroll.current, at)) return;
+    virtual.scrollToIndex(at, { align: 'start' });
   }, [at, virtual]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroll.current) return;
@@ -90,7 +95,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
               data-index={index}
               className="row-table-place"
               role="presentation"
-              style={{ transform: `translateY(${start}px)` }}
+              style={{ transform: `translateY(${start - HEAD_PX}px)` }}
             >
               <TableRow
                 name={own}
@@ -107,6 +112,13 @@ export function RowTable<T>(props: RowTableProps<T>) {
       </div>
     </div>
   );
+}
+
+/** Whether the line of the row is, however much of what is open below it. */
+function isInSight(table: HTMLElement, index: number): boolean {
+  const row = table.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
+  const { top, bottom } = table.getBoundingClientRect();
+  return row !== undefined && row.top >= top + HEAD_PX && row.top + ROW_PX <= bottom;
 }
 
 function Head({ columns }: { readonly columns: readonly string[] }) {

@@ -6,7 +6,7 @@ interface ChoiceProps<T extends string> {
   readonly options: readonly {
     readonly value: NoInfer<T>;
     readonly name: string;
-    readonly meaning?: string;
+    readonly meaning: string;
   }[];
   readonly value: T;
   onChange(value: T): void;
@@ -23,11 +23,15 @@ export function ChoiceOf<T extends string>({ legend, options, value, onChange }:
             type="radio"
             name={name}
             checked={option.value === value}
+            aria-labelledby={`${name}-${option.value}`}
+            aria-describedby={`${name}-${option.value}-means`}
             onChange={() => onChange(option.value)}
           />
           <span>
-            {option.name}
-            {option.meaning && <span className="hint">{option.meaning}</span>}
+            <span id={`${name}-${option.value}`}>{option.name}</span>
+            <span id={`${name}-${option.value}-means`} className="hint">
+              {option.meaning}
+            </span>
           </span>
         </label>
       ))}

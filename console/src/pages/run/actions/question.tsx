@@ -19,7 +19,7 @@ export function Question({ detail, dueAt }: QuestionProps) {
       {beside !== undefined && <JsonView value={beside} label="What was given to decide by" />}
       {dueAt !== undefined && (
         <p className="hint">
-          It can be answered until <When at={dueAt} />.
+          Nobody can answer it any more <When at={dueAt} />.
         </p>
       )}
     </section>

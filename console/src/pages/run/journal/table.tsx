@@ -65,6 +65,7 @@ function Whole({ row: { event, moved, step, isCheckpoint } }: { readonly row: Jo
   const { effectId } = event.data as { readonly effectId?: unknown };
   return (
     <>
+      <JsonView value={event.data} label={`Data of event ${event.seq}`} />
       <Facts
         facts={[
           ['At', event.at],
@@ -86,7 +87,6 @@ function Whole({ row: { event, moved, step, isCheckpoint } }: { readonly row: Jo
           <ViewLink to={{ tab: 'effects', effect: effectId }}>The effect</ViewLink>
         )}
       </p>
-      <JsonView value={event.data} label={`Data of event ${event.seq}`} />
     </>
   );
 }

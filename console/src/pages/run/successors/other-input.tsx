@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
-import { sizeWords } from '../../../parts/visible-text.ts';
+import { escapedJson, sizeWords } from '../../../parts/visible-text.ts';
 import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 
@@ -27,7 +27,7 @@ export function OtherInput({ run, text, onText }: OtherInputProps) {
           type="checkbox"
           checked={isEdited}
           onChange={({ target }) =>
-            onText(target.checked ? (isHere ? JSON.stringify(run.input, undefined, 2) : '') : undefined)
+            onText(target.checked ? (isHere ? escapedJson(run.input) : '') : undefined)
           }
         />
         Other input
@@ -61,7 +61,7 @@ function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): 
   const bytes = inputRef?.bytes ?? 0;
   const load = async () => {
     const { data: input } = data === undefined ? await refetch() : { data };
-    if (input !== undefined) onText(JSON.stringify(input, undefined, 2));
+    if (input !== undefined) onText(escapedJson(input));
   };
   if (bytes > MOST_EDITED_BYTES) {
     return (

@@ -65,7 +65,7 @@ export function countsOf({ steps, effects }: Preview): string {
   const reused = steps.filter(({ action }) => action === 'reused').length;
   const counts: [number, string][] = [
     [reused, 'reused'],
-    [steps.length - reused, 'run'],
+    [steps.length - reused, 'to run'],
     [effects.filter(({ action }) => action === 're-executed').length, 'outside actions done once more'],
     [effects.filter(({ action }) => action === 'asked').length, 'outside actions asked about'],
   ];
