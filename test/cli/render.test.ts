@@ -4,6 +4,7 @@ import { PLAIN, styleFor } from '../../cli/render/style.ts';
 import { type Column, table } from '../../cli/render/table.ts';
 import { ago, duration, moment, offset } from '../../cli/render/time.ts';
 import { cells, clean, cutTo, wrap } from '../../cli/render/width.ts';
+import { costText } from '../../cli/views/run-page.ts';
 
 describe('times', () => {
   test.each([
@@ -139,5 +140,24 @@ describe('a table', () => {
 
   test('of nothing is nothing', () => {
     expect(table([], columns, { style: PLAIN, columns: 80 })).toBe('');
+  });
+});
+
+describe('what a run has cost', () => {
+  const none = { reads: 0, writes: 0, deletes: 0, tasks: 0, usd: 0 };
+
+  test.each([
+    [none, '0 writes, 0 reads · about $0'],
+    [
+      { ...none, reads: 1, writes: 39, tasks: 1, usd: 0.0000362 },
+      '39 writes, 1 read, 1 task · about $0.000036',
+    ],
+    [
+      { ...none, reads: 2, writes: 1, deletes: 1, usd: 0.0000016 },
+      '1 write, 2 reads, 1 delete · about $0.0000016',
+    ],
+    [{ ...none, writes: 2_000_000, tasks: 12, usd: 1.8 }, '2000000 writes, 0 reads, 12 tasks · about $1.80'],
+  ])('%j is told as %s', (cost, text) => {
+    expect(costText(cost)).toBe(text);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunState } from '../../functions/src/core/run/state.ts';
 import type { RunStore } from '../../functions/src/ports/run-store.ts';
+import { FirestoreRunListWatch } from '../../functions/src/store/firestore-run-list-watch.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import {
   beginning,
@@ -88,6 +89,42 @@ describe('what the Firestore run store is billed', () => {
       runs.touch({ runId: 'run_1', seen, soft: { heartbeat: true, leaseExtendedTo: T0 + 999_999 } });
     expect(await costOf(beat)).toEqual({ reads: 0, writes: 1, commits: 1 });
   });
+});
+
+test('a watched list is billed its runs once, and then one read a change, whoever else begins', async () => {
+  for (const id of ['a', 'b', 'c']) await runs.start(beginning(`run_${id}`, { at: T0 + 1_000 }));
+  let lists = 0;
+  let told = () => {};
+  const untilTold = (n: number) =>
+    new Promise<void>((resolve) => {
+      told = () => (lists >= n ? resolve() : undefined);
+      told();
+    });
+  let stop = () => {};
+  const watched = await costOf(async () => {
+    const onRuns = () => {
+      lists += 1;
+      told();
+    };
+    const onError = (error: unknown) => {
+      throw error;
+    };
+    const watch = new FirestoreRunListWatch(harness.db());
+    stop = watch.watchRuns({ tenantId: 'acme', status: 'running' }, 50, { onRuns, onError });
+    await untilTold(1);
+  });
+  expect(watched).toEqual({ reads: 1, writes: 0, commits: 0 });
+  const changed = await costOf(async () => {
+    for (const [i, stepId] of ['x', 'y'].entries()) {
+      await runs.start(beginning(`run_other${i}`));
+      const { after, commit } = move(state, [succeeded(stepId)], { snapshot: true });
+      await runs.commit(commit);
+      state = after;
+      await untilTold(2 + i);
+    }
+  });
+  expect(changed).toMatchObject({ reads: 2 });
+  stop();
 });
 
 test('the run document keeps its input, and grows with the steps by a few bytes each', async () => {

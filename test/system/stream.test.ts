@@ -98,6 +98,41 @@ function suspended(follower: Follower): Promise<Told> {
   return eventually('the run to wait', () => follower.events.find(({ type }) => type === 'run_suspended'));
 }
 
+test('whoever watches the list sees a run appear, move and end, and who comes back sees it at once', async () => {
+  const { gateway, apiKey } = cloud.ready;
+  const gone = new AbortController();
+  const watch = async function* (signal: AbortSignal) {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const answer = await fetch(`${gateway}/v1/runs/stream?type=awaiting&limit=5`, { headers, signal });
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const frames = text.split('\n\n');
+      text = frames.pop() ?? '';
+      for (const frame of frames) {
+        const [, event, data] = /^event: (.*)\ndata: (.*)$/m.exec(frame) ?? [];
+        if (event && data) yield { event, run: JSON.parse(data) as { id?: string; status?: string } };
+      }
+    }
+  };
+  let runId = '';
+  const statuses: string[] = [];
+  for await (const { event, run } of watch(gone.signal)) {
+    if (event === 'ready') ({ runId } = await begin('awaiting', { key: 'list' }));
+    if (run.id !== runId || run.status === undefined || statuses.at(-1) === run.status) continue;
+    statuses.push(run.status);
+    if (run.status === 'waiting_external') await send('list');
+    if (run.status === 'completed') break;
+  }
+  expect(statuses).toEqual(expect.arrayContaining(['waiting_external', 'completed']));
+  const seen: (string | undefined)[] = [];
+  for await (const { event, run } of watch(gone.signal)) {
+    if (event === 'ready') break;
+    seen.push(run.id);
+  }
+  expect(seen).toContain(runId);
+});
+
 describe('whoever follows a live run hears everything once, though', () => {
   test('nothing happens to the stream', async () => {
     const { runId, follower } = await begin('chain-10', {});

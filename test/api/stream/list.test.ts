@@ -142,6 +142,27 @@ describe('the stream of a list', () => {
     await count;
   });
 
+  test('lets nothing pile up for a reader who takes nothing', async () => {
+    const { open, clock, installation, nextRound } = await withRuns();
+    const reading = await open('?limit=5');
+    await untilReady(reading);
+    for (let i = 0; i < 200; i += 1) {
+      await installation.world.store.start(beginning(`run_${i}`, { at: clock.now() + i }));
+      await nextRound();
+    }
+    const shown: string[] = [];
+    let frames = 0;
+    // What was begun before it stopped reading, then the list as it is now.
+    while (!['199', '198', '197', '196', '195'].every((n) => shown.includes(`run_${n}`))) {
+      const next = reading.next();
+      await nextRound();
+      const { event, data } = (await next) ?? {};
+      frames += 1;
+      if (event === 'run') shown.push(String(data?.id));
+    }
+    expect(frames).toBeLessThanOrEqual(20);
+  });
+
   test('of nothing but signs of life is quiet, and says so', async () => {
     const { open, clock, installation, ids } = await withRuns(['a']);
     const { store } = installation.world;
