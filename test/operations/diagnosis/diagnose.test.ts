@@ -162,6 +162,22 @@ test('who asks again soon is told of the same look; indexes are looked at less o
   expect(asked).toEqual({ indexes: 2, waking: 3 });
 });
 
+test('what could not be seen is looked for again soon, however seldom it is looked at', async () => {
+  let asked = 0;
+  const indexes = () => {
+    asked += 1;
+    return asked === 1 ? lost() : Promise.resolve([]);
+  };
+  const diagnostician = new Diagnostician({
+    ...deps,
+    look: { indexes, leftOvers: async () => [], waking: async () => [] },
+  });
+  expect(codesOf((await diagnostician.look()).findings)).toContain('UNSEEN');
+  world.clock.jump(LOOK_TTL_MS);
+  expect(codesOf((await diagnostician.look()).findings)).not.toContain('UNSEEN');
+  expect(asked).toBe(2);
+});
+
 test('a look that failed is made again by whoever asks next', async () => {
   let isDown = true;
   const { heartbeats, config, schedules } = deps;

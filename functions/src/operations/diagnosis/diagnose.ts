@@ -6,7 +6,7 @@
  */
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { Finding } from './finding.ts';
-import { type Now, type ObserveDeps, observeNow, observeSlowly } from './observe.ts';
+import { type Now, type ObserveDeps, observeNow, observeSlowly, type Slow, UNSEEN } from './observe.ts';
 
 /** A person who has just put something right wants to see it; each look is a read for each run that is due or driven. */
 export const LOOK_TTL_MS = 5_000;
@@ -30,18 +30,18 @@ const ORDER: readonly Finding['state'][] = ['wrong', 'note', 'well'];
 export class Diagnostician {
   readonly #deps: DiagnosisDeps;
   readonly #now: Shared<Now>;
-  readonly #slow: Shared<readonly Finding[]>;
+  readonly #slow: Shared<Slow>;
 
   constructor(deps: DiagnosisDeps) {
     this.#deps = deps;
-    this.#now = new Shared(deps, LOOK_TTL_MS, () => observeNow(deps));
-    this.#slow = new Shared(deps, SLOW_LOOK_TTL_MS, () => observeSlowly(deps));
+    this.#now = new Shared(deps, () => observeNow(deps), LOOK_TTL_MS);
+    this.#slow = new Shared(deps, () => observeSlowly(deps), SLOW_LOOK_TTL_MS);
   }
 
   /** @throws CairnError UNAVAILABLE if nothing could be seen */
   async look(): Promise<Diagnosis> {
     const [{ value: now, at }, { value: slow }] = await Promise.all([this.#now.get(), this.#slow.get()]);
-    const findings = [...now.findings, ...slow].sort(
+    const findings = [...now.findings, ...slow.findings].sort(
       (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state),
     );
     return { ...now, at, findings, operations: this.#deps.operations };
@@ -53,17 +53,17 @@ interface Look<T> {
   readonly at: number;
 }
 
-/** One answer for all who ask within a time. */
-class Shared<T> {
+/** One answer for all who ask within a time; one in which something could not be seen is not kept for long. */
+class Shared<T extends { readonly findings: readonly Finding[] }> {
   readonly #clock: { now(): number };
-  readonly #ttlMs: number;
   readonly #ask: () => Promise<T>;
-  #known: { readonly look: Promise<Look<T>>; readonly until: number } | undefined;
+  readonly #ttlMs: number;
+  #known: { readonly look: Promise<Look<T>>; until: number } | undefined;
 
-  constructor({ clock }: { readonly clock: { now(): number } }, ttlMs: number, ask: () => Promise<T>) {
+  constructor({ clock }: { readonly clock: { now(): number } }, ask: () => Promise<T>, ttlMs: number) {
     this.#clock = clock;
-    this.#ttlMs = ttlMs;
     this.#ask = ask;
+    this.#ttlMs = ttlMs;
   }
 
   get(): Promise<Look<T>> {
@@ -72,8 +72,12 @@ class Shared<T> {
     const look = this.#ask().then((value) => ({ value, at }));
     const known = { look, until: at + this.#ttlMs };
     this.#known = known;
+    const forgetSoon = ({ value }: Look<T>) => {
+      if (value.findings.some(({ code }) => code === UNSEEN))
+        known.until = at + Math.min(this.#ttlMs, LOOK_TTL_MS);
+    };
     // One that failed is made again by whoever asks next.
-    look.catch(() => {
+    look.then(forgetSoon, () => {
       if (this.#known === known) this.#known = undefined;
     });
     return look;

@@ -41,6 +41,9 @@ export const SCHEDULES_LOOKED_AT = 100;
 export const TENANTS_COUNTED = 50;
 export const VERSIONS_COUNTED = 50;
 
+/** The code of a question that was not answered. */
+export const UNSEEN = 'UNSEEN';
+
 /** What changes from minute to minute. */
 export interface Now {
   readonly findings: readonly Finding[];
@@ -86,8 +89,12 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   return { findings, heard, skewMs, waking, queue, lateSchedules };
 }
 
+export interface Slow {
+  readonly findings: readonly Finding[];
+}
+
 /** What changes with deployments only, or slowly, and costs more to find out. */
-export async function observeSlowly(deps: ObserveDeps): Promise<readonly Finding[]> {
+export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   const { look, heartbeats } = deps;
   const asking = new Asking(deps.log);
   const [indexes, expiry, versions] = await Promise.all([
@@ -98,7 +105,7 @@ export async function observeSlowly(deps: ObserveDeps): Promise<readonly Finding
     }),
     asking.ask('the versions in use', () => versionsInUse(deps)),
   ]);
-  return [...(indexes ?? []), ...(expiry ?? []), ...(versions ?? []), ...asking.unanswered];
+  return { findings: [...(indexes ?? []), ...(expiry ?? []), ...(versions ?? []), ...asking.unanswered] };
 }
 
 function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): work.Waking {
