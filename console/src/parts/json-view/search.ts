@@ -1,8 +1,8 @@
 /** Finds text in a JSON value: in names of members, and in texts, numbers and the like as they read. Pure. */
 import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts';
 
-/** Nodes between two breaths: some milliseconds. */
-const BREATH = 2_000;
+/** Nodes between two breaths: some ten milliseconds. */
+const BREATH = 10_000;
 /** More hits than anybody steps through. */
 export const MOST_HITS = 1_000;
 

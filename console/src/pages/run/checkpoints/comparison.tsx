@@ -1,5 +1,5 @@
 /** Two outputs of one step against each other. */
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type DiffLayout, DiffView } from '../../../parts/json-view/diff-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -17,20 +17,25 @@ export function Comparison({ compared: { before, after }, all }: ComparisonProps
   const { id, run } = useRunData();
   const change = useQueryChange();
   const [layout, setLayout] = useState<DiffLayout>('side');
+  const place = useRef<HTMLHeadingElement>(null);
+  // It is asked for further down the page.
+  useEffect(() => place.current?.focus(), []);
   const later = all.find(({ seq }) => seq === after);
   const step = later && keyOf(later);
   const isSource = before === 'source';
   const sourceId = isSource ? run?.source?.runId : undefined;
   const source = useSourceOutput(sourceId, step);
-  const place = isSource ? (source.data ?? undefined) : { runId: id, seq: before };
-  const left = useOutput(place);
+  const earlier = isSource ? (source.data ?? undefined) : { runId: id, seq: before };
+  const left = useOutput(earlier);
   const right = useOutput({ runId: id, seq: after });
   const error = source.error ?? left.error ?? right.error;
   const nameOf = (seq: number) => `Revision ${all.find((one) => one.seq === seq)?.revision ?? '?'} (${seq})`;
   return (
     <section className="card stack comparison" aria-label="Comparison">
       <div className="row">
-        <h2>{step === undefined ? 'Two outputs' : visibleText(step)}</h2>
+        <h2 ref={place} tabIndex={-1}>
+          {step === undefined ? 'Two outputs' : visibleText(step)}
+        </h2>
         <span className="dim">
           {isSource ? `run ${sourceId ?? '…'} against checkpoint ${after}` : `${before} against ${after}`}
         </span>
