@@ -10,9 +10,15 @@ import { type Counts, useCounts } from './use-counts.ts';
 /** A field is taken over this long after the last letter, or with Enter at once. */
 const TYPED_MS = 400;
 
-export function FilterBar({ filter }: { readonly filter: RunFilter }) {
+interface FilterBarProps {
+  readonly filter: RunFilter;
+  /** The rows are what one came for: counts and choices are asked for after them. */
+  readonly isListRead: boolean;
+}
+
+export function FilterBar({ filter, isListRead }: FilterBarProps) {
   const change = useQueryChange();
-  const counts = useCounts(filter);
+  const counts = useCounts(filter, isListRead);
   return (
     <div className="filters">
       <fieldset className="chips">
@@ -31,7 +37,11 @@ export function FilterBar({ filter }: { readonly filter: RunFilter }) {
         ))}
       </fieldset>
       <div className="row fields">
-        <TypeField value={filter.type} onChange={(type) => change({ [NAMES.type]: type })} />
+        <TypeField
+          value={filter.type}
+          isAsked={isListRead}
+          onChange={(type) => change({ [NAMES.type]: type })}
+        />
         <TextField
           label="Repository"
           placeholder="owner/name"
@@ -94,13 +104,14 @@ function Count({ of, status }: CountProps) {
   );
 }
 
-function TypeField({ value, onChange }: FieldProps) {
+function TypeField({ value, isAsked, onChange }: FieldProps & { readonly isAsked: boolean }) {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['runs', 'types'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+    queryFn: async ({ signal }) => (await api.get('/v1/workflows', { signal })).items.map(({ type }) => type),
+    enabled: isAsked,
   });
-  const types = [...new Set([...(data?.items.map(({ type }) => type) ?? []), ...(value ? [value] : [])])];
+  const types = [...new Set([...(data ?? []), ...(value ? [value] : [])])];
   return (
     <label className="inline-field">
       <span>Workflow</span>

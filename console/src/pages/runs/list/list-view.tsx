@@ -39,7 +39,7 @@ export function ListView() {
         <span className="spring" />
         <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
       </header>
-      <FilterBar filter={filter} />
+      <FilterBar filter={filter} isListRead={!list.isLoading} />
       {list.held > 0 && (
         <button type="button" className="held primary" onClick={() => window.scrollTo({ top: 0 })}>
           ↑ {list.held} new {list.held === 1 ? 'run' : 'runs'}

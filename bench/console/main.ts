@@ -1,0 +1,111 @@
+/**
+ * `node bench/console/main.ts [RUNS]`: the list of runs with ten thousand of them, as who looks at it in a browser meets it.
+ * Owns the limits; the exit code is 1 if one is not kept. Prints one line of JSON.
+ */
+import { loadavg } from 'node:os';
+import type { Page } from 'playwright-core';
+import { startMeasuredCloud } from '../measured-cloud.ts';
+import { writeRuns } from './many-runs.ts';
+import { heapMb, openWatched, seenOf, startBrowser, until, watchAnew } from './seen.ts';
+
+const RUNS = Number(process.argv[2] ?? 10_000);
+const FIRST_VIEW_MS = 1_000;
+const INTERACTION_MS = 200;
+/** What a list that was scrolled through from end to end may hold more than one that was just opened. */
+const GROWTH_MB = 12;
+const MOST_ROWS = 60;
+
+const ROW = '.run-rows [role=row]:not(.coming)';
+/** The heap is only comparable once code has been compiled and the first pages have come and gone. */
+const WARM_ENDS = 3;
+
+await using cloud = await startMeasuredCloud({ data: 'memory', workers: 1 });
+const { client, ready } = cloud;
+const first = await client.start('seq-3');
+while ((await client.run(first)).status !== 'completed')
+  await new Promise((resolve) => setTimeout(resolve, 50));
+const seededAt = performance.now();
+await writeRuns(ready, first, RUNS);
+const seededMs = Math.round(performance.now() - seededAt);
+
+const browser = await startBrowser();
+try {
+  const page = await openWatched(browser, `${ready.gateway}/runs`, ROW);
+  const cold = await seenOf(page);
+  const again = await openWatched(browser, `${ready.gateway}/runs`, ROW);
+  const { firstMs } = await seenOf(again);
+  await page.close();
+
+  await toEnds(again, WARM_ENDS);
+  const before = await heapMb(again);
+  await watchAnew(again);
+  const pages = await toEnds(again, Math.ceil(RUNS / 100));
+  const rows = await again.locator(ROW).count();
+  const scrolled = await seenOf(again);
+  const growthMb = Math.round((await heapMb(again)) * 10 - before * 10) / 10;
+  await watchAnew(again);
+  await walk(again);
+  const walked = await seenOf(again);
+
+  const kept = {
+    firstView: (firstMs ?? Number.POSITIVE_INFINITY) <= FIRST_VIEW_MS,
+    interactions: Math.max(scrolled.slowest.ms, walked.slowest.ms) <= INTERACTION_MS,
+    memory: growthMb <= GROWTH_MB,
+    rows: rows <= MOST_ROWS,
+  };
+  const line = {
+    runs: RUNS,
+    seededMs,
+    coldMs: cold.firstMs,
+    firstMs,
+    scrolled,
+    walked,
+    pages,
+    rows,
+    heapMb: before,
+    growthMb,
+    kept,
+    load: loadavg()[0],
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  if (Object.values(kept).includes(false)) process.exitCode = 1;
+} finally {
+  await browser.close();
+}
+
+/** Presses End until nothing more comes, or so often. @returns how often more came */
+async function toEnds(page: Page, most: number): Promise<number> {
+  for (let end = 0; end < most; end += 1) {
+    const count = await rowCount(page);
+    await page.keyboard.press('End');
+    await until(
+      page,
+      `document.querySelector('[role=grid]').ariaRowCount > ${count} || !document.querySelector('.run-row.coming')`,
+    );
+    if ((await rowCount(page)) === count && count > RUNS) return end;
+  }
+  return most;
+}
+
+async function rowCount(page: Page): Promise<number> {
+  return Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
+}
+
+/** What a person does with the list. */
+async function walk(page: Page): Promise<void> {
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 60; i += 1) await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  for (let i = 0; i < 40; i += 1) await page.keyboard.press('Shift+J');
+  await page.keyboard.press('Escape');
+  for (let i = 0; i < 20; i += 1) await page.mouse.wheel(0, 4_000);
+  await page.keyboard.press('Home');
+  const chips = page.getByRole('group', { name: 'Status' });
+  await chips.getByRole('button', { name: 'failed' }).click();
+  await page.locator(`${ROW} [data-status=failed]`).first().waitFor();
+  await chips.getByRole('button', { name: 'all' }).click();
+  await page.locator(`${ROW} [data-status=completed]`).first().waitFor();
+  await page.getByRole('button', { name: 'Cancel all that match…' }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+}
