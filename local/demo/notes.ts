@@ -8,7 +8,7 @@ export interface Note {
   readonly pid: number;
 }
 
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 50;
 /** A dead worker is noticed after 5 s; twice that, and room for a busy machine. */
 const LIMIT_MS = 45_000;
 
