@@ -1,5 +1,5 @@
 /** The first tab of a run: its steps as a graph or as a table, and beside it the one that is selected. */
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
@@ -103,16 +103,13 @@ interface FindStepProps {
 /** Enter goes to the next step whose name has the text. */
 function FindStep({ plan, selected, onFound }: FindStepProps) {
   const [text, setText] = useState('');
-  const wanted = useDeferredValue(text.trim().toLowerCase());
-  const found = useMemo(
-    () => (wanted === '' ? [] : plan.filter(({ id }) => id.toLowerCase().includes(wanted))),
-    [plan, wanted],
-  );
+  const count = useMemo(() => matching(plan, text).length, [plan, text]);
   return (
     <form
       className="find-step"
       onSubmit={(event) => {
         event.preventDefault();
+        const found = matching(plan, text);
         const next = found[(found.findIndex(({ id }) => id === selected) + 1) % found.length];
         if (next) onFound(next.id);
       }}
@@ -124,11 +121,16 @@ function FindStep({ plan, selected, onFound }: FindStepProps) {
         placeholder="Find a step"
         aria-label="Find a step; Enter goes to the next"
       />
-      {wanted !== '' && (
+      {text.trim() !== '' && (
         <span className="dim" role="status">
-          {found.length === 0 ? 'none' : `${found.length} found`}
+          {count === 0 ? 'none' : `${count} found`}
         </span>
       )}
     </form>
   );
+}
+
+function matching(plan: readonly GraphNode[], text: string): readonly GraphNode[] {
+  const wanted = text.trim().toLowerCase();
+  return wanted === '' ? [] : plan.filter(({ id }) => id.toLowerCase().includes(wanted));
 }

@@ -68,11 +68,10 @@ export class Walk {
   }
 }
 
+/** Of two that are as near, the left one. */
 function nearest(here: Placed, others: readonly Placed[] = []): string | undefined {
-  let best: Placed | undefined;
-  for (const other of others)
-    if (!best || Math.abs(other.x - here.x) < Math.abs(best.x - here.x)) best = other;
-  return best?.id;
+  const away = ({ x }: Placed) => Math.abs(x - here.x);
+  return others.toSorted((a, b) => away(a) - away(b) || a.x - b.x)[0]?.id;
 }
 
 function push<K>(map: Map<K, Placed[]>, key: K, node: Placed | undefined): void {

@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { eventually } from '../system/support.ts';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-run-page-'));
+  cloud = await startConsoleCloud();
+  browser = await startBrowser(cloud.ready.gateway);
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(type: string, input: object): Promise<string> {
+  return (await cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input })).runId;
+}
+
+async function hasStatus(id: string, wanted: string): Promise<void> {
+  await eventually(`run ${id} is ${wanted}`, async () => {
+    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
+    return status === wanted || undefined;
+  });
+}
+
+const step = (page: Page, id: string, status?: string) =>
+  page.locator(`button[data-step="${id}"]${status === undefined ? '' : `[data-status="${status}"]`}`);
+const panel = (page: Page) => page.getByRole('complementary', { name: 'The selected step' });
+
+test('a worker is killed, and the page shows the run die, come back and go on, without a reload', async () => {
+  const notes = join(folder, 'killed');
+  const id = await start('journey', { ms: 2_000, notes, items: 3 });
+  const page = await browser.open(`/runs/${id}`);
+  await page.locator('.live-mark.live').waitFor();
+  await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
+  const pid = await eventually('the build to begin', () =>
+    existsSync(notes)
+      ? Number(/begin (\d+)\n/.exec(readFileSync(notes, 'utf8'))?.[1]) || undefined
+      : undefined,
+  );
+  await step(page, 'read-file', 'succeeded').getByText('3/3').waitFor();
+  process.kill(pid, 'SIGKILL');
+
+  await page.getByRole('link', { name: 'Timeline' }).click();
+  const turns = page.getByRole('list', { name: 'Turning points' });
+  await turns.getByText('Drive 1 died').waitFor({ timeout: 60_000 });
+  await turns.getByText('the run is interrupted').waitFor();
+  await turns.getByText('The run came back').waitFor();
+  const words = page.getByRole('region', { name: 'What happened, in words' });
+  await words.getByText('Drive 1 died: interrupted').waitFor();
+  await page.locator('.drive.died[data-drive="1"]').waitFor();
+
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await step(page, 'approve', 'waiting').waitFor();
+  expect(await step(page, 'publish').getAttribute('data-status')).toBe('not begun');
+  await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
+  await cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
+  await step(page, 'publish', 'succeeded').waitFor();
+  await page.locator('.run-status [data-status=completed]').waitFor();
+  await page.locator('.live-mark.ended').waitFor();
+  await page.locator('.facts').getByText('once').waitFor();
+  expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
+}, 90_000);
+
+test('steps are reached by arrows along the edges, and the one that Enter selects tells its attempts', async () => {
+  const id = await start('journey', { ms: 1, notes: join(folder, 'keys'), items: 2 });
+  await hasStatus(id, 'awaiting_approval');
+  const page = await browser.open(`/runs/${id}`);
+  await step(page, 'plan').focus();
+  const focused = () => page.evaluate("document.activeElement?.getAttribute('data-step')");
+  const press = async (key: string, to: string) => {
+    await page.keyboard.press(key);
+    await eventually(`${key} to lead to ${to}`, async () => ((await focused()) === to ? true : undefined));
+  };
+  await press('ArrowDown', 'read-file');
+  await press('ArrowRight', 'check');
+  await press('ArrowDown', 'build');
+  await press('ArrowUp', 'read-file');
+  await press('ArrowRight', 'check');
+  await page.keyboard.press('Enter');
+  await panel(page).getByRole('heading', { name: 'check' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('step')).toBe('check');
+  await panel(page).getByText('the receiver was not ready', { exact: true }).waitFor();
+  await panel(page).getByText('Attempt 2').waitFor();
+  // The address holds it: another who opens it sees the same, and Back closes it.
+  await page.reload();
+  await panel(page).getByText('Attempt 2').waitFor();
+  await page.goBack();
+  await panel(page).waitFor({ state: 'detached' });
+});
+
+test('the steps are a table too, with the items of a set, and what waits is answered from its step', async () => {
+  const id = await start('journey', { ms: 1, notes: join(folder, 'table'), items: 2 });
+  await hasStatus(id, 'awaiting_approval');
+  const page = await browser.open(`/runs/${id}?view=table`);
+  const table = page.getByRole('table', { name: 'Steps' });
+  await table.getByRole('row', { name: 'read-file[1]' }).waitFor();
+  await table.getByRole('button', { name: 'read-file[1]' }).click();
+  await panel(page).getByText('file-1: read').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await panel(page).getByRole('heading', { name: 'build' }).waitFor();
+  await table.getByRole('button', { name: 'approve' }).click();
+  await panel(page).getByText('Shall it be published?').waitFor();
+  await panel(page).getByRole('group', { name: 'Answers' }).waitFor();
+});
+
+test('of a run of hundreds of steps only what is in view is in the document', async () => {
+  const id = await start('ladder-400', {});
+  await hasStatus(id, 'completed');
+  const page = await browser.open(`/runs/${id}`);
+  await step(page, 'step-0', 'succeeded').waitFor();
+  expect(await page.locator('button[data-step]').count()).toBeLessThan(120);
+  await page.getByRole('searchbox', { name: 'Find a step' }).fill('step-399');
+  await page.keyboard.press('Enter');
+  await step(page, 'step-399', 'succeeded').waitFor();
+  await page.getByRole('link', { name: 'Timeline' }).click();
+  await page.locator('.chart-row[data-step="step-0"]').waitFor();
+  expect(await page.locator('.chart-row').count()).toBeLessThan(80);
+  await page.getByText('404 events').waitFor();
+});
+
+test('a run that there is not says so, and where to look', async () => {
+  const page = await browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
+  await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+  await page.getByRole('link', { name: 'all runs' }).waitFor();
+});
