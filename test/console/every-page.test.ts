@@ -15,10 +15,8 @@ let browser: TestBrowser;
 let show: Showcase;
 beforeAll(async () => {
   cloud = await startConsoleCloud(1, {}, 'showcase.ts');
-  [browser, show] = await Promise.all([
-    startBrowser(cloud.ready.gateway),
-    makeShowcase(cloud, 'for the office in March'),
-  ]);
+  browser = await startBrowser(cloud.ready.gateway);
+  show = await makeShowcase(cloud, 'for the office in March');
   if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 });
 afterEach(() => browser.settle());
