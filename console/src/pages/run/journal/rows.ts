@@ -1,4 +1,5 @@
 /** The events of a run as rows: what each moved, which step it is about, what it says in a few words. Pure. */
+import { checkpointWords } from '../checkpoints/made-by.ts';
 import { known, type RunEvent, stepKey } from '../live/events.ts';
 import { statusAfter, UNBEGUN } from '../live/status-after.ts';
 
@@ -21,7 +22,12 @@ export function rowsOf(events: readonly RunEvent[]): readonly JournalRow[] {
     state = statusAfter(state, event);
     const to = state.status;
     const step = stepOf(event, stepsOfWaits);
-    return { event, moved: from === to ? undefined : { from, to }, step, isCheckpoint: hasCheckpoint(event) };
+    return {
+      event,
+      moved: from === to ? undefined : { from, to },
+      step,
+      isCheckpoint: checkpointWords(event) !== undefined,
+    };
   });
 }
 
@@ -41,23 +47,6 @@ function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefi
   if (typeof stepId === 'string')
     return stepKey({ stepId, itemKey: typeof itemKey === 'string' ? itemKey : undefined });
   return typeof waitId === 'string' ? waits.get(waitId) : undefined;
-}
-
-const WITH_CHECKPOINT: ReadonlySet<string> = new Set([
-  'run_started',
-  'run_suspended',
-  'run_completed',
-  'run_failed',
-  'run_cancelled',
-  'step_succeeded',
-  'step_degraded',
-  'step_skipped',
-  'step_reused',
-  'step_failed',
-]);
-
-function hasCheckpoint({ type }: RunEvent): boolean {
-  return WITH_CHECKPOINT.has(type);
 }
 
 export interface Wanted {

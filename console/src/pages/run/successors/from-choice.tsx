@@ -1,6 +1,7 @@
 /** From where a successor goes on: the usual place, a step, or a checkpoint. */
 import { useId } from 'react';
-import { known, type RunEvent, stepKey } from '../live/events.ts';
+import { checkpointWords } from '../checkpoints/made-by.ts';
+import type { RunEvent } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { type From, fromOf, type Mode, wordOf } from './request.ts';
 import { FROM_ELSEWHERE } from './words.ts';
@@ -50,22 +51,7 @@ export function FromChoice({ mode, from, onFrom }: FromChoiceProps) {
   );
 }
 
-/** The events that make one: its number is theirs. */
-function checkpointOf(anyEvent: RunEvent): { readonly checkpoint: number; readonly what: string }[] {
-  const event = known(anyEvent);
-  const { seq: checkpoint } = event;
-  switch (event.type) {
-    case 'run_started':
-      return [{ checkpoint, what: 'the run started' }];
-    case 'run_suspended':
-      return [{ checkpoint, what: event.data.status.replaceAll('_', ' ') }];
-    case 'step_succeeded':
-    case 'step_degraded':
-    case 'step_skipped':
-    case 'step_reused':
-    case 'step_failed':
-      return [{ checkpoint, what: `${stepKey(event.data)} ${event.type.slice('step_'.length)}` }];
-    default:
-      return [];
-  }
+function checkpointOf(event: RunEvent): { readonly checkpoint: number; readonly what: string }[] {
+  const what = checkpointWords(event);
+  return what === undefined ? [] : [{ checkpoint: event.seq, what }];
 }

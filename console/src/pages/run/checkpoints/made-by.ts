@@ -1,0 +1,24 @@
+/** Which events make a checkpoint, which has their number. Follows `functions/src/core/run/records.ts`, which decides. Pure. */
+import { known, type RunEvent, stepKey } from '../live/events.ts';
+
+/** What the checkpoint of an event is of, in words; undefined: it makes none. Of a large input there is one more. */
+export function checkpointWords(anyEvent: RunEvent): string | undefined {
+  const event = known(anyEvent);
+  switch (event.type) {
+    case 'run_started':
+      return 'the run started';
+    case 'run_suspended':
+      return event.data.status.replaceAll('_', ' ');
+    case 'step_succeeded':
+    case 'step_degraded':
+    case 'step_skipped':
+    case 'step_reused':
+      return `${stepKey(event.data)} ${event.type.slice('step_'.length)}`;
+    case 'run_completed':
+    case 'run_failed':
+    case 'run_cancelled':
+      return `the run ${event.type.slice('run_'.length)}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { facetsOf, gistOf, rowsOf, wantedRows } from '../../../console/src/pages/run/journal/rows.ts';
+import type { RunEvent } from '../../../console/src/pages/run/live/events.ts';
+import { eventView } from '../../../functions/src/api/views/documents.ts';
+import { isBoundary } from '../../../functions/src/core/run/records.ts';
+import { journals } from '../../core/run/random-journal.ts';
+
+const shown = (events: readonly unknown[]) =>
+  events.map((event) => eventView(event as never) as unknown as RunEvent);
+
+describe('the rows of a journal', () => {
+  test('say what each event moved, and which made a checkpoint, as the fold of the journal has it', () => {
+    fc.assert(
+      fc.property(journals(), ({ events, states }) => {
+        const rows = rowsOf(shown(events));
+        let status = 'pending';
+        for (const [at, row] of rows.entries()) {
+          const after = states[at]?.status ?? '';
+          expect(row.moved).toEqual(after === status ? undefined : { from: status, to: after });
+          expect(row.isCheckpoint).toBe(isBoundary(events[at] as never));
+          status = after;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  const event = (seq: number, type: string, data: object): RunEvent =>
+    ({ seq, type, data, at: '2026-01-01T00:00:00.000Z', initiator: 'system' }) as unknown as RunEvent;
+  const rows = rowsOf([
+    event(1, 'run_created', { type: 't' }),
+    event(2, 'step_started', { stepId: 'check', itemKey: 'a' }),
+    event(3, 'wait_opened', { wait: { id: 'ask.1', kind: 'approval', execution: { stepId: 'ask' } } }),
+    event(4, 'wait_resolved', { waitId: 'ask.1', decision: 'approve' }),
+    event(5, 'of_a_newer_version', { stepId: 'check' }),
+  ]);
+
+  test('name the step an event is about, of an answer that which asked', () => {
+    expect(rows.map(({ step }) => step)).toEqual([undefined, 'check[a]', 'ask', 'ask', 'check']);
+  });
+
+  test('are those of the type and of the step that are wanted', () => {
+    const seqs = (wanted: { type?: string; step?: string }) =>
+      wantedRows(rows, wanted).map((row) => row.event.seq);
+    expect(seqs({})).toEqual([1, 2, 3, 4, 5]);
+    expect(seqs({ step: 'ask' })).toEqual([3, 4]);
+    expect(seqs({ step: 'ask', type: 'wait_opened' })).toEqual([3]);
+    expect(facetsOf(rows).steps).toEqual([
+      ['check[a]', 1],
+      ['ask', 2],
+      ['check', 1],
+    ]);
+  });
+
+  test.each([
+    [{ error: { code: 'BROKEN', message: 'no paper' } }, 'BROKEN: no paper'],
+    [{ decision: 'approve' }, 'approve'],
+    [{ capabilityId: 'mail.send', outcome: 'recorded' }, 'mail.send · recorded'],
+    [{ wait: { kind: 'event', name: 'paid' } }, 'event · paid'],
+    [{ reason: 7, name: '' }, ''],
+  ])('say the most telling of %j', (data, gist) => expect(gistOf(event(1, 'x', data))).toBe(gist));
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { offersOf, type Standing } from '../../../console/src/pages/run/actions/offers.ts';
+import type { Role } from '../../../console/src/session/session.ts';
+
+const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin'];
+const as = (role: Role) => (least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
+
+const wait = (id: string, more: object = {}) => ({
+  id,
+  kind: 'approval',
+  execution: { stepId: id, revision: 1 },
+  openedAt: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
+
+function offers(run: object, role: Role = 'admin', isHeld: boolean | undefined = false) {
+  const standing = { status: 'running', waits: [], compensating: false, ...run } as unknown as Standing;
+  return offersOf({ run: standing, may: as(role), isHeld });
+}
+const names = (run: object) => offers(run).map(({ name }) => name);
+
+describe('what can be done with a run', () => {
+  test.each([
+    ['one that runs', { status: 'running' }, ['Signal', 'Cancel', 'Hold']],
+    ['one that was interrupted', { status: 'interrupted' }, ['Signal', 'Cancel', 'Resume', 'Hold']],
+    [
+      'one that is parked',
+      { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
+      ['Signal', 'Cancel', 'Resume', 'Hold'],
+    ],
+    [
+      'one that asks',
+      { status: 'awaiting_approval', waits: [wait('review'), wait('sign')] },
+      ['Answer review', 'Answer sign', 'Signal', 'Cancel', 'Hold'],
+    ],
+    [
+      'one in doubt',
+      {
+        status: 'awaiting_approval',
+        waits: [wait('a', { purpose: 'doubt' }), wait('b', { purpose: 'effect', effectId: 'e.1' })],
+      },
+      ['Say what became of a', 'Resolve the action of b', 'Signal', 'Cancel', 'Hold'],
+    ],
+    [
+      'one that waits for an event, a time and a child',
+      {
+        status: 'waiting_external',
+        waits: [
+          wait('e', { kind: 'event', name: 'paid' }),
+          wait('t', { kind: 'timer' }),
+          wait('c', { kind: 'child' }),
+        ],
+      },
+      ['Send “paid”', 'Signal', 'Cancel', 'Hold'],
+    ],
+    ['one that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Hold']],
+    ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Hold']],
+  ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
+
+  test('a held run can be released, and one of which it is not known neither', () => {
+    expect(offers({}, 'admin', true).at(-1)).toMatchObject({ act: 'release' });
+    expect(
+      offersOf({ run: { status: 'failed', waits: [] } as never, may: as('admin'), isHeld: undefined }).at(-1),
+    ).toMatchObject({ act: 'fork' });
+  });
+
+  test('an answer is about its own question', () => {
+    const [first, second] = offers({
+      status: 'awaiting_approval',
+      waits: [wait('review'), wait('b', { purpose: 'effect', effectId: 'e.1' })],
+    });
+    expect(first).toMatchObject({ act: 'decide', about: { wait: 'review' } });
+    expect(second).toMatchObject({ act: 'resolve', about: { effect: 'e.1' } });
+  });
+});
+
+describe('why it cannot be done', () => {
+  const refusals = (run: object, role: Role) =>
+    offers(run, role).map(({ act, refused }) => [act, refused ?? 'no'] as const);
+
+  test.each([
+    ['viewer', ['submitter', 'operator', 'admin']],
+    ['submitter', ['no', 'operator', 'admin']],
+    ['operator', ['no', 'no', 'admin']],
+    ['admin', ['no', 'no', 'no']],
+  ] as const)('a %s is told which role it takes', (role, needs) => {
+    expect(refusals({ status: 'running' }, role)).toEqual(
+      (['signal', 'cancel', 'hold'] as const).map((act, at) => [
+        act,
+        needs[at] === 'no' ? 'no' : `This takes the role ${needs[at]}.`,
+      ]),
+    );
+  });
+
+  test('nobody answers a run that is being cancelled, and it is cancelled once', () => {
+    const run = { status: 'awaiting_approval', waits: [wait('review')], cancellation: { stopKind: 'user' } };
+    expect(refusals(run, 'admin')).toEqual([
+      ['decide', 'The run is being cancelled.'],
+      ['signal', 'no'],
+      ['cancel', 'It was asked for already.'],
+      ['hold', 'no'],
+    ]);
+  });
+
+  test('a run is resumed once, and what by is said', () => {
+    const [resume] = offers({ status: 'failed', supersededBy: 'run_b' });
+    expect(resume?.refused).toContain('run_b');
+  });
+});

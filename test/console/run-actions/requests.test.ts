@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  bodyOf,
+  CHOICES,
+  cliOf,
+  type Filled,
+  lacking,
+  questionOf,
+  stepsBefore,
+  UNFILLED,
+} from '../../../console/src/pages/run/actions/decisions.ts';
+import { resolveBody, resolveCli } from '../../../console/src/pages/run/actions/resolutions.ts';
+import {
+  fromOf,
+  previewBody,
+  requestBody,
+  successorCli,
+  wordOf,
+} from '../../../console/src/pages/run/successors/request.ts';
+import { readJson } from '../../../console/src/parts/json-view/json-text.ts';
+import { DecisionBody } from '../../../functions/src/api/routes/decide-approval.ts';
+import { ResolveBody } from '../../../functions/src/api/routes/effects.ts';
+import { ForkBody, PreviewBody, ResumeBody } from '../../../functions/src/api/routes/successors.ts';
+import { assertMakesSense } from '../../../functions/src/operations/approvals/request.ts';
+
+describe('a decision that can be sent', () => {
+  const filled = (part: Partial<Filled>): Filled => ({ ...UNFILLED, ...part });
+
+  test.each(CHOICES.approval.map(({ decision }) => decision))('makes sense to the API: %s', (decision) => {
+    const form = filled({ decision, note: 'because', feedback: 'other words', steps: ['draft'] });
+    expect(lacking(form)).toBeUndefined();
+    const body = DecisionBody.parse(bodyOf(form, 'review.1'));
+    expect(() => assertMakesSense(body)).not.toThrow();
+  });
+
+  test.each([
+    ['approve_with_waiver', { note: ' ' }],
+    ['retry_with_feedback', { feedback: '\n', note: 'a note is none' }],
+  ] as const)('is not yet a %s that lacks what the API asks for', (decision, part) => {
+    const form = filled({ decision, ...part });
+    expect(lacking(form)).toBeDefined();
+    expect(() => assertMakesSense(bodyOf(form, 'review.1'))).toThrow();
+  });
+
+  test('carries nothing that was filled in for another answer', () => {
+    const form = filled({ decision: 'reject', feedback: 'x', steps: ['draft'] });
+    expect(bodyOf(form, 'review.1')).toEqual({ decision: 'reject', waitId: 'review.1' });
+  });
+
+  test('reads the same for the command line', () => {
+    const form = filled({ decision: 'retry_with_feedback', feedback: 'say more', steps: ['draft', 'facts'] });
+    expect(cliOf('r1', 'review', bodyOf(form, 'review.1'))).toEqual(
+      'runs send-back r1 review --feedback|say more|--again draft --again facts --wait review.1'
+        .split('|')
+        .flatMap((part, at) => (at === 1 ? [part] : part.trim().split(' '))),
+    );
+  });
+
+  test('can send back what comes before, however far, and nothing else', () => {
+    const nodes = [
+      { id: 'a', needs: [] },
+      { id: 'b', needs: ['a'] },
+      { id: 'side', needs: [] },
+      { id: 'ask', needs: ['b'] },
+      { id: 'after', needs: ['ask'] },
+    ];
+    expect(stepsBefore(nodes, 'ask')).toEqual(['a', 'b']);
+  });
+});
+
+test.each([
+  ['Shall it?', { text: 'Shall it?' }],
+  [{ question: 'Shall it?' }, { text: 'Shall it?' }],
+  [
+    { question: 'Shall it?', amount: 3 },
+    { text: 'Shall it?', beside: { amount: 3 } },
+  ],
+  [{ question: 7 }, { text: 'It asks about:', beside: { question: 7 } }],
+  [[1], { text: 'It asks about:', beside: [1] }],
+  [null, { text: 'It asks without saying what.' }],
+])('the question in %j is found', (detail, question) => expect(questionOf(detail)).toEqual(question));
+
+describe('what became of an effect', () => {
+  const said = { matter: 'doubt', outcome: 'recorded', note: '' } as const;
+
+  test.each([
+    ['a result', { ...said, result: readJson('{"id":1}') }, { outcome: 'recorded', result: { id: 1 } }],
+    ['no result', { ...said, result: readJson(' ') }, { outcome: 'recorded' }],
+    ['a null', { ...said, result: readJson('null') }, { outcome: 'recorded', result: null }],
+    ['what is no JSON', { ...said, result: readJson('{id:1}') }, undefined],
+    [
+      'a failure, with a result filled in before',
+      { ...said, outcome: 'failed', result: readJson('{bad') },
+      { outcome: 'failed' },
+    ],
+    [
+      'a repetition that is not wanted',
+      { matter: 'repetition', outcome: 'recorded', note: 'n', result: readJson('1') },
+      { outcome: 'recorded', note: 'n' },
+    ],
+  ] as const)('is sent as it was filled in: %s', (_, form, body) => {
+    const made = resolveBody(form);
+    expect(made).toEqual(body);
+    if (made) expect(ResolveBody.parse(made)).toEqual(made);
+  });
+
+  test('reads the same for the command line', () => {
+    expect(
+      resolveCli('r1', 'e1.0001', { outcome: 'recorded', result: { a: 'b c' }, note: 'asked them' }),
+    ).toEqual([
+      ...['effects', 'resolve', 'r1', 'e1.0001', 'recorded'],
+      ...['--result', '{"a":"b c"}', '--note', 'asked them'],
+    ]);
+  });
+});
+
+describe('a successor', () => {
+  const chosen = { mode: 'fork', from: { step: 'draft' }, input: undefined, planVersion: 2 } as const;
+
+  test('is asked for exactly as it was previewed', () => {
+    const preview = previewBody({ ...chosen, input: readJson('{"a":1}') });
+    expect(PreviewBody.parse(preview)).toEqual({
+      mode: 'fork',
+      from: { step: 'draft' },
+      input: { a: 1 },
+      planVersion: 2,
+    });
+    const { mode, ...rest } = preview ?? { mode: 'fork' };
+    expect(ForkBody.parse(requestBody(preview ?? { mode }, false))).toEqual(rest);
+    expect(requestBody(preview ?? { mode }, true)).toEqual({ ...rest, force: true });
+  });
+
+  test('of the very same work has no other input and no other plan', () => {
+    const preview = previewBody({ ...chosen, mode: 'replay', input: readJson('1') });
+    expect(preview).toEqual({ mode: 'replay', from: { step: 'draft' } });
+    expect(ResumeBody.parse(requestBody({ mode: 'resume' }, false))).toEqual({});
+  });
+
+  test.each(['{', ''])('is not foretold while its other input is %j', (text) => {
+    expect(previewBody({ ...chosen, input: readJson(text) })).toBeUndefined();
+  });
+
+  test.each([
+    ['step:draft', { step: 'draft' }],
+    ['step:a:b', { step: 'a:b' }],
+    ['checkpoint:12', { checkpoint: 12 }],
+  ])('goes on from where the address says: %s', (word, from) => {
+    expect(fromOf(word)).toEqual(from);
+    expect(wordOf(from)).toBe(word);
+  });
+
+  test.each([undefined, '', 'step:', 'checkpoint:x', 'checkpoint:0', 'draft'])(
+    '%j is no such place',
+    (word) => {
+      expect(fromOf(word)).toBeUndefined();
+    },
+  );
+
+  test('reads the same for the command line', () => {
+    const body = { mode: 'fork', from: { checkpoint: 4 }, input: [1], planVersion: 3 } as const;
+    expect(successorCli('r1', body, true)).toEqual([
+      ...['runs', 'fork', 'r1', '--from-checkpoint', '4'],
+      ...['--input', '[1]', '--plan-version', '3', '--force'],
+    ]);
+  });
+});
