@@ -24,8 +24,8 @@ interface GraphProps {
 }
 
 const NODE_TYPES = { step: StepNode };
-/** So far out, a few hundred steps are in view at once; more would be too small to read and too many to draw. */
-const LEAST_ZOOM = 0.35;
+/** Of a large plan so far out that a hundred steps are in view at once; more would be too many to draw while one moves. */
+const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
 const HEIGHT = { least: 240, most: 640, margin: 90 };
 
@@ -45,14 +45,17 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   const [active, setActive] = useState<string>();
   const focusing = useRef<string>(undefined);
   const start = active ?? selected ?? walk.first;
+  const isLarge = layout.nodes.length > DAGRE_MOST;
 
   const show = useCallback(
     (id: string, zoom = flow.getZoom()) => {
       const at = walk.placed(id);
-      const motion = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : MOVE_MS;
+      // On the way every step would be drawn that passes by: a large plan jumps.
+      const isStill = isLarge || matchMedia('(prefers-reduced-motion: reduce)').matches;
+      const motion = isStill ? 0 : MOVE_MS;
       if (at) void flow.setCenter(at.x + NODE_WIDTH / 2, at.y + NODE_HEIGHT / 2, { zoom, duration: motion });
     },
-    [flow, walk],
+    [flow, walk, isLarge],
   );
 
   // What was selected elsewhere, as in the address or the table, is brought into view.
@@ -61,8 +64,8 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     if (selected === undefined || selected === shown.current) return;
     shown.current = selected;
     setActive(selected);
-    if (layout.nodes.length > DAGRE_MOST) show(selected);
-  }, [selected, layout, show]);
+    if (isLarge) show(selected);
+  }, [selected, isLarge, show]);
 
   const select = useCallback(
     (id: string) => {
@@ -93,7 +96,6 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     show(to);
   };
 
-  const isLarge = layout.nodes.length > DAGRE_MOST;
   const first = selected ?? current ?? walk.first;
   return (
     <StepsContext.Provider value={steps}>
@@ -123,7 +125,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           deleteKeyCode={null}
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
-          minZoom={LEAST_ZOOM}
+          minZoom={isLarge ? LEAST_ZOOM.large : LEAST_ZOOM.small}
           maxZoom={1.6}
           onInit={() => {
             if (isLarge && first !== undefined) show(first, 0.8);
