@@ -12,11 +12,16 @@ export function usdText(usd: number): string {
   return `$${usd.toFixed(Math.max(2, SIGNIFICANT - 1 - before))}`;
 }
 
-interface Operations {
+export interface Operations {
   readonly reads: number;
   readonly writes: number;
   readonly deletes: number;
   readonly tasks: number;
+}
+
+/** As run views carry it. */
+export interface Cost extends Operations {
+  readonly usd: number;
 }
 
 /** `40 writes, 3 reads, 2 tasks`; what there was none of is left out. */

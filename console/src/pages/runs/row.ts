@@ -55,7 +55,7 @@ export function rowOf(run: RunSummary): RunRow {
     durationMs: run.durationMs,
     done: steps.begun - steps.running - steps.retrying - steps.waiting - (steps.again ?? 0),
     begun: steps.begun,
-    cost: (run as { readonly cost?: Cost }).cost,
+    cost: run.cost,
     now: cut(nowOf(run)),
     mark: markOf(run),
     isOver: isOver(run.status),

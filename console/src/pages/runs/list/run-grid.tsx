@@ -112,12 +112,21 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   );
 }
 
-/** How far from the top of the page the element begins, px: what stands above may grow by a line. */
+/**
+ * How far from the top of the page the element begins, px: what stands above may grow by a line. Looked at when the page has
+ * been laid out anyway, since asking costs a layout otherwise.
+ */
 function useTopOf(element: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
-    const box = element.current?.getBoundingClientRect();
-    if (box) setTop(Math.round(box.top + window.scrollY));
-  });
+    const own = element.current;
+    const around = own?.closest('main');
+    if (!own || !around) return;
+    const look = () => setTop(Math.round(own.getBoundingClientRect().top + window.scrollY));
+    look();
+    const observer = new ResizeObserver(look);
+    for (const one of [around, ...(around.firstElementChild?.children ?? [])]) observer.observe(one);
+    return () => observer.disconnect();
+  }, [element]);
   return top;
 }
