@@ -11,7 +11,8 @@ import { toQuery } from './support/to-query.ts';
 
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
-const ROUNDS = 13;
+/** `QUERY_ROUNDS=13` before the command asks thousands. */
+const ROUNDS = Number(process.env.QUERY_ROUNDS ?? 4);
 const DOCS = 60;
 const QUESTIONS = 200;
 const AT_ONCE = 25;
@@ -67,7 +68,7 @@ describe('a query answers what looking at every document answers', () => {
     },
   );
 
-  test('and that was asked of thousands of queries, most with an answer, most under enforced indexes too', () => {
+  test('and that was asked of hundreds of queries, most with an answer, most under enforced indexes too', () => {
     expect(answered).toBeGreaterThan(ROUNDS * QUESTIONS * 0.9);
     expect(answered + byComposite).toBeGreaterThan(ROUNDS * QUESTIONS * 1.5);
     expect(nonEmpty).toBeGreaterThan(answered * 0.5);
