@@ -37,7 +37,7 @@ const VIEWS: readonly View[] = [
   { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
   { name: 'run-step', path: ({ review }) => `/runs/${review}?step=verdict`, shows: 'verdict' },
   { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'check-line' },
-  { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'run_failed' },
+  { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'STEP_FAILED' },
   { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'check-line' },
   { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
   { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'book' },

@@ -30,7 +30,7 @@ export async function makeShowcase(cloud: ConsoleCloud, text: string): Promise<S
     const body = {
       type: 'pay-invoice',
       input: { invoice, text, breaks },
-      threadId: `<i>${invoice}</i>`,
+      threadId: text.includes('<') ? `<i>${invoice}</i>` : `invoice-${invoice}`,
     };
     return (await call<{ runId: string }>('POST', '/v1/runs', body)).runId;
   };

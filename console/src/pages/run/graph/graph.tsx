@@ -2,12 +2,20 @@
  * The plan of a run as a graph whose steps move as the run does. React Flow draws and pans; where things lie is `layout.ts`'s,
  * where they stand the journal's. Only what is in view is in the document.
  */
-import { type Edge, type Node, Position, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import {
+  type Edge,
+  type Node,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  type Viewport,
+} from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import './graph.css';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { GraphNode } from '../live/events.ts';
-import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH } from './layout.ts';
+import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH, type Placed } from './layout.ts';
 import { StepsContext, type StepsShown } from './step-context.ts';
 import { StepNode } from './step-node.tsx';
 import type { StepView } from './step-view.ts';
@@ -27,6 +35,7 @@ const NODE_TYPES = { step: StepNode };
 /** Of a large plan so far out that a hundred steps are in view at once; more would be too many to draw while one moves. */
 const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
+const WHOLE = { maxZoom: 1, padding: 0.08 };
 const HEIGHT = { least: 240, most: 640, margin: 90 };
 
 export function Graph(props: GraphProps) {
@@ -96,7 +105,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     show(to);
   };
 
-  const first = selected ?? current ?? walk.first;
+  const at = walk.placed(selected ?? current ?? walk.first ?? '');
   return (
     <StepsContext.Provider value={steps}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
@@ -127,15 +136,19 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           multiSelectionKeyCode={null}
           minZoom={isLarge ? LEAST_ZOOM.large : LEAST_ZOOM.small}
           maxZoom={1.6}
-          onInit={() => {
-            if (isLarge && first !== undefined) show(first, 0.8);
-            else void flow.fitView({ maxZoom: 1, padding: 0.08 });
-          }}
+          {...(isLarge && at ? { defaultViewport: lookingAt(at) } : { fitView: true, fitViewOptions: WHOLE })}
         />
-        <Zoom onWhole={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })} />
+        <Zoom onWhole={() => void flow.fitView(WHOLE)} />
       </div>
     </StepsContext.Provider>
   );
+}
+
+/** Roughly in the middle, before it is known how wide the frame is: what is drawn first is what is seen. */
+function lookingAt({ x, y }: Placed): Viewport {
+  const zoom = 0.8;
+  const width = Math.max(400, window.innerWidth - 240);
+  return { x: width / 2 - (x + NODE_WIDTH / 2) * zoom, y: HEIGHT.most / 3 - y * zoom, zoom };
 }
 
 function Zoom({ onWhole }: { onWhole(): void }) {
@@ -148,7 +161,7 @@ function Zoom({ onWhole }: { onWhole(): void }) {
       <button type="button" onClick={() => void zoomOut()} aria-label="Farther">
         −
       </button>
-      <button type="button" onClick={onWhole} aria-label="Show as much as fits">
+      <button type="button" onClick={onWhole} title="Show as much as fits">
         fit
       </button>
     </fieldset>

@@ -6,7 +6,7 @@ import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useNow } from '../../../parts/when.tsx';
 import { useSteps } from './step-context.ts';
-import { itemsText, NOT_BEGUN, type StepView, spokenStep } from './step-view.ts';
+import { itemsText, NOT_BEGUN, type StepView } from './step-view.ts';
 
 export function StepNode({ id }: NodeProps) {
   const steps = useSteps();
@@ -50,7 +50,6 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
       data-step={id}
       data-status={status}
       tabIndex={isActive ? 0 : -1}
-      aria-label={visibleText(spokenStep(view))}
       aria-pressed={isSelected}
       onClick={() => onSelect(id)}
     >

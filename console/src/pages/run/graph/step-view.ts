@@ -82,15 +82,6 @@ export function statusOf(state: StepState | undefined): string {
   return state.phase === 'done' ? state.outcome : state.phase;
 }
 
-/** In words, for who does not see it. */
-export function spokenStep({ id, kind, status, attempts, revision, items }: StepView): string {
-  const said = [`${id}, ${kind}, ${status.replaceAll('_', ' ')}`];
-  if (items) said.push(itemsText(items));
-  if (attempts > 1) said.push(`attempt ${attempts}`);
-  if (revision > 1) said.push(`revision ${revision}`);
-  return said.join(', ');
-}
-
 export function itemsText({ total, done, failed, open }: ItemCounts): string {
   const parts = [`${done} of ${total} items`];
   if (open > 0) parts.push(`${open} open`);
