@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
 import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { VIEWS } from './support/views.ts';
 
 /** Where the pictures of the documentation are made: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
@@ -24,29 +25,6 @@ afterAll(async () => {
   await browser?.close();
   await cloud?.stop();
 });
-
-interface View {
-  readonly name: string;
-  path(show: Showcase): string;
-  /** What is there when the page is whole. */
-  readonly shows: string;
-}
-
-const VIEWS: readonly View[] = [
-  { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
-  { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
-  { name: 'run-step', path: ({ review }) => `/runs/${review}?step=verdict`, shows: 'verdict' },
-  { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'check-line' },
-  { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'STEP_FAILED' },
-  { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'check-line' },
-  { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
-  { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'book' },
-  { name: 'inbox', path: () => '/inbox', shows: 'Outside action in doubt' },
-  { name: 'workflows', path: () => '/workflows', shows: 'pay-invoice' },
-  { name: 'workflow', path: () => '/workflows/pay-invoice', shows: 'check-line' },
-  { name: 'schedules', path: ({ schedule }) => `/schedules/${schedule}`, shows: 'Next slots' },
-  { name: 'health', path: () => '/health', shows: 'Findings' },
-];
 
 describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
   test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({ name, path, shows }) => {

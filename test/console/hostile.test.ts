@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../system/support.ts';
+import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { VIEWS } from './support/views.ts';
+
+/** Markup, a script, a handler, a style that would cover the page, and a turn of the direction. */
+const HOSTILE =
+  '"><img src=x onerror="window.taken=1"><script>window.taken=1</script><style>*{display:none}</style>\u202egnp.exe\u0000{{7*7}}';
+const MEGABYTE = 1024 * 1024;
+/** A page of ours has a few hundred elements; a megabyte of text must not become a hundred thousand. */
+const MOST_ELEMENTS = 3_000;
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+let show: Showcase;
+beforeAll(async () => {
+  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
+  browser = await startBrowser(cloud.ready.gateway);
+  show = await makeShowcase(cloud, HOSTILE);
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+});
+
+describe('texts that mean it ill are shown and do nothing', () => {
+  test.each(VIEWS)('on $name', async ({ path, shows }) => {
+    const page = await browser.open(path(show));
+    page.on('dialog', (dialog) => dialog.dismiss());
+    await page.getByText(shows).first().waitFor();
+    await page.locator('.spinner').waitFor({ state: 'detached' });
+    const found = await page.evaluate(() => ({
+      taken: 'taken' in window,
+      images: document.querySelectorAll('img[src="x"]').length,
+      inlined: document.querySelectorAll('body script:not([type="module"]), body style').length,
+      // The direction of a text must end with it: nothing of it stands bare in the page.
+      turned: document.body.textContent?.includes('\u202e') ?? false,
+    }));
+    expect(found).toEqual({ taken: false, images: 0, inlined: 0, turned: false });
+  });
+});
+
+test('a megabyte in an input and an output is cut, and shown when somebody asks', async () => {
+  const text = `${HOSTILE}${'long '.repeat(MEGABYTE / 5)}`;
+  const { runId } = await cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'echo',
+    input: { text },
+  });
+  await eventually('the run to end', async () => {
+    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
+    return status === 'completed' ? true : undefined;
+  });
+  for (const tab of ['overview', 'journal', 'checkpoints']) {
+    const page = await browser.open(`/runs/${runId}?tab=${tab}`);
+    await page.getByText('say').first().waitFor();
+    expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(MOST_ELEMENTS);
+    expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(MEGABYTE / 4);
+  }
+});
+
+test('an address that means it ill is answered with what is not there', async () => {
+  const page = await browser.open(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+  await page.getByText('RUN_NOT_FOUND').first().waitFor();
+  expect(await page.evaluate(() => document.querySelectorAll('img[src="x"]').length)).toBe(0);
+});

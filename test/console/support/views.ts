@@ -1,0 +1,25 @@
+/** Every page of the console, by what is there when it is whole. */
+import type { Showcase } from './showcase.ts';
+
+export interface View {
+  readonly name: string;
+  path(show: Showcase): string;
+  /** What is there when the page is whole. */
+  readonly shows: string;
+}
+
+export const VIEWS: readonly View[] = [
+  { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
+  { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
+  { name: 'run-step', path: ({ review }) => `/runs/${review}?step=verdict`, shows: 'verdict' },
+  { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'check-line' },
+  { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'STEP_FAILED' },
+  { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'check-line' },
+  { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
+  { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'book' },
+  { name: 'inbox', path: () => '/inbox', shows: 'Outside action in doubt' },
+  { name: 'workflows', path: () => '/workflows', shows: 'pay-invoice' },
+  { name: 'workflow', path: () => '/workflows/pay-invoice', shows: 'check-line' },
+  { name: 'schedules', path: ({ schedule }) => `/schedules/${schedule}`, shows: 'Next slots' },
+  { name: 'health', path: () => '/health', shows: 'Findings' },
+];
