@@ -1,4 +1,4 @@
-/** Runs the trials of a test file: all its seeds, or the one that the environment variable SEED names. */
+/** Runs the trials of a test file: all its seeds, as many as the environment variable SEEDS says, or the one that SEED names. */
 import { expect, test } from '@jest/globals';
 import type { EventType } from '../../functions/src/core/run/events.ts';
 import type { Repertoire } from './data/generate.ts';

@@ -4,7 +4,7 @@ import { everySeed } from './every-seed.ts';
 describe('programs of maps, children and sets of children', () => {
   everySeed({
     from: 30_001,
-    count: 200,
+    count: 100,
     repertoire: { kinds: { step: 4, map: 4, child: 3, sleep: 1 }, maxSteps: 8, extras: true },
     meet: [
       'step_failed',

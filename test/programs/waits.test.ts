@@ -4,7 +4,7 @@ import { everySeed } from './every-seed.ts';
 describe('programs that wait for people, events and signals', () => {
   everySeed({
     from: 20_001,
-    count: 250,
+    count: 120,
     repertoire: { kinds: { step: 6, sleep: 2, approval: 4, event: 4 }, maxSteps: 10, extras: true },
     meet: [
       'wait_resolved',
