@@ -38,7 +38,7 @@ const dataRows = (page: Page) => page.locator('.run-rows [role=row]');
 
 test('a webhook arrives, and its run appears in the list and moves, without a reload', async () => {
   const page = await browser.open('/runs');
-  await page.locator('.live-mark', { hasText: 'live' }).waitFor();
+  await page.locator('.list-live', { hasText: 'live' }).waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
   const delivery = riskyPullRequest();
   const { runId } = await deliver(cloud.ready, delivery);
@@ -58,7 +58,7 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
 
 test('what is found by nothing says what can be searched for', async () => {
   const page = await browser.open('/runs');
-  await page.locator('.live-mark').waitFor();
+  await page.locator('.list-live').waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('<b>nobody knows this</b>');
   await page.keyboard.press('Enter');
@@ -198,7 +198,7 @@ describe('ten thousand runs', () => {
     await page.route('**/v1/runs/stream?*', (route) => route.abort());
     await page.getByRole('link', { name: 'Runs' }).click();
     await rowOf(page, 'run_0_0').waitFor();
-    await page.locator('.live-mark', { hasText: 'reconnecting' }).waitFor();
+    await page.locator('.list-live', { hasText: 'reconnecting' }).waitFor();
 
     for (let end = 0; end < 12; end += 1) {
       await page.keyboard.press('End');

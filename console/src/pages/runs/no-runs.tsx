@@ -30,7 +30,9 @@ export function NoRuns({ filter, isFiltered }: { readonly filter: RunFilter; rea
     <Empty title="No runs yet">
       {local ? (
         <div className="first-steps stack">
-          <p>One of these brings the first. It appears here by itself.</p>
+          <p>
+            The first of these brings a run, which appears here by itself; the others show what became of it.
+          </p>
           {local.firstSteps.map((command) => (
             <Copyable key={command} label="first" text={command} />
           ))}

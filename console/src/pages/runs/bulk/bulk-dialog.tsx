@@ -17,7 +17,7 @@ interface BulkDialogProps {
   readonly mode: BulkMode;
   /** Chosen ones, or all that match. */
   readonly of: Selection | RunFilter;
-  /** The same in words. */
+  /** The same in words, as a sentence begins. */
   readonly what: string;
   /** @param hasChanged something was sent */
   onClose(hasChanged: boolean): void;
@@ -52,8 +52,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         }}
       >
         <p>
-          Of <Text value={what} />
-          {meant !== undefined && `, ${meant}`}
+          <Text value={what} />
+          {meant !== undefined && `, of these ${meant}`}
           {bulk.isCut && `; the first ${MOST_CHOSEN} of them, the others stay as they are`}.
         </p>
         <Progress bulk={bulk} hit={hit.length} done={done} />

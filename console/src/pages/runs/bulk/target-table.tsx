@@ -17,7 +17,7 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className="targets" tabIndex={0} aria-label="What is hit">
-      {hit.length > 0 && <Part title={mode === 'cancel' ? 'Cancelled' : 'Resumed'} targets={hit} />}
+      {hit.length > 0 && <Part title={mode === 'cancel' ? 'To cancel' : 'To resume'} targets={hit} />}
       {missed.length > 0 && <Part title="Not hit" targets={missed} />}
     </section>
   );

@@ -63,6 +63,7 @@ export function FilterBar({ filter, isListRead }: FilterBarProps) {
             Show all
           </button>
         )}
+        <span className="hint keys">j k move · Enter opens · x chooses, Shift a range · / searches</span>
       </div>
     </div>
   );

@@ -8,6 +8,7 @@ import type { BulkMode } from '../bulk/plan.ts';
 import { filterOf, filterText, isFiltered } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
+import type { RunRow } from '../row.ts';
 import { NONE_CHOSEN, type Selection } from '../selection.ts';
 import { LiveMark } from './live-mark.tsx';
 import { RunGrid } from './run-grid.tsx';
@@ -41,7 +42,7 @@ export function ListView() {
       </header>
       <FilterBar filter={filter} isListRead={!list.isLoading} />
       {list.held > 0 && (
-        <button type="button" className="held primary" onClick={() => window.scrollTo({ top: 0 })}>
+        <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
           ↑ {list.held} new {list.held === 1 ? 'run' : 'runs'}
         </button>
       )}
@@ -68,7 +69,7 @@ export function ListView() {
         <BulkDialog
           mode={doing.mode}
           of={doing.chosen ?? filter}
-          what={doing.chosen ? `${doing.chosen.size} chosen` : filterText(filter)}
+          what={doing.chosen ? `The ${doing.chosen.size} chosen` : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);
             if (!hasChanged) return;
@@ -80,9 +81,19 @@ export function ListView() {
     </div>
   );
 
-  function act(chosen: Selection | undefined) {
-    return (mode: BulkMode) => setDoing({ mode, chosen });
+  /** Chosen a while ago, a run may stand elsewhere by now. */
+  function asShown(chosen: Selection): Selection {
+    const now = (row: RunRow) => list.sections.at(list.sections.indexOf(row.id)) ?? row;
+    return new Map([...chosen].map(([id, row]) => [id, now(row)]));
   }
+
+  function act(chosen: Selection | undefined) {
+    return (mode: BulkMode) => setDoing({ mode, chosen: chosen && asShown(chosen) });
+  }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 interface ActButtonsProps {

@@ -12,7 +12,7 @@ export function LiveMark({ stream }: { readonly stream: StreamState }) {
   const [tone, mark, word, title] = SAID[stream.at];
   const why = stream.at === 'refused' ? `${title}: ${stream.error.message}` : title;
   return (
-    <span className={`live-mark ${tone}`} role="status" title={why}>
+    <span className={`list-live ${tone}`} role="status" title={why}>
       <span aria-hidden="true">{mark}</span> {word}
     </span>
   );

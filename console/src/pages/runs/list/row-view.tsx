@@ -12,7 +12,7 @@ import type { RunRow } from '../row.ts';
 import { Cell, Row } from './grid-parts.tsx';
 
 export const COLUMNS = [
-  { name: 'c-choose', title: '' },
+  { name: 'c-choose', title: 'Chosen' },
   { name: 'c-status', title: 'Status' },
   { name: 'c-run', title: 'Run' },
   { name: 'c-about', title: 'About' },

@@ -87,7 +87,7 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
       <Row className="run-row titles" aria-rowindex={1}>
         {COLUMNS.map(({ name, title }) => (
           <ColumnHeader key={name} className={name}>
-            {title}
+            {name === 'c-choose' ? <span className="unseen">{title}</span> : title}
           </ColumnHeader>
         ))}
       </Row>

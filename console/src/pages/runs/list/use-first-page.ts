@@ -20,7 +20,7 @@ export interface RowPage {
 
 /** What has come since the list was read may stay in it so long; then the list begins anew, where nobody notices. */
 const MOST_ROWS = 3 * PAGE;
-/** Counting is billed; while much happens it is done no more often. */
+/** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
 const COUNT_EVERY_MS = 3_000;
 
 export interface FirstPage {
@@ -97,13 +97,24 @@ export async function readPage(api: Api, { filter, cursor, signal }: PageRequest
   return { rows: items.map(rowOf), next };
 }
 
+/** Asks for new counts a while after each call, also after one that came while the last was waited for. */
 function useThrottledCount(filter: RunFilter): () => void {
   const queries = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const waiting = useRef<{ isCalledAgain: boolean }>(undefined);
   return useCallback(() => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void queries.invalidateQueries({ queryKey: countsKey(filter) });
-    }, COUNT_EVERY_MS);
+    if (waiting.current) {
+      waiting.current.isCalledAgain = true;
+      return;
+    }
+    const wait = () => {
+      waiting.current = { isCalledAgain: false };
+      setTimeout(() => {
+        const isCalledAgain = waiting.current?.isCalledAgain;
+        waiting.current = undefined;
+        void queries.invalidateQueries({ queryKey: countsKey(filter) });
+        if (isCalledAgain) wait();
+      }, COUNT_EVERY_MS);
+    };
+    wait();
   }, [queries, filter]);
 }
