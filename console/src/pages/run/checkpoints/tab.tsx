@@ -53,7 +53,7 @@ export function CheckpointsTab() {
   }
   const compared = comparedOf(compare);
   return (
-    <section className="stack" aria-label="Checkpoints">
+    <div className="stack">
       {compared && <Comparison compared={compared} all={items} key={compare} />}
       {pages.error !== null && <Failure error={pages.error} again={pages.again} />}
       <RowTable
@@ -69,7 +69,7 @@ export function CheckpointsTab() {
         onNearEnd={loadMore}
       />
       {hasMore && <p className="hint">More are loaded as one scrolls.</p>}
-    </section>
+    </div>
   );
 }
 

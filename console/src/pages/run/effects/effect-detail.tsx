@@ -106,7 +106,7 @@ function Values({ effect: { request, result, recordedResultRef, status } }: { re
   return (
     <div className="effect-values">
       <section aria-label="Request">
-        <h3>Request</h3>
+        <h2>Request</h2>
         {request === undefined ? (
           <p className="hint">It is too long to be kept beside the effect.</p>
         ) : (
@@ -114,7 +114,7 @@ function Values({ effect: { request, result, recordedResultRef, status } }: { re
         )}
       </section>
       <section aria-label="Result">
-        <h3>Result</h3>
+        <h2>Result</h2>
         {result !== undefined ? (
           <JsonView value={result} label="The recorded result" />
         ) : recordedResultRef ? (
@@ -145,7 +145,7 @@ function Lineage({ effect, all, originEffectId }: LineageProps) {
   if (same.length === 0 && originEffectId === undefined) return null;
   return (
     <section aria-label="Lineage">
-      <h3>Lineage</h3>
+      <h2>Lineage</h2>
       {originEffectId !== undefined && (
         <p>
           Answered by <code>{originEffectId}</code>

@@ -51,7 +51,7 @@ export function EffectsTab() {
     );
   }
   return (
-    <section className="stack" aria-label="Effects">
+    <div className="stack">
       <p className="effect-counts" role="status">
         {countWords(items, facts)
           .map(([words, count]) => `${count} ${words}`)
@@ -71,7 +71,7 @@ export function EffectsTab() {
         onChoose={(effectId) => choose(effectId, 'replace')}
         onNearEnd={pages.loadMore}
       />
-    </section>
+    </div>
   );
 }
 

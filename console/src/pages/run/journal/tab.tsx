@@ -26,7 +26,7 @@ export function JournalTab() {
     if (seq !== undefined && seq > events.length && seq <= head) loadUntil(seq);
   }, [seq, head, events.length, loadUntil]);
   return (
-    <section className="journal stack" aria-label="Journal">
+    <div className="journal stack">
       <IntegrityPanel />
       <FilterBar
         facets={facets}
@@ -68,6 +68,6 @@ export function JournalTab() {
           or <code>GET /v1/runs/…/events</code>.
         </p>
       )}
-    </section>
+    </div>
   );
 }
