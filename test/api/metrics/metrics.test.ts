@@ -82,6 +82,19 @@ describe('GET /v1/metrics', () => {
     ]);
   });
 
+  test('has what drives, ledger and journal did for the tenant, by what came of it', async () => {
+    const { installation, key } = await busy();
+    installation.metrics.effect({ tenantId: 'acme', capabilityId: 'shelf.put', outcome: 'in_doubt' });
+    installation.metrics.conflict({ tenantId: 'acme', leased: true });
+    const samples = await scrape(installation, key);
+    const drives = 'end="closed",cold="false",tenant_id="acme"';
+    expect(samples.get(`gwi_drive_duration_seconds_count{${drives}}`)).toBe(2);
+    expect(samples.get(`gwi_drive_duration_seconds_bucket{${drives},le="+Inf"}`)).toBe(2);
+    const effects = 'capability="shelf.put",outcome="in_doubt",tenant_id="acme"';
+    expect(samples.get(`gwi_effects_total{${effects}}`)).toBe(1);
+    expect(samples.get('gwi_journal_conflicts_total{leased="true",tenant_id="acme"}')).toBe(1);
+  });
+
   test('says of each what it is, and of counters that they are of one instance', async () => {
     const installation = new Installation();
     const key = await installation.key('boss', { roles: ['admin'] });
@@ -92,6 +105,9 @@ describe('GET /v1/metrics', () => {
       ['gwi_run_duration_seconds', 'histogram'],
       ['gwi_run_active_gauge', 'gauge'],
       ['gwi_idempotency_hits_total', 'counter'],
+      ['gwi_effects_total', 'counter'],
+      ['gwi_journal_conflicts_total', 'counter'],
+      ['gwi_drive_duration_seconds', 'histogram'],
     ]);
     for (const [name, type] of types) {
       const [, help = ''] = new RegExp(`^# HELP ${name} (.*)$`, 'm').exec(text) ?? [];

@@ -5,7 +5,7 @@ import {
   googleHeaders,
   isGoogle,
   parseHeaders,
-} from '../../../functions/src/platform/telemetry/otlp-headers.ts';
+} from '../../../functions/src/platform/telemetry/collector-access.ts';
 import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
 import { otlpSpans } from '../../../functions/src/platform/telemetry/otlp-spans.ts';
 import type { EndedSpan } from '../../../functions/src/platform/telemetry/span-tracer.ts';

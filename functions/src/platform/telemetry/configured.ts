@@ -7,7 +7,7 @@ import type { Settings } from '../params.ts';
 import { systemRandomness } from '../randomness.ts';
 import { shutdown } from '../shutdown.ts';
 import { version } from '../version.ts';
-import { googleHeaders, isGoogle, parseHeaders } from './otlp-headers.ts';
+import { googleHeaders, isGoogle, parseHeaders } from './collector-access.ts';
 import { type Sampling, samplingOf } from './sampling.ts';
 import { SpanTracer } from './span-tracer.ts';
 import { Telemetry } from './telemetry.ts';
