@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 /** Where `npm start` serves, for those who work on the console with Vite's own server. */
-const GATEWAY = process.env.CAIRN_URL ?? 'http://127.0.0.1:4400';
+const GATEWAY = process.env.CAIRN_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

@@ -114,6 +114,7 @@ async function greeting({
   const commands = commandsToTry({ gateway, github, apiKey, githubSecret: secrets.github });
   return `Cairn's local cloud is ready.
 
+  console    ${gateway}   (open it in a browser: every run, live)
   gateway    ${gateway}
   API key    ${apiKey}
   Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
