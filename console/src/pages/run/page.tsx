@@ -1,5 +1,5 @@
 /** The page of one run: its header, and below it one of the views that the address names. */
-import { type KeyboardEvent, useEffect } from 'react';
+import { type KeyboardEvent, useDeferredValue, useEffect } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../../api/problem.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
@@ -59,6 +59,8 @@ function Tabs() {
   const [asked = 'overview'] = useQueryState('tab');
   const tab = Object.hasOwn(TABS, asked) ? (asked as keyof typeof TABS) : 'overview';
   const { Tab, name } = TABS[tab];
+  // The head of a run is there at once, whatever it takes to draw thousands of steps.
+  const isReady = useDeferredValue(true, false);
   return (
     <>
       <nav aria-label="Views of the run" className="tabs" onKeyDown={moveFocus}>
@@ -73,7 +75,7 @@ function Tabs() {
         ))}
       </nav>
       <section aria-label={name} className="tab">
-        <Tab />
+        {isReady ? <Tab /> : <Loading what="the steps" />}
       </section>
     </>
   );
@@ -95,15 +97,21 @@ function isUnknown(error: unknown): boolean {
 
 function NoSuchRun({ id }: { readonly id: string }) {
   return (
-    <Empty title="There is no such run">
-      <p>
-        No run of your tenant is called <code>{visibleText(id.slice(0, 200))}</code>. It may have been deleted
-        after its time, or belong to another tenant.
-      </p>
-      <p>
-        <Link href={`/runs?q=${encodeURIComponent(id)}`}>Search for it</Link> or see{' '}
-        <Link href="/runs">all runs</Link>.
-      </p>
-    </Empty>
+    <>
+      <h1 className="mono">{visibleText(id.slice(0, MOST_ID))}</h1>
+      <Empty title="There is no such run">
+        <p>
+          No run of your tenant is called so. It may have been deleted after its time, or belong to another
+          tenant.
+        </p>
+        <p>
+          <Link href={`/runs?q=${encodeURIComponent(id)}`}>Search for it</Link> or see{' '}
+          <Link href="/runs">all runs</Link>.
+        </p>
+      </Empty>
+    </>
   );
 }
+
+/** An address can hold anything. */
+const MOST_ID = 200;

@@ -35,6 +35,7 @@ const NODE_TYPES = { step: StepNode };
 /** Of a large plan so far out that a hundred steps are in view at once; more would be too many to draw while one moves. */
 const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
+const EDGE = 40;
 const WHOLE = { maxZoom: 1, padding: 0.08 };
 const HEIGHT = { least: 240, most: 640, margin: 90 };
 
@@ -148,7 +149,12 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
 function lookingAt({ x, y }: Placed): Viewport {
   const zoom = 0.8;
   const width = Math.max(400, window.innerWidth - 240);
-  return { x: width / 2 - (x + NODE_WIDTH / 2) * zoom, y: HEIGHT.most / 3 - y * zoom, zoom };
+  // The plan begins at 0: nothing is to the left of it, or above.
+  return {
+    x: Math.min(EDGE, width / 2 - (x + NODE_WIDTH / 2) * zoom),
+    y: Math.min(EDGE, HEIGHT.most / 3 - y * zoom),
+    zoom,
+  };
 }
 
 function Zoom({ onWhole }: { onWhole(): void }) {

@@ -1,7 +1,7 @@
 /** Where a run comes from, what it belongs to and what it took: names and values, only those that there are. */
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { type Cost, operationsText, usdText } from '../../../parts/cost-text.ts';
+import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
@@ -53,7 +53,9 @@ export function Facts({ run }: { readonly run: Run }) {
       <Fact name="Came back">
         {run.resumeCount > 0 && (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`)}
       </Fact>
-      <Fact name="Cost">{costOf(run)}</Fact>
+      <Fact name="Cost">
+        <CostText cost={run.cost} />
+      </Fact>
       <Fact name={source ? MADE[source.mode] : ''}>
         {source && (
           <>
@@ -187,13 +189,10 @@ function isWeb(url: string): boolean {
   return parsed !== null && (parsed.protocol === 'https:' || parsed.protocol === 'http:');
 }
 
-function costOf(run: Run): ReactNode {
-  const { cost } = run as { readonly cost?: Cost };
+function CostText({ cost }: { readonly cost: Run['cost'] }) {
   return (
-    cost && (
-      <span title="Firestore operations and tasks at list price; without computing time and what people read">
-        {usdText(cost.usd)} <span className="dim">· {operationsText(cost)}</span>
-      </span>
-    )
+    <span title="Firestore operations and tasks at list price; without computing time and what people read">
+      {usdText(cost.usd)} <span className="dim">· {operationsText(cost)}</span>
+    </span>
   );
 }

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  itemCounts,
+  itemsText,
+  NOT_BEGUN,
+  planOf,
+  stepView,
+} from '../../../console/src/pages/run/graph/step-view.ts';
+import { helpFor, whyOf } from '../../../console/src/pages/run/header/why.ts';
+import type { Run, StepState } from '../../../console/src/pages/run/live/events.ts';
+import { ERROR_CODES } from '../../../functions/src/core/errors.ts';
+import { RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
+
+const run = (facts: object): Run =>
+  ({
+    waits: [],
+    steps: { retrying: 0 },
+    resumeCount: 0,
+    interruptions: 0,
+    compensating: false,
+    ...facts,
+  }) as unknown as Run;
+const wait = (kind: string) => ({ id: kind, kind });
+
+describe('why a run stands where it does', () => {
+  test.each([
+    [{ status: 'running', lease: { epoch: 3 } }, 'Drive 3 works on it.'],
+    [{ status: 'running', resumeCount: 2, lease: { epoch: 3 } }, 'came back 2 times'],
+    [{ status: 'running', cancellation: {}, lease: { epoch: 1 } }, 'asked to end'],
+    [{ status: 'running', compensating: true, lease: { epoch: 1 } }, 'being undone'],
+    [{ status: 'running', steps: { retrying: 1 } }, 'tried again'],
+    [{ status: 'awaiting_approval', waits: [wait('approval')] }, 'the answer of a person'],
+    [{ status: 'awaiting_approval', waits: [wait('approval'), wait('approval')] }, '2 answers'],
+    [{ status: 'waiting_external', waits: [wait('event')] }, 'waits for an event'],
+    [{ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' }, 'PLAN_VERSION_UNAVAILABLE'],
+    [{ status: 'replaying', source: { runId: 'run_1' } }, 'run_1'],
+    [{ status: 'cancelled', stopKind: 'halt', cancellation: { actor: 'ada' } }, 'halted by ada'],
+    [{ status: 'cancelled', stopKind: 'user', cancellation: { reason: 'not needed' } }, 'not needed'],
+  ])('%j', (facts, said) => {
+    expect(whyOf(run(facts))?.text).toContain(said);
+  });
+
+  test('is said of every status but that of what went well', () => {
+    const silent = RUN_STATUSES.filter((status) => whyOf(run({ status })) === undefined);
+    expect(silent).toEqual(['completed']);
+  });
+
+  test('comes with what to do about each error that ends or parks a run, and about any other', () => {
+    for (const code of [...Object.keys(ERROR_CODES), 'OUT_OF_PAPER', 'constructor'])
+      expect(helpFor(code)).toMatch(/\.$/);
+    expect(whyOf(run({ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' }))?.help).toContain(
+      'Deploy',
+    );
+  });
+});
+
+describe('a step at a glance', () => {
+  const done = (key: string, outcome: string) =>
+    [key, { key, phase: 'done', seq: 1, revision: 1, outcome }] as const;
+  const steps = new Map([
+    [
+      'read',
+      {
+        key: 'read',
+        phase: 'running',
+        seq: 2,
+        revision: 2,
+        attempt: 3,
+        startedAt: '2026-01-01T00:00:00.000Z',
+      },
+    ],
+    done('read[0]', 'succeeded'),
+    done('read[1]', 'failed'),
+    ['read[2]', { key: 'read[2]', phase: 'waiting', seq: 3, revision: 1 }],
+  ] as unknown as [string, StepState][]);
+  const histories = new Map();
+
+  test('counts its items, and says how they stand', () => {
+    const view = stepView({ id: 'read', kind: 'map', needs: [] }, { steps, histories }, itemCounts(steps));
+    expect(view.items).toEqual({ total: 3, done: 1, failed: 1, open: 1 });
+    expect(spokenStep(view)).toBe(
+      'read, map, running, 1 of 3 items, 1 open, 1 failed, attempt 3, revision 2',
+    );
+  });
+
+  test('has not begun where nothing is known of it', () => {
+    expect(stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories }, new Map()).status).toBe(
+      NOT_BEGUN,
+    );
+  });
+
+  test('of a plan that is not deployed is one that has begun, its items folded into it', () => {
+    expect(planOf({ nodes: undefined, steps, histories }).map(({ id }) => id)).toEqual(['read']);
+  });
+});
