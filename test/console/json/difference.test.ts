@@ -75,6 +75,20 @@ test('what is matched is the same, in order on both sides, and as much as there 
   );
 });
 
+test('of long lists that differ in few places, just those are told', () => {
+  const long = Array.from({ length: 20_000 }, (_, at) => ({ at, even: at % 2 === 0 }));
+  const other = long
+    .toSpliced(100, 2)
+    .toSpliced(9_000, 1, { at: -1, even: true })
+    .toSpliced(15_000, 0, { at: -2, even: false });
+  expect(difference(long, other).changes).toEqual([
+    { kind: 'removed', path: [100], before: { at: 100, even: true } },
+    { kind: 'removed', path: [101], before: { at: 101, even: false } },
+    { kind: 'changed', path: [9_000, 'at'], before: 9_002, after: -1 },
+    { kind: 'added', path: [15_000], after: { at: -2, even: false } },
+  ]);
+});
+
 /** By trying everything. */
 function most([first, ...left]: readonly string[], right: readonly string[]): number {
   if (first === undefined) return 0;

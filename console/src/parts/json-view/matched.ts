@@ -1,49 +1,116 @@
-/** Which entries of two lists are the same, in order: as many as there can be. Pure. For items of arrays and lines of texts. */
-
-/** Entries between what is the same at both ends: the work grows with the square of it. Longer lists go by their index. */
-const MOST_MATCHED = 700;
+/** Which entries of two lists are the same, in order. Pure. For items of arrays and lines of texts. */
 
 export type Match = readonly [left: number, right: number];
 
-/** Pairs of indexes, both rising. */
+/** Cells of the table by which as many as there can be are found: some milliseconds. Larger ones are cut at what is unmistakable. */
+const MOST_CELLS = 500_000;
+
+/** Pairs of indexes, both rising. As many as there can be, unless the lists are long and differ in much. */
 export function matched(left: readonly string[], right: readonly string[]): readonly Match[] {
-  let head = 0;
-  while (head < left.length && head < right.length && left[head] === right[head]) head += 1;
-  let tail = 0;
-  const room = Math.min(left.length, right.length) - head;
-  while (tail < room && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail += 1;
-  const middle = matchedBetween(left.slice(head, left.length - tail), right.slice(head, right.length - tail));
-  return [
-    ...Array.from({ length: head }, (_, at): Match => [at, at]),
-    ...middle.map(([l, r]): Match => [l + head, r + head]),
-    ...Array.from({ length: tail }, (_, at): Match => [left.length - tail + at, right.length - tail + at]),
-  ];
+  const matches: Match[] = [];
+  match({ entries: left, from: 0, to: left.length }, { entries: right, from: 0, to: right.length }, matches);
+  return matches;
 }
 
-function matchedBetween(left: readonly string[], right: readonly string[]): readonly Match[] {
-  if (left.length > MOST_MATCHED || right.length > MOST_MATCHED) return matchedByIndex(left, right);
-  return longest(left, right);
+/** A stretch of a list. */
+interface Stretch {
+  readonly entries: readonly string[];
+  readonly from: number;
+  readonly to: number;
 }
 
-function matchedByIndex(left: readonly string[], right: readonly string[]): readonly Match[] {
-  return left.flatMap((entry, at): Match[] => (entry === right[at] ? [[at, at]] : []));
+function match(left: Stretch, right: Stretch, matches: Match[]): void {
+  let { from: l, to: leftEnd } = left;
+  let { from: r, to: rightEnd } = right;
+  for (; l < leftEnd && r < rightEnd && left.entries[l] === right.entries[r]; l += 1, r += 1)
+    matches.push([l, r]);
+  const tail: Match[] = [];
+  while (leftEnd > l && rightEnd > r && left.entries[leftEnd - 1] === right.entries[rightEnd - 1]) {
+    leftEnd -= 1;
+    rightEnd -= 1;
+    tail.push([leftEnd, rightEnd]);
+  }
+  matchMiddle({ ...left, from: l, to: leftEnd }, { ...right, from: r, to: rightEnd }, matches);
+  for (const pair of tail.reverse()) matches.push(pair);
+}
+
+function matchMiddle(left: Stretch, right: Stretch, matches: Match[]): void {
+  if ((left.to - left.from) * (right.to - right.from) <= MOST_CELLS) {
+    for (const pair of longest(left, right)) matches.push(pair);
+    return;
+  }
+  let [l, r] = [left.from, right.from];
+  // Without an anchor, what stands there is taken for different.
+  const anchors = anchorsOf(left, right);
+  if (anchors.length === 0) return;
+  for (const [nextL, nextR] of [...anchors, [left.to, right.to] as const]) {
+    match({ ...left, from: l, to: nextL }, { ...right, from: r, to: nextR }, matches);
+    if (nextL < left.to) matches.push([nextL, nextR]);
+    [l, r] = [nextL + 1, nextR + 1];
+  }
+}
+
+/** Entries that are there once on either side: as many of them as are in one order. */
+function anchorsOf(left: Stretch, right: Stretch): readonly Match[] {
+  const places = onceIn(right);
+  const pairs = [...onceIn(left)]
+    .flatMap(([entry, l]): Match[] => {
+      const r = places.get(entry);
+      return r === undefined ? [] : [[l, r]];
+    })
+    .sort(([a], [b]) => a - b);
+  return risingOf(pairs);
+}
+
+function onceIn({ entries, from, to }: Stretch): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const several = new Set<string>();
+  for (let at = from; at < to; at += 1) {
+    const entry = entries[at] ?? '';
+    if (places.has(entry)) several.add(entry);
+    places.set(entry, at);
+  }
+  for (const entry of several) places.delete(entry);
+  return places;
+}
+
+/** The most pairs of which the right indexes rise as well, by the last pairs of runs of each length. */
+function risingOf(pairs: readonly Match[]): readonly Match[] {
+  const ends: number[] = [];
+  const before: number[] = [];
+  for (const [at, [, right]] of pairs.entries()) {
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((pairs[ends[middle] ?? 0]?.[1] ?? 0) < right) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = low === 0 ? -1 : (ends[low - 1] ?? -1);
+    ends[low] = at;
+  }
+  const rising: Match[] = [];
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at] ?? -1) rising.push(pairs[at] as Match);
+  return rising.reverse();
 }
 
 /** The longest common subsequence, by the table of its lengths. */
-function longest(left: readonly string[], right: readonly string[]): readonly Match[] {
-  const width = right.length + 1;
-  const lengths = new Uint16Array((left.length + 1) * width);
-  const at = (l: number, r: number) => lengths[l * width + r] ?? 0;
-  for (let l = left.length - 1; l >= 0; l -= 1) {
-    for (let r = right.length - 1; r >= 0; r -= 1) {
-      lengths[l * width + r] =
-        left[l] === right[r] ? at(l + 1, r + 1) + 1 : Math.max(at(l + 1, r), at(l, r + 1));
+function longest(left: Stretch, right: Stretch): readonly Match[] {
+  const height = left.to - left.from;
+  const width = right.to - right.from;
+  const lengths = new Uint16Array((height + 1) * (width + 1));
+  const at = (l: number, r: number) => lengths[l * (width + 1) + r] ?? 0;
+  const isSame = (l: number, r: number) => left.entries[left.from + l] === right.entries[right.from + r];
+  for (let l = height - 1; l >= 0; l -= 1) {
+    for (let r = width - 1; r >= 0; r -= 1) {
+      lengths[l * (width + 1) + r] = isSame(l, r)
+        ? at(l + 1, r + 1) + 1
+        : Math.max(at(l + 1, r), at(l, r + 1));
     }
   }
   const matches: Match[] = [];
-  for (let l = 0, r = 0; l < left.length && r < right.length; ) {
-    if (left[l] === right[r]) {
-      matches.push([l, r]);
+  for (let l = 0, r = 0; l < height && r < width; ) {
+    if (isSame(l, r)) {
+      matches.push([left.from + l, right.from + r]);
       l += 1;
       r += 1;
     } else if (at(l + 1, r) >= at(l, r + 1)) l += 1;
