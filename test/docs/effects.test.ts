@@ -17,10 +17,6 @@ function shown(name: string): Promise<Shown> {
   return import(snippets.at(`functions/src/workflows/${name}.ts`)) as Promise<Shown>;
 }
 
-test('what docs/effects.md shows compiles', () => {
-  snippets.compile();
-});
-
 describe('the invoice', () => {
   async function runtimeWith(send: (to: string) => Promise<{ status: number; id: string }>) {
     const { sendInvoice, mailBy } = await shown('send-invoice');

@@ -1,13 +1,17 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Workflow } from '../../functions/src/engine/define/steps.ts';
 import { createTestRuntime } from '../../functions/src/testing/index.ts';
-import { writeSnippets } from './snippets.ts';
+import { compileSnippets, documentsWithFiles, writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('README.md');
 afterAll(() => snippets.remove());
 
-test('what the README shows compiles', () => {
-  snippets.compile();
+test('what the README and the documents show compiles', () => {
+  const documents = documentsWithFiles();
+  expect(documents).toEqual(
+    expect.arrayContaining(['README.md', 'docs/effects.md', 'docs/events.md', 'docs/workflows.md']),
+  );
+  compileSnippets(documents);
 });
 
 test.each([

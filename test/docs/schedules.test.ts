@@ -17,10 +17,6 @@ async function installed(): Promise<Installation> {
   return new Installation([report]);
 }
 
-test('what docs/schedules.md shows compiles', () => {
-  snippets.compile();
-});
-
 test('the schedules of docs/schedules.md are declared and fire', async () => {
   const { world, apiDeps } = await installed();
   const deps = { ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' };

@@ -17,10 +17,6 @@ async function doorOf(): Promise<SlackDoor> {
   return new SlackDoor([], new World({ workflows: [greet] }));
 }
 
-test('the workflow of docs/slack.md compiles', () => {
-  snippets.compile();
-});
-
 test('the workflow of docs/slack.md answers as it says', async () => {
   const door = await doorOf();
   const type = (text: string, trigger_id: string) => door.type({ command: '/greet', text, trigger_id });

@@ -3,7 +3,7 @@
  * path it would have in the project; what it imports is then found as if it lay there.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -13,8 +13,8 @@ const FOLDER = join(ROOT, '.cairn');
 export interface Snippets {
   /** Where the file of this path was written. */
   at(path: string): string;
-  /** @throws Error with what the compiler says */
-  compile(): void;
+  /** Where all of them lie. */
+  readonly folder: string;
   remove(): void;
 }
 
@@ -41,20 +41,44 @@ export function writeSnippets(document: string): Snippets {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, resolved(code, path, files));
   }
-  const config = { extends: join(ROOT, 'tsconfig.json'), include: [own] };
-  writeFileSync(join(own, 'tsconfig.json'), JSON.stringify(config));
   return {
+    folder: own,
     at: (path) => join(own, path),
-    compile() {
-      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-      try {
-        execFileSync(process.execPath, [tsc, '-p', join(own, 'tsconfig.json')], { encoding: 'utf8' });
-      } catch (error) {
-        throw new Error(`${document} does not compile:\n${(error as { stdout: string }).stdout}`);
-      }
-    },
     remove: () => rmSync(own, { recursive: true, force: true }),
   };
+}
+
+/** Documents with code that is a file of the project: from its root. */
+export function documentsWithFiles(): string[] {
+  const pages = readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`);
+  return ['README.md', ...pages.filter((path) => path.endsWith('.md'))].filter((path) =>
+    readDocument(path).includes('<!-- file: '),
+  );
+}
+
+/**
+ * Compiles what several documents show at once: the compiler reads the project that they name one time only.
+ *
+ * @throws Error with what the compiler says
+ */
+export function compileSnippets(documents: readonly string[]): void {
+  const shown = documents.map(writeSnippets);
+  const config = mkdtempSync(join(FOLDER, 'docs-'));
+  const include = shown.map(({ folder }) => folder);
+  writeFileSync(
+    join(config, 'tsconfig.json'),
+    JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), include }),
+  );
+  try {
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    execFileSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
+  } catch (error) {
+    const where = documents.map((path, i) => `${path} lies in ${include[i]}`).join('\n');
+    throw new Error(`the documents do not compile:\n${(error as { stdout: string }).stdout}\n${where}`);
+  } finally {
+    for (const one of shown) one.remove();
+    rmSync(config, { recursive: true, force: true });
+  }
 }
 
 /** Imports of what the document does not show lead to the project. */

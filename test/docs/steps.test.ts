@@ -25,10 +25,6 @@ async function runtimeWith(name: string, outside?: unknown, options: { patienceM
   return createTestRuntime({ workflows, ...options });
 }
 
-test('what docs/steps.md shows compiles', () => {
-  snippets.compile();
-});
-
 describe('a step', () => {
   test.each([
     { currency: 'USD', result: { rate: 0.9, price: 90 }, skipped: false },

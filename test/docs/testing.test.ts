@@ -6,10 +6,6 @@ import { readDocument, writeSnippets } from './snippets.ts';
 const snippets = writeSnippets('docs/testing.md');
 afterAll(() => snippets.remove());
 
-test('what docs/testing.md shows compiles', () => {
-  snippets.compile();
-});
-
 test('an expectation that is not met reads as docs/testing.md shows it', async () => {
   const { orderReturn } = (await import(snippets.at('functions/src/workflows/order-return.ts'))) as {
     orderReturn: (shop: object) => Workflow;

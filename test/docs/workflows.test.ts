@@ -43,10 +43,6 @@ async function deployed(workflows: readonly Workflow[]): Promise<string> {
   return runtime.runToEnd(run);
 }
 
-test('what docs/workflows.md shows compiles', () => {
-  snippets.compile();
-});
-
 test('the hook of docs/workflows.md is deployed to', async () => {
   const hook = spawn(process.execPath, [snippets.at('receiver.ts'), '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
