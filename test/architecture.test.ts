@@ -153,8 +153,8 @@ describe('each rule finds what breaks it', () => {
   test('direction: the console is a client of the API, and its parts know no page', () => {
     const page = (text: string) => layering(file('console/src/pages/a/b.tsx', text));
     const part = (text: string) => layering(file('console/src/parts/b.tsx', text));
-    expect(page("import type { Answer } from '../../../functions/src/api/openapi/calls.ts';")).toEqual([]);
-    expect(page("import { Answer } from '../../../functions/src/api/openapi/calls.ts';")).toHaveLength(1);
+    expect(page("import type { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toEqual([]);
+    expect(page("import { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toHaveLength(1);
     expect(page("import { useState } from 'react';\nimport '../../parts/b.tsx';")).toEqual([]);
     expect(page("import lodash from 'lodash';")).toHaveLength(1);
     expect(part("import { x } from '../pages/a/b.tsx';")).toHaveLength(1);
