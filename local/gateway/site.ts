@@ -2,9 +2,9 @@
  * What Firebase Hosting serves beside functions: the files of `hosting.public`, the pages that rewrites lead to, and the
  * headers of `firebase.json`. Knows nothing of what is in the files.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, resolve, sep } from 'node:path';
 import sirv from 'sirv';
 import { sitesOf } from './rewrites.ts';
 
@@ -17,7 +17,7 @@ export interface Site {
 export function readSite(firebaseJson: string): Site | undefined {
   const [{ public: folder, rewrites = [], headers = [] } = {}] = sitesOf(firebaseJson);
   if (folder === undefined) return undefined;
-  const root = join(dirname(firebaseJson), folder);
+  const root = resolve(dirname(firebaseJson), folder);
   if (!existsSync(join(root, 'index.html'))) return undefined;
   // Found anew on each request: who works on the console builds it while this runs.
   const files = sirv(root, { dev: true, etag: true });
@@ -28,13 +28,14 @@ export function readSite(firebaseJson: string): Site | undefined {
     serve(path, request, response) {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false;
       const page = pages.find(({ source }) => posix.matchesGlob(path, source))?.destination;
-      const file = existsSync(join(root, path)) && path !== '/' ? path : page;
-      if (file === undefined) return false;
+      const isFile = isFileOf(root, path);
+      if (!isFile && page === undefined) return false;
       for (const { source, headers: some } of headers) {
         if (!posix.matchesGlob(path, source)) continue;
         for (const { key, value } of some) response.setHeader(key, value);
       }
-      if (file === page) sendPage(join(root, page), response, request.method);
+      if (!isFile && page !== undefined) sendPage(join(root, page), response, request.method);
+      // The file may be gone since: a build empties the folder.
       else
         files(request, response, () => {
           response.writeHead(404).end();
@@ -42,6 +43,17 @@ export function readSite(firebaseJson: string): Site | undefined {
       return true;
     },
   };
+}
+
+/**
+ * Files whose names begin with a dot are none of the site: Hosting does not take them, and no `**` of its headers is about
+ * them. That also keeps `..` inside the folder.
+ */
+function isFileOf(root: string, path: string): boolean {
+  const place = join(root, path);
+  if (!place.startsWith(`${root}${sep}`) || path.split('/').some((name) => name.startsWith('.')))
+    return false;
+  return existsSync(place) && statSync(place, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function sendPage(file: string, response: ServerResponse, method: string): void {
