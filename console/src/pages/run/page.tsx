@@ -58,9 +58,9 @@ function RunView() {
 function Tabs() {
   const [asked = 'overview'] = useQueryState('tab');
   const tab = Object.hasOwn(TABS, asked) ? (asked as keyof typeof TABS) : 'overview';
-  const { Tab, name } = TABS[tab];
-  // The head of a run is there at once, whatever it takes to draw thousands of steps.
-  const isReady = useDeferredValue(true, false);
+  // The head of a run and the chosen tab are there at once, whatever it takes to draw thousands of steps.
+  const drawn = useDeferredValue<keyof typeof TABS | undefined>(tab, undefined);
+  const { Tab, name } = TABS[drawn ?? tab];
   return (
     <>
       <nav aria-label="Views of the run" className="tabs" onKeyDown={moveFocus}>
@@ -75,7 +75,7 @@ function Tabs() {
         ))}
       </nav>
       <section aria-label={name} className="tab">
-        {isReady ? <Tab /> : <Loading what="the steps" />}
+        {drawn === undefined ? <Loading what="the steps" /> : <Tab />}
       </section>
     </>
   );

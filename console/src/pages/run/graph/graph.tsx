@@ -176,6 +176,7 @@ function Zoom({ onWhole }: { onWhole(): void }) {
 
 /** Sizes and handles are told beforehand, so that nothing is measured and edges lead to steps that are not drawn. */
 function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly edges: Edge[] } {
+  const heights = new Map(nodes.map(({ id, y }) => [id, y]));
   const handle = { x: NODE_WIDTH / 2, width: 1, height: 1 };
   return {
     nodes: nodes.map(({ id, x, y }) => ({
@@ -190,7 +191,13 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
         { ...handle, type: 'source', position: Position.Bottom, y: NODE_HEIGHT },
       ],
     })),
-    edges: edges.map(({ from, to }) => ({ id: `${from} ${to}`, source: from, target: to })),
+    edges: edges.map(({ from, to }) => ({
+      id: `${from} ${to}`,
+      source: from,
+      target: to,
+      // It leads up, to the next column of a plan that was folded.
+      ...((heights.get(to) ?? 0) <= (heights.get(from) ?? 0) ? { className: 'upwards' } : {}),
+    })),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The first tab of a run: its steps as a graph or as a table, and beside it the one that is selected. */
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
@@ -15,6 +15,8 @@ export function OverviewTab() {
   const { graph, steps, histories, events, run, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
   const [view = 'graph', setView] = useQueryState('view');
+  // The button answers at once; a graph of thousands of steps takes a moment to be made.
+  const drawn = useDeferredValue(view);
   const plan = usePlan(graph?.nodes, steps, histories);
   const items = useMemo(() => itemCounts(steps), [steps]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
@@ -55,7 +57,7 @@ export function OverviewTab() {
         </p>
       )}
       <div className={selected === undefined ? 'overview-body' : 'overview-body with-panel'}>
-        {view === 'table' ? (
+        {drawn === 'table' ? (
           <StepTable plan={plan} viewOf={viewOf} selected={selected} onSelect={select} />
         ) : (
           <Graph
