@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { jsonLog, type Severity } from '../../functions/src/platform/log.ts';
 
@@ -53,4 +55,23 @@ test('what JSON cannot carry does not cost the line', () => {
     { event: 'ring', fieldsLost: expect.any(String) },
     { event: 'big', n: '10' },
   ]);
+});
+
+test.each([
+  [undefined, ['INFO', 'WARNING']],
+  ['debug', ['DEBUG', 'INFO', 'WARNING']],
+  ['WARNING', ['WARNING']],
+  ['nonsense', ['INFO', 'WARNING']],
+])('LOG_LEVEL=%s writes lines of %j', (level, written) => {
+  const script = `
+    const { platformLog } = await import('./functions/src/platform/log.ts');
+    for (const severity of ['debug', 'info', 'warn']) platformLog[severity]('x');`;
+  const { LOG_LEVEL: _, ...env } = process.env;
+  const stdout = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../..'),
+    env: { ...env, ...(level === undefined ? {} : { LOG_LEVEL: level }) },
+    encoding: 'utf8',
+  });
+  const lines = stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).severity)).toEqual(written);
 });

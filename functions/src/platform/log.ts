@@ -26,9 +26,11 @@ export function jsonLog({ least, write }: JsonLogOptions): Log {
 
 /** What an installation wants to read; lines are billed, so nothing below `INFO` unless it says so. */
 function leastWanted(): Severity {
-  const wanted = logLevel.value().toUpperCase();
-  return ORDER.find((severity) => severity === wanted) ?? 'INFO';
+  wanted ??= ORDER.find((severity) => severity === logLevel.value().toUpperCase()) ?? 'INFO';
+  return wanted;
 }
+
+let wanted: Severity | undefined;
 
 /** To standard output, which is where Cloud Run collects lines. */
 export const platformLog: Log = jsonLog({
