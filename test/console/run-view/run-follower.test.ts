@@ -82,13 +82,13 @@ describe('a run that is followed', () => {
     const stop = follower.start();
     await settle();
     expect([asked.length, follower.shown().events.length, follower.shown().history.complete]).toEqual([
-      10,
-      1_000,
+      5,
+      500,
       false,
     ]);
     happen(10);
     await settle();
-    expect([follower.shown().head, follower.shown().events.length]).toEqual([5_010, 1_000]);
+    expect([follower.shown().head, follower.shown().events.length]).toEqual([5_010, 500]);
     follower.loadUntil(Number.POSITIVE_INFINITY);
     await settle();
     expect([follower.shown().events.length, follower.shown().history.complete]).toEqual([5_010, true]);

@@ -53,8 +53,8 @@ export interface Followed {
 
 /** Events that come in a burst are shown together. */
 const GATHER_MS = 100;
-/** Loaded without being asked: the whole of most runs, ten requests. */
-const AT_FIRST = 1_000;
+/** Loaded without being asked: the whole of most runs, five requests. */
+const AT_FIRST = 500;
 
 const NOTHING: Followed = {
   graph: undefined,
