@@ -63,7 +63,6 @@ export function FilterBar({ filter, isListRead }: FilterBarProps) {
             Show all
           </button>
         )}
-        <span className="hint keys">j k move · Enter opens · x chooses, Shift a range · / searches</span>
       </div>
     </div>
   );

@@ -37,13 +37,15 @@ export function ListView() {
       <header className="row runs-head">
         <h1>Runs</h1>
         <LiveMark stream={list.stream} />
-        <span className="spring" />
+        <span className="spring">
+          {!isEmpty && <span className="hint keys">j k move · Enter opens · x chooses, Shift a range</span>}
+        </span>
         <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
       </header>
       <FilterBar filter={filter} isListRead={!list.isLoading} />
-      {list.held > 0 && (
+      {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
-          ↑ {list.held} new {list.held === 1 ? 'run' : 'runs'}
+          ↑ {list.isBehind ? 'many' : list.held} new {list.held === 1 ? 'run' : 'runs'}
         </button>
       )}
       {list.error !== undefined && list.error !== null && (
@@ -69,7 +71,7 @@ export function ListView() {
         <BulkDialog
           mode={doing.mode}
           of={doing.chosen ?? filter}
-          what={doing.chosen ? `The ${doing.chosen.size} chosen` : capital(filterText(filter))}
+          what={doing.chosen ? `The ${doing.chosen.size} chosen runs` : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);
             if (!hasChanged) return;

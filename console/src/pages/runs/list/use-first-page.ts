@@ -3,13 +3,13 @@
  * the list is read anew where that cannot be (a gap, too many).
  */
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useRef } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunFilter } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
-import { headAfter, type Live } from './live-head.ts';
+import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
 import { type StreamState, useRunStream } from './use-stream.ts';
 
 export interface RowPage {
@@ -20,6 +20,8 @@ export interface RowPage {
 
 /** What has come since the list was read may stay in it so long; then the list begins anew, where nobody notices. */
 const MOST_ROWS = 3 * PAGE;
+/** So long while one looks further down, where it would be noticed; then what is new waits until one comes back. */
+const MOST_ROWS_AWAY = 10 * PAGE;
 /** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
 const COUNT_EVERY_MS = 3_000;
 
@@ -27,7 +29,11 @@ export interface FirstPage {
   readonly page: RowPage | undefined;
   readonly error: unknown;
   readonly stream: StreamState;
+  /** There is more that is new than is kept. */
+  readonly isBehind: boolean;
   again(): void;
+  /** Begins anew, with the newest rows. */
+  anew(): void;
 }
 
 /**
@@ -37,34 +43,49 @@ export interface FirstPage {
 export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPage {
   const { api } = useSession();
   const queries = useQueryClient();
+  const told = useRef<{ readonly of: RunFilter; readonly live: Live }>({ of: filter, live: NOTHING_LIVE });
   const { data, error, refetch } = useQuery({
     queryKey: pageKey(filter, undefined),
-    queryFn: ({ signal }) => readFirst(api, queries, filter, signal),
+    queryFn: async ({ signal }) => {
+      const page = await readFirst(api, queries, filter, signal);
+      // What was told while it was read may be newer than what was read.
+      const live = told.current.of === filter ? told.current.live : NOTHING_LIVE;
+      return { ...page, rows: headAfter(page.rows, live, PAGE).rows };
+    },
     // The stream keeps it true.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     // Rows move against each other; what a comparison place by place would keep is not worth its time.
     structuralSharing: false,
   });
+  /** Of which list there is more than is kept. */
+  const [behind, setBehind] = useState<RunFilter>();
   const count = useThrottledCount(filter);
+  const anew = useCallback(
+    (rows?: readonly RunRow[]) => {
+      setBehind(undefined);
+      const known = rows ?? queries.getQueryData<RowPage>(pageKey(filter, undefined))?.rows ?? [];
+      // Where the next page begins is only known again when the first has been read.
+      queries.setQueryData<RowPage>(pageKey(filter, undefined), { rows: known.slice(0, PAGE) });
+      void queries.invalidateQueries({ queryKey: listKey(filter) });
+    },
+    [queries, filter],
+  );
   const onTold = useCallback(
     (live: Live) => {
+      told.current = { of: filter, live };
       const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
       if (!before) return;
       const { rows, hasGap } = headAfter(before.rows, live, PAGE);
-      if (hasGap || (rows.length > MOST_ROWS && isAtTop())) return beginAnew(queries, filter);
+      if (isAtTop() && (hasGap || rows.length > MOST_ROWS)) return anew(rows);
+      if (hasGap || rows.length > MOST_ROWS_AWAY) return setBehind(filter);
       queries.setQueryData<RowPage>(pageKey(filter, undefined), { ...before, rows });
       count();
     },
-    [queries, filter, isAtTop, count],
+    [queries, filter, isAtTop, anew, count],
   );
   const stream = useRunStream(filter, onTold);
-  return { page: data, error, stream, again: () => void refetch() };
-}
-
-/** Drops all that is known of the list and reads its beginning. */
-export function beginAnew(queries: QueryClient, filter: RunFilter): void {
-  void queries.resetQueries({ queryKey: listKey(filter) });
+  return { page: data, error, stream, isBehind: behind === filter, again: () => void refetch(), anew };
 }
 
 /** The older rows that the page had beyond the first hundred stay in it, so that what follows stays where it is. */

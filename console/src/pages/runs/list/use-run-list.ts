@@ -2,12 +2,11 @@
  * The list as its view needs it: one row of places from the first run to the last, live at its beginning, read on as one
  * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
  */
-import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import type { RunFilter } from '../filter/filter.ts';
 import { byAge, type RunRow } from '../row.ts';
 import { Sections } from './sections.ts';
-import { beginAnew, useFirstPage } from './use-first-page.ts';
+import { useFirstPage } from './use-first-page.ts';
 import { useOlderPages } from './use-older-pages.ts';
 import type { StreamState } from './use-stream.ts';
 
@@ -18,6 +17,8 @@ export interface RunList {
   readonly sections: Sections;
   /** New runs that are not shown yet. */
   readonly held: number;
+  /** There are more of them than are known. */
+  readonly isBehind: boolean;
   /** Which places are looked at, and whether that is the beginning of the list. */
   lookedAt(first: number, last: number): void;
   setAtTop(isAtTop: boolean): void;
@@ -30,23 +31,24 @@ export interface RunList {
 const NO_ROWS: readonly RunRow[] = [];
 
 export function useRunList(filter: RunFilter): RunList {
-  const queries = useQueryClient();
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
-  const { page, error, stream, again } = useFirstPage(filter, isAtTop);
+  const { page, error, stream, isBehind, again, anew } = useFirstPage(filter, isAtTop);
   const older = useOlderPages(filter, page?.next);
-  const [newestSeen, setNewestSeen] = useState<RunRow>();
+  const [seen, setSeen] = useState<{ readonly of: RunFilter; readonly newest: RunRow | undefined }>();
 
   const head = page?.rows ?? NO_ROWS;
+  const newestSeen = seen?.of === filter ? seen.newest : undefined;
   const shown = newestSeen ? head.filter((row) => byAge(newestSeen, row) <= 0) : head;
   const sections = new Sections([{ rows: shown, count: 0 }, ...older.pages]);
   const setAtTop = useCallback(
     (isTop: boolean) => {
       if (atTop.current === isTop) return;
       atTop.current = isTop;
-      setNewestSeen(isTop ? undefined : head[0]);
+      setSeen({ of: filter, newest: isTop ? undefined : head[0] });
+      if (isTop && isBehind) anew();
     },
-    [head],
+    [filter, head, isBehind, anew],
   );
   return {
     isLoading: page === undefined && !error,
@@ -54,6 +56,7 @@ export function useRunList(filter: RunFilter): RunList {
     stream,
     sections,
     held: head.length - shown.length,
+    isBehind,
     // The first page is always there: the others are counted from it.
     lookedAt: (first, last) => older.want(sections.sectionAt(first) - 1, sections.sectionAt(last) - 1),
     setAtTop,
@@ -61,6 +64,6 @@ export function useRunList(filter: RunFilter): RunList {
       if (error) again();
       older.again();
     },
-    anew: () => beginAnew(queries, filter),
+    anew,
   };
 }
