@@ -1,20 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { control, startCloudProcess } from '../../local/cloud-process.ts';
 import { inspectJournal } from '../../local/demo/journal.ts';
 import { ended, startRun } from './support.ts';
 
 const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
-});
+/** For the start of eight clouds on a busy machine. */
+const PATIENCE_MS = 120_000;
+const folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([
+/** Each has clouds of its own, and waits for them most of the time. */
+test.concurrent.each([
   { after: 0, what: 'its start' },
   { after: 1, what: 'its claim' },
   { after: 6, what: 'its fifth step' },
@@ -50,4 +49,5 @@ test.each([
       await second.ended;
     }
   },
+  PATIENCE_MS,
 );

@@ -11,6 +11,9 @@ function notesIn(file: string): { what: string; pid: number }[] {
   return lines.map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
 }
 
+/** For the start of four clouds on a busy machine. */
+const PATIENCE_MS = 120_000;
+
 /** Each waits for leases to run out most of its time: beside each other they take as long as the longest. */
 describe('a worker that dies', () => {
   test.concurrent.each(STORAGES)(
@@ -34,6 +37,7 @@ describe('a worker that dies', () => {
         await cloud.stop();
       }
     },
+    PATIENCE_MS,
   );
 
   test.concurrent.each(STORAGES)(
@@ -69,5 +73,6 @@ describe('a worker that dies', () => {
         await cloud.stop();
       }
     },
+    PATIENCE_MS,
   );
 });
