@@ -24,8 +24,18 @@ const TABS = {
   effects: { name: 'Effects', Tab: EffectsTab },
 } as const;
 
-/** What one tab keeps in the address and another would take for its own. */
-const OF_ONE_TAB = { seq: undefined, view: undefined, compare: undefined };
+/** What one tab keeps in the address and another would take for its own, or has no use for; the step stays. */
+const OF_ONE_TAB = {
+  view: undefined,
+  items: undefined,
+  idle: undefined,
+  event: undefined,
+  of: undefined,
+  seq: undefined,
+  checkpoint: undefined,
+  compare: undefined,
+  effect: undefined,
+};
 
 export default function RunPage({ id }: { readonly id: string }) {
   return (

@@ -87,7 +87,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             <p className="dim">What happened to it is beyond the events this page holds.</p>
           )}
           {state && (
-            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} effects={told?.effects.length ?? 0} />
+            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} effects={told?.effects ?? []} />
           )}
         </>
       )}
@@ -103,21 +103,23 @@ function checkpointOf(state: NonNullable<ReturnType<ReturnType<typeof useRunData
 interface FurtherProps {
   readonly stepKey: string;
   readonly checkpoint: number | undefined;
-  readonly effects: number;
+  readonly effects: readonly string[];
 }
 
 function Further({ stepKey, checkpoint, effects }: FurtherProps) {
   return (
     <p className="row further">
       {checkpoint !== undefined && (
-        <ViewLink to={{ tab: 'checkpoints', seq: String(checkpoint) }}>Checkpoint {checkpoint}</ViewLink>
-      )}
-      {effects > 0 && (
-        <ViewLink to={{ tab: 'effects', step: stepKey }}>
-          {effects} effect{effects === 1 ? '' : 's'}
+        <ViewLink to={{ tab: 'checkpoints', checkpoint: String(checkpoint) }}>
+          Checkpoint {checkpoint}
         </ViewLink>
       )}
-      <ViewLink to={{ tab: 'journal', step: stepKey }}>Its events</ViewLink>
+      {effects.length > 0 && (
+        <ViewLink to={{ tab: 'effects', effect: effects.at(-1) }}>
+          {effects.length} effect{effects.length === 1 ? '' : 's'}
+        </ViewLink>
+      )}
+      <ViewLink to={{ tab: 'journal', of: stepKey }}>Its events</ViewLink>
     </p>
   );
 }
