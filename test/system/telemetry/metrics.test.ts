@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
-import { Collector, type Point } from '../platform/telemetry/collector.ts';
-import { ended, eventually, look, type RunView, startRun } from './support.ts';
+import { type CloudProcess, startCloudProcess } from '../../../local/cloud-process.ts';
+import { Collector, type Point } from '../../platform/telemetry/collector.ts';
+import { ended, eventually, look, type RunView, startRun } from '../support.ts';
 
 /** The functions as they are deployed, in two instances, with a collector. */
 const collector = new Collector();
@@ -11,7 +11,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: 'memory',
-    functionsModule: join(import.meta.dirname, 'fixtures/functions.ts'),
+    functionsModule: join(import.meta.dirname, '../fixtures/functions.ts'),
     workers: 2,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen() },
   });

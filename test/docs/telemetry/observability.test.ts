@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../functions/src/api/app.ts';
-import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
-import { Installation } from '../api/installation.ts';
-import { commandsOf, requestOf } from './commands.ts';
-import { readDocument } from './snippets.ts';
+import { createApi } from '../../../functions/src/api/app.ts';
+import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { Installation } from '../../api/installation.ts';
+import { commandsOf, requestOf } from '../commands.ts';
+import { readDocument } from '../snippets.ts';
 
 test('docs/observability.md names every metric with its type and labels, and shows how to get them', async () => {
   const installation = new Installation();

@@ -1,11 +1,11 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { otlpMetrics } from '../../functions/src/platform/telemetry/otlp-metrics.ts';
-import { Collector } from '../platform/telemetry/collector.ts';
-import { readDocument } from './snippets.ts';
+import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
+import { Collector } from '../../platform/telemetry/collector.ts';
+import { readDocument } from '../snippets.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 /** Names and labels as they arrive at a collector, by Prometheus' rules for histograms. */
 const emitted = new Map<string, Set<string>>();
