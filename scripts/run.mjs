@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -25,6 +25,7 @@ const commands = {
   test: [buildConsole, jest],
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
+  'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   cairn: [[...quiet, join(root, 'cli/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
@@ -64,25 +65,40 @@ function install() {
   const wanted = createHash('sha256').update(lock).digest('hex');
   if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   process.stderr.write('cairn: installing dependencies (once)…\n');
+  npmInstall(process.env.PATH);
+  // An npm leaves out optional packages, such as compiled parts, that want a newer Node than it runs on, and says nothing.
+  // Now there is one, and npm runs on the first that it finds.
+  if (process.versions.node !== pinnedVersion()) npmInstall(pinnedPath());
+  writeFileSync(stamp, wanted);
+}
+
+function npmInstall(path) {
   const { status } = spawnSync(
     'npm',
     ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'],
     {
       cwd: root,
+      env: { ...process.env, PATH: path },
       stdio: ['ignore', 2, 2],
       shell: process.platform === 'win32',
     },
   );
-  if (status !== 0) {
-    process.stderr.write('cairn: `npm install` failed; its output is above\n');
-    process.exit(status ?? 1);
-  }
-  writeFileSync(stamp, wanted);
+  if (status === 0) return;
+  process.stderr.write('cairn: `npm install` failed; its output is above\n');
+  process.exit(status ?? 1);
+}
+
+function pinnedVersion() {
+  return JSON.parse(readFileSync(join(root, 'node_modules/node/package.json'), 'utf8')).version;
+}
+
+function pinnedPath() {
+  return `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`;
 }
 
 /** Replaces this process where Node can, so that a signal sent to it reaches the program itself. */
 function handOver(argv) {
-  const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` };
+  const env = { ...process.env, PATH: pinnedPath() };
   if (typeof process.execve === 'function') {
     process.chdir(root);
     process.execve(pinnedNode, [pinnedNode, ...argv], env);
