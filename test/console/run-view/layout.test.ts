@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { edgePath } from '../../../console/src/pages/run/graph/edge-path.ts';
 import {
   DAGRE_MOST,
   layOut,
@@ -58,6 +59,22 @@ describe.each([
       { numRuns },
     );
   });
+});
+
+test('a need that passes layers is led around the steps in them', () => {
+  fc.assert(
+    fc.property(plans(0, 30), (nodes) => {
+      const { nodes: placed, edges } = layOut(nodes);
+      for (const { through = [] } of edges)
+        for (const { x, y } of through)
+          for (const node of placed)
+            if (node.y < y && y < node.y + NODE_HEIGHT)
+              expect(x <= node.x || x >= node.x + NODE_WIDTH).toBe(true);
+    }),
+    { numRuns: 40 },
+  );
+  const path = edgePath({ x: 10, y: 0 }, { x: 20, y: 200 }, [{ x: 90, y: 100 }]);
+  expect(path).toBe('M10 0 C10 35.5 90 35.5 90 71 L90 129 C90 164.5 20 164.5 20 200');
 });
 
 test.each([

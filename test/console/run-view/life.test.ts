@@ -85,6 +85,20 @@ describe('the life of a run', () => {
     ]);
   });
 
+  test('a step that was taken over took no time here', () => {
+    const events = journal(
+      ['run_created', 0],
+      [
+        'step_reused',
+        9,
+        execution('check', 2, -500, { durationMs: 200_000, from: { runId: 'run_0', checkpoint: 4 } }),
+      ],
+    );
+    expect(spansOf(events, 'check')).toEqual([
+      { kind: 'attempt', attempt: 2, from: 9, to: 9, end: 'reused' },
+    ]);
+  });
+
   test('a step that asked shows its wait, and its outcome is no attempt of its own', () => {
     const asked = execution('gate', 1, 2, { kind: 'approval' });
     const wait = { id: 'w', kind: 'approval', execution: asked, openedAt: iso(2) };

@@ -16,6 +16,7 @@ import './graph.css';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { GraphNode } from '../live/events.ts';
 import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH, type Placed } from './layout.ts';
+import { NeedEdge } from './need-edge.tsx';
 import { StepsContext, type StepsShown } from './step-context.ts';
 import { StepNode } from './step-node.tsx';
 import type { StepView } from './step-view.ts';
@@ -32,6 +33,7 @@ interface GraphProps {
 }
 
 const NODE_TYPES = { step: StepNode };
+const EDGE_TYPES = { need: NeedEdge };
 /** Of a large plan so far out that a hundred steps are in view at once; more would be too many to draw while one moves. */
 const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
@@ -122,6 +124,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           nodes={drawn.nodes}
           edges={drawn.edges}
           nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
           aria-label="Steps and what they need. Arrow keys move along the edges, Enter selects."
           onlyRenderVisibleElements
           nodesDraggable={false}
@@ -191,8 +194,9 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
         { ...handle, type: 'source', position: Position.Bottom, y: NODE_HEIGHT },
       ],
     })),
-    edges: edges.map(({ from, to }) => ({
+    edges: edges.map(({ from, to, through }) => ({
       id: `${from} ${to}`,
+      ...(through ? { type: 'need', data: { through } } : {}),
       source: from,
       target: to,
       // It leads up, to the next column of a plan that was folded.

@@ -20,9 +20,16 @@ export interface Placed {
   readonly y: number;
 }
 
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 export interface Edge {
   readonly from: string;
   readonly to: string;
+  /** Between the steps of other layers that it passes: the middle of its place in each. */
+  readonly through?: readonly Point[];
 }
 
 export interface Layout {
@@ -43,20 +50,28 @@ export function layOut(plan: readonly PlanNode[]): Layout {
   const known = new Set(plan.map(({ id }) => id));
   const nodes = plan.map((node) => ({ ...node, needs: node.needs.filter((id) => known.has(id)) }));
   const edges = nodes.flatMap(({ id, needs }) => needs.map((from) => ({ from, to: id })));
-  return { nodes: nodes.length > DAGRE_MOST ? inLayers(nodes) : byDagre(nodes, edges), edges };
+  return nodes.length > DAGRE_MOST ? { nodes: inLayers(nodes), edges } : byDagre(nodes, edges);
 }
 
-function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Placed[] {
+function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Layout {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: GAP_X, ranksep: GAP_Y });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   for (const { from, to } of edges) graph.setEdge(from, to);
   dagre.layout(graph);
-  return nodes.map(({ id, kind }) => {
-    const { x, y } = graph.node(id);
-    return { id, kind, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
-  });
+  return {
+    nodes: nodes.map(({ id, kind }) => {
+      const { x, y } = graph.node(id);
+      return { id, kind, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
+    }),
+    edges: edges.map((edge) => {
+      // One for each layer and one for each gap between; the gaps take care of themselves.
+      const points: readonly Point[] = graph.edge(edge.from, edge.to).points;
+      const through = points.slice(1, -1).filter((_, at) => at % 2 === 1);
+      return through.length === 0 ? edge : { ...edge, through };
+    }),
+  };
 }
 
 const STEP_X = NODE_WIDTH + GAP_X;

@@ -33,7 +33,9 @@ export function Facts({ run }: { readonly run: Run }) {
           <RunsLink name="threadId" value={run.threadId} title="All runs of this thread" />
         )}
       </Fact>
-      <Fact name="Key">{run.idempotencyKey && <CopyText text={run.idempotencyKey} />}</Fact>
+      <Fact name="Key">
+        {run.idempotencyKey && !saysDelivery(run) && <CopyText text={run.idempotencyKey} />}
+      </Fact>
       <Fact name="Created">
         <When at={run.createdAt} />
       </Fact>
@@ -132,6 +134,11 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 
 function Value({ children }: { readonly children: string }) {
   return <Text value={children} max={VALUE_CHARS} />;
+}
+
+/** The key of a webhook is made of its delivery, which is shown. */
+function saysDelivery({ idempotencyKey = '', trigger: { webhookEventId } }: Run): boolean {
+  return webhookEventId !== undefined && idempotencyKey.endsWith(webhookEventId);
 }
 
 /** Otherwise the two times say the same. */

@@ -107,6 +107,7 @@ const HELP: Readonly<Record<string, string>> = {
   EFFECT_IN_DOUBT: 'Find out at the receiver whether the action took place, and say so under Effects.',
   EFFECT_REQUEST_MISMATCH: 'Fork the run if the other request is meant, or restore the first one.',
   PAYLOAD_TOO_LARGE: 'Store what is large elsewhere and pass a reference to it.',
+  APPROVAL_REJECTED: 'A person said no. Resume the run to ask again.',
   APPROVAL_EXPIRED: 'Nobody answered in time. Resume the run to be asked again.',
 };
 

@@ -135,7 +135,13 @@ export class StepHistories {
       last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
     if (waited && last.to !== undefined)
       this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, said) }));
-    else this.#end(data, { seq, at, ...said });
+    // What was taken over took its time in another run.
+    else
+      this.#end(type === 'step_reused' ? { ...data, startedAt: new Date(at).toISOString() } : data, {
+        seq,
+        at,
+        ...said,
+      });
     this.#change(key, (step) => ({
       ...step,
       durationMs: data.durationMs,
