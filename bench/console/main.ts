@@ -1,5 +1,5 @@
 /**
- * `node bench/console/main.ts [RUNS]`: the list of runs with ten thousand of them, as who looks at it in a browser meets it.
+ * `npm run bench:console [-- RUNS]`: the list of runs with ten thousand of them, as who looks at it in a browser meets it.
  * Owns the limits; the exit code is 1 if one is not kept. Prints one line of JSON.
  */
 import { loadavg } from 'node:os';

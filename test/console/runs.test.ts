@@ -56,9 +56,12 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
   await page.waitForURL(`**/runs/${runId}`);
 });
 
-test('what is found by nothing says what can be searched for', async () => {
-  const page = await browser.open('/runs');
-  await page.locator('.list-live').waitFor();
+test('several runs by one name are listed; what is found by nothing says what can be searched for', async () => {
+  const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
+  const page = await browser.open('/runs?q=thread-of-two');
+  for (const id of ids) await page.getByText(id).waitFor();
+  expect(await page.getByText('its thread', { exact: true }).count()).toBe(2);
+
   await page.keyboard.press('/');
   await page.keyboard.type('<b>nobody knows this</b>');
   await page.keyboard.press('Enter');
@@ -68,14 +71,7 @@ test('what is found by nothing says what can be searched for', async () => {
   expect(await page.locator('main').textContent()).toContain('<b>nobody knows this</b>');
 });
 
-test('several runs by one name are listed with what the name is to them', async () => {
-  const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
-  const page = await browser.open('/runs?q=thread-of-two');
-  for (const id of ids) await page.getByText(id).waitFor();
-  expect(await page.getByText('its thread', { exact: true }).count()).toBe(2);
-});
-
-test('the list is narrowed by status, thread and workflow; the address says so, and Back goes back', async () => {
+test('the list is narrowed by status, thread and workflow, Enter opens a run, and Back goes back over each', async () => {
   const [done, waiting] = [await start('chain-10', {}, 'narrow'), await startLong('narrow')];
   await hasStatus(done, 'completed');
   const page = await browser.open('/runs?thread=narrow');
@@ -87,6 +83,12 @@ test('the list is narrowed by status, thread and workflow; the address says so, 
   expect(new URL(page.url()).search).toBe('?thread=narrow&status=completed');
   await page.getByLabel('Workflow').selectOption('awaiting');
   await page.getByRole('heading', { name: 'No run matches' }).waitFor();
+  await page.goBack();
+  await rowOf(page, done).waitFor();
+  await page.keyboard.press('ArrowDown');
+  expect(await page.getByRole('grid').getAttribute('aria-activedescendant')).toBe(`row-${done}`);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${done}`);
   await page.goBack();
   await rowOf(page, done).waitFor();
   await page.goBack();
@@ -144,16 +146,6 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   expect(successors.map(({ resumedFrom }) => resumedFrom).sort()).toEqual([...long].sort());
   expect(successors.map(({ id }) => `/runs/${id}`)).toContain(made);
   for (const { id } of successors) await cloud.call('POST', `/v1/runs/${id}/cancel`, {});
-});
-
-test('Enter opens the run that the keys are on', async () => {
-  const id = await start('chain-10', {}, 'opened');
-  const page = await browser.open('/runs?thread=opened');
-  await rowOf(page, id).waitFor();
-  await page.keyboard.press('ArrowDown');
-  expect(await page.getByRole('grid').getAttribute('aria-activedescendant')).toBe(`row-${id}`);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`**/runs/${id}`);
 });
 
 test('who may not act is told so at the buttons', async () => {

@@ -25,6 +25,7 @@ interface RunGridProps {
 
 export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   const { sections, setAtTop } = list;
+  const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const margin = useTopOf(body);
   const [activeId, setActiveId] = useState<string>();
@@ -48,6 +49,8 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   const moveTo = (wanted: number, isRange: boolean) => {
     const index = Math.max(0, Math.min(wanted, sections.total - 1));
     virtual.scrollToIndex(index);
+    // Enter is the list's from now on, no longer that of the button that was pressed before.
+    grid.current?.focus({ preventScroll: true });
     const row = sections.at(index);
     if (!row) return;
     setActiveId(row.id);
@@ -75,6 +78,7 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
 
   return (
     <Grid
+      ref={grid}
       className="run-grid"
       aria-label="Runs, newest first"
       aria-rowcount={sections.total + 1}
