@@ -151,7 +151,7 @@ function About({ row }: { readonly row: RunRow }) {
   return (
     <Cell className="c-about">
       <span className="line">
-        {repoId !== undefined && <Narrow name="repoId" value={repoId} />}{' '}
+        {repoId !== undefined && <Narrow name="repoId" value={repoId} />}
         {pull !== undefined &&
           (prUrl === undefined ? (
             <bdi>#{visibleText(pull)}</bdi>
