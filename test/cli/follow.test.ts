@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { framesOf } from '../../cli/api/server-sent-events.ts';
 import type { World } from '../../cli/world.ts';
@@ -14,24 +14,32 @@ type Stream =
   | string
   | { readonly cutAfter: string }
   | { readonly status: number; readonly code: string }
-  | 'nobody';
+  | 'nobody'
+  /** Handed on when it ends, which is not soon. */
+  | 'mute';
 
 /** Streams one after the other; what is asked of each is written down. */
 function server(...streams: readonly Stream[]) {
   const from: (string | null)[] = [];
+  const targets: string[] = [];
   const fetch: World['fetch'] = async (url, init) => {
-    if (!url.endsWith('/stream')) return Response.json(RUN);
+    if (!url.includes('/stream')) return Response.json(RUN);
+    targets.push(new URL(url).search);
     from.push(new Headers(init.headers).get('last-event-id'));
     const stream = streams[Math.min(from.length, streams.length) - 1] as Stream;
     if (stream === 'nobody')
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    if (stream === 'mute')
+      return new Promise((_resolve, reject) => {
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      });
     if (typeof stream === 'string') return new Response(`retry: 1000\n\n${stream}`);
     if ('status' in stream)
       return Response.json({ title: 'No', detail: 'no', ...stream }, { status: stream.status });
     return new Response(cut(stream.cutAfter));
   };
   const env = { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' };
-  return { from, world: listening({ fetch, env }) };
+  return { from, targets, world: listening({ fetch, env }) };
 }
 
 function cut(text: string): ReadableStream<Uint8Array> {
@@ -75,6 +83,34 @@ describe('watching a run', () => {
     expect(seqs(said.out)).toEqual([1, 2, 3, 4]);
     expect(from).toEqual(['0', '2', '3', '3', '3']);
     expect(said.code).toBe(0);
+  });
+
+  test('asks for what there is, again and again, where answers come only when they are whole', async () => {
+    jest.useFakeTimers();
+    try {
+      const { from, targets, world } = server('mute', 'mute', frame(1), '', frame(2) + end('completed'));
+      const watching = saying(WATCH, world);
+      await jest.advanceTimersByTimeAsync(2 * 5_000 + 100);
+      const said = await watching;
+      expect([said.code, seqs(said.out), said.err]).toEqual([0, [1, 2], '']);
+      expect(targets).toEqual(['', '', '?follow=false', '?follow=false', '?follow=false']);
+      expect(from).toEqual(['0', '0', '0', '1', '1']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('follows a stream that was mute once, while its instance began', async () => {
+    jest.useFakeTimers();
+    try {
+      const { targets, world } = server('mute', frame(1) + end('completed'));
+      const watching = saying(WATCH, world);
+      await jest.advanceTimersByTimeAsync(5_000 + 100);
+      expect((await watching).code).toBe(0);
+      expect(targets).toEqual(['', '']);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('begins after the event that is named', async () => {

@@ -14,6 +14,7 @@ import type {
   PathWith,
   QueryOf,
 } from '../../../functions/src/api/openapi/calls.ts';
+import { Passage } from './passage.ts';
 import { ApiError, isPassing, problemOf, unreachable } from './problem.ts';
 
 export type { Answer, AnswerOf, ItemOf, PagedPath, PathWith };
@@ -46,6 +47,8 @@ const MOST_PAUSE_MS = 5_000;
 const TIMEOUT_MS = 65_000;
 
 export class Api {
+  /** What streams have found of the way to the API. */
+  readonly passage = new Passage();
   readonly #credential: () => Promise<string>;
   readonly #onRefused: () => void;
 

@@ -1,6 +1,7 @@
 /**
  * Follows a stream of server-sent events over every cut: the API ends each within a minute, networks sooner. `EventSource`
- * cannot carry a credential, so the answer of a `fetch` is read.
+ * cannot carry a credential, so the answer of a `fetch` is read. Where answers come only when they are whole (passage.ts),
+ * it asks for what there is, again and again, while the page is seen.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Api } from './client.ts';
@@ -24,38 +25,80 @@ export interface Following {
 const SILENCE_MS = 45_000;
 const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 10_000;
+/** The API begins each stream with a word, at once. */
+const FIRST_WORD_MS = 5_000;
+/** Between two answers that come whole: a list is read anew with each, and every run of it is billed. */
+const WHOLE_PAUSE_MS = 4_000;
 
 /** Until the signal aborts, the API refuses, or it is over. Never throws. */
 export async function followStream(api: Api, following: Following, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted && !following.isOver?.()) {
+    let pauseMs = 0;
     try {
-      await once(api, following, signal);
+      if (api.passage.isWholeOnly() || !(await isHeard(api, following, signal))) {
+        await read(api, following, { query: 'follow=false', signal });
+        if (api.passage.isWholeOnly()) pauseMs = WHOLE_PAUSE_MS;
+      }
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && !isPassing(error)) return following.onRefused(error);
+      pauseMs = Math.min(PAUSE_MS * 2 ** failures, MOST_PAUSE_MS);
       failures += 1;
     }
     if (signal.aborted || following.isOver?.()) return;
     if (failures > 0) following.onState('reconnecting');
-    await pause(failures === 0 ? 0 : Math.min(PAUSE_MS * 2 ** (failures - 1), MOST_PAUSE_MS), signal);
+    await pause(pauseMs, signal);
+    if (api.passage.isWholeOnly()) await untilSeen(signal);
   }
 }
 
-async function once(api: Api, following: Following, signal: AbortSignal): Promise<void> {
+/** Follows one stream to its end. False if it was given up since nothing of it came through. */
+async function isHeard(api: Api, following: Following, signal: AbortSignal): Promise<boolean> {
+  const mute = new AbortController();
+  const timer = setTimeout(() => mute.abort(), FIRST_WORD_MS);
+  try {
+    await read(api, following, {
+      signal: AbortSignal.any([signal, mute.signal]),
+      onPiece: () => {
+        clearTimeout(timer);
+        api.passage.spoke();
+      },
+    });
+  } catch (error) {
+    if (signal.aborted || !mute.signal.aborted) throw error;
+    api.passage.wasMute();
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+  return true;
+}
+
+interface Reading {
+  /** More of the query. */
+  readonly query?: string;
+  readonly signal: AbortSignal;
+  readonly onPiece?: () => void;
+}
+
+async function read(api: Api, following: Following, { query, signal, onPiece }: Reading): Promise<void> {
   const silent = new AbortController();
   let watchdog = setTimeout(() => silent.abort(), SILENCE_MS);
   try {
     const id = following.lastId?.();
     const headers: Record<string, string> = id === undefined ? {} : { 'last-event-id': id };
-    const answer = await api.stream(following.target(), headers, AbortSignal.any([signal, silent.signal]));
+    const target = following.target();
+    const asked = query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;
+    const answer = await api.stream(asked, headers, AbortSignal.any([signal, silent.signal]));
     following.onState('live');
     const parser = createParser({ onEvent: (message) => following.onMessage(message) });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const piece = await reader?.read();
       if (!piece || piece.done) return;
+      onPiece?.();
       clearTimeout(watchdog);
       watchdog = setTimeout(() => silent.abort(), SILENCE_MS);
       parser.feed(piece.value);
@@ -63,6 +106,21 @@ async function once(api: Api, following: Following, signal: AbortSignal): Promis
   } finally {
     clearTimeout(watchdog);
   }
+}
+
+/** Nobody looks at a page in the background: nothing is asked, and nothing billed, for it. */
+function untilSeen(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || !document.hidden) return resolve();
+    const seen = new AbortController();
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      seen.abort();
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look, { signal: seen.signal });
+    signal.addEventListener('abort', look, { signal: seen.signal });
+  });
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

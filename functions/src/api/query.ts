@@ -49,6 +49,15 @@ export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Voc
   return refuse('vocabulary', `must be one of ${VOCABULARIES.join(', ')}`);
 }
 
+/**
+ * Whether a stream goes on when it has told what there is: unless the caller says `follow=false`, as one does behind a
+ * proxy that hands an answer on only when it is whole. @throws CairnError INVALID_INPUT for anything else
+ */
+export function isFollowing({ follow = 'true' }: Query<'follow'>): boolean {
+  if (follow !== 'true' && follow !== 'false') refuse('follow', 'must be true or false');
+  return follow === 'true';
+}
+
 function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {
   return (known as readonly string[]).includes(name);
 }

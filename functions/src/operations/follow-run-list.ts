@@ -23,6 +23,8 @@ export interface FollowingList {
   readonly limit: number;
   /** How long nothing is told until `quiet` is, ms. */
   readonly quietMs: number;
+  /** Tell the list as it is, and end. */
+  readonly onlyNow?: boolean;
   /** When the following ends; epoch ms. */
   readonly until: number;
   /** Ends the following at once. */
@@ -41,7 +43,7 @@ export type FollowedList =
 /** Comes to its end when it is told to, or when its time is over. @throws what the watch has failed with */
 export async function* followRunList(
   { watch, clock }: FollowListDeps,
-  { filter, limit, quietMs, until, signal }: FollowingList,
+  { filter, limit, quietMs, onlyNow, until, signal }: FollowingList,
 ): AsyncGenerator<FollowedList> {
   const list = new NewestList(clock);
   const told = new Map<string, string>();
@@ -61,6 +63,7 @@ export async function* followRunList(
       }
       if (round.length === 0 && roundAt >= quietAt && roundAt < until) round.push({ kind: 'quiet' });
       yield* round;
+      if (isReady && onlyNow) return;
       if (round.length > 0) quietAt = clock.now() + quietMs;
       // What only bears a sign of life is nothing new, and comes as often.
       if (runs) await pause(clock, Math.min(roundAt + ROUND_MS, until) - clock.now(), signal);

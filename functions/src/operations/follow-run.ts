@@ -26,6 +26,8 @@ export interface Following {
   readonly stopKind?: StopKind | undefined;
   /** How long without an event until `quiet` is told, ms. */
   readonly quietMs: number;
+  /** Tell what there is already, and end. */
+  readonly onlyNow?: boolean;
   /** When the following ends, whatever the run does; epoch ms. */
   readonly until: number;
   /** Ends the following at once. */
@@ -67,6 +69,7 @@ export async function* followRun(deps: FollowDeps, following: Following): AsyncG
     }
   }
   yield* rest();
+  if (following.onlyNow && !isTerminal(status)) return;
   const arrivals = new Arrivals(clock);
   const stop = isTerminal(status) ? () => {} : deps.watch.watch(runId, after, arrivals);
   try {

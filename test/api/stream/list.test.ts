@@ -62,6 +62,15 @@ describe('the stream of a list', () => {
     expect(reading.answer.headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
+  test('tells the list as it is and ends, for who is behind a proxy that hands on whole answers only', async () => {
+    const { open, ids, ask } = await withRuns(['a', 'b']);
+    const frames = await (await open('?follow=false')).rest();
+    expect(frames.map(({ event, data }) => data?.id ?? event)).toEqual([...ids.toReversed(), 'ready']);
+    const none = await (await open('?follow=false&type=greet')).rest();
+    expect(none).toEqual([{ event: 'ready', data: {} }]);
+    expect((await ask('?follow=0')).status).toBe(400);
+  });
+
   test('shows a run that begins, and each run as it moves', async () => {
     const { open, start, nextRound, installation, list } = await withRuns();
     const reading = await open();

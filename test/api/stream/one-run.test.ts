@@ -37,6 +37,18 @@ describe('the stream of a run', () => {
     expect(frames.at(-1)).toEqual({ event: 'end', data: { status: 'completed' } });
   });
 
+  test('tells what there is and ends, for who is behind a proxy that hands on whole answers only', async () => {
+    const { open, installation, key, runId } = await withRun();
+    const listed = await installation.get(`/v1/runs/${runId}/events`, key);
+    const { items } = (await listed.json()) as { items: { seq: number }[] };
+    const frames = await new Reading(await open('?follow=false')).rest();
+    expect(frames.map(({ id }) => id)).toEqual(items.map(({ seq }) => seq));
+    await installation.world.run();
+    const rest = await new Reading(await open(`?follow=false&after=${items.length}`)).rest();
+    expect(rest.at(-1)).toEqual({ event: 'end', data: { status: 'completed' } });
+    expect((await open('?follow=no')).status).toBe(400);
+  });
+
   test('is a stream to every proxy on the way', async () => {
     const { open } = await withEndedRun();
     const { answer } = new Reading(await open());

@@ -8,6 +8,10 @@ const WHICH_RUNS = {
   threadId: 'Only runs of this thread.',
 } as const;
 
+const FOLLOW = {
+  follow: 'false: tell what there is and end, for who is behind a proxy that hands on whole answers only.',
+} as const;
+
 export const RUN_PATHS = {
   '/v1/runs': {
     GET: {
@@ -37,7 +41,7 @@ export const RUN_PATHS = {
       id: 'streamRuns',
       summary: 'Tells of the newest runs as they change, as server-sent events',
       role: 'viewer',
-      query: { ...WHICH_RUNS, ...WORDS, limit: 'How many of the newest: 1 to 100, default 50.' },
+      query: { ...WHICH_RUNS, ...WORDS, ...FOLLOW, limit: 'How many of the newest: 1 to 100, default 50.' },
       answers: {
         200: {
           what: '`event: run` has a run as lists show it, `event: gone` the `id` of one that is no longer among them; `event: ready` says that all have been told that were there at first',
@@ -179,6 +183,7 @@ export const RUN_PATHS = {
       role: 'viewer',
       query: {
         after: 'Seq of the last event that is known; the header `Last-Event-ID` counts more.',
+        ...FOLLOW,
         ...WORDS,
       },
       answers: {

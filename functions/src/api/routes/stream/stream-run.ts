@@ -8,7 +8,7 @@ import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts'
 import { type Followed, followRun } from '../../../operations/follow-run.ts';
 import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { readQuery, vocabularyOf } from '../../query.ts';
+import { isFollowing, readQuery, vocabularyOf } from '../../query.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun, type RunAddress } from '../read-runs.ts';
 import type { StreamPlaces } from './places.ts';
@@ -23,9 +23,10 @@ export interface StreamAddress extends RunAddress {
 
 export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAddress): Promise<Response> {
   const { request, runId, places } = address;
-  const query = readQuery(address.url, ['after', 'vocabulary']);
+  const query = readQuery(address.url, ['after', 'follow', 'vocabulary']);
   const after = lastSeen(request.headers, query.after);
   const vocabulary = vocabularyOf(query);
+  const onlyNow = !isFollowing(query);
   assertRole(caller, 'viewer');
   const { state } = await ownRun(deps.start.store, caller, runId);
   if (after > state.head) throw invalidSeq(`the run has ${state.head} events only`);
@@ -40,6 +41,7 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
       after,
       status: state.status,
       stopKind: state.stopKind,
+      onlyNow,
       quietMs: HEARTBEAT_MS,
       until: clock.now() + STREAM_MS,
       signal: AbortSignal.any([gone.signal, deps.shutdown]),

@@ -6,7 +6,7 @@
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
 import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { limitOf, readQuery } from '../../query.ts';
+import { isFollowing, limitOf, readQuery } from '../../query.ts';
 import { runSummary } from '../../views/run.ts';
 import { RUN_FILTERS, runFilter } from '../read-runs.ts';
 import type { StreamPlaces } from './places.ts';
@@ -22,9 +22,10 @@ export interface StreamRequest {
 }
 
 export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: StreamRequest): Response {
-  const query = readQuery(request.url, [...RUN_FILTERS, 'limit']);
+  const query = readQuery(request.url, [...RUN_FILTERS, 'follow', 'limit']);
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);
+  const onlyNow = !isFollowing(query);
   assertRole(caller, 'viewer');
   if (request.method === 'HEAD') return headOfStream();
   const leave = places.take(caller.tenantId);
@@ -35,6 +36,7 @@ export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: S
     {
       filter,
       limit,
+      onlyNow,
       quietMs: HEARTBEAT_MS,
       until: clock.now() + STREAM_MS,
       signal: AbortSignal.any([gone.signal, deps.shutdown]),

@@ -1,0 +1,114 @@
+/** What streams do where answers come only when they are whole, as through Firebase Hosting. */
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Passage } from '../../../console/src/api/passage.ts';
+import { type Following, followStream } from '../../../console/src/api/stream.ts';
+
+const FIRST_WORD_MS = 5_000;
+const WHOLE_PAUSE_MS = 4_000;
+const TRY_AGAIN_MS = 600_000;
+
+const page = Object.assign(new EventTarget(), { hidden: false });
+let over: AbortController;
+beforeEach(() => {
+  jest.useFakeTimers();
+  page.hidden = false;
+  Object.assign(globalThis, { document: page });
+  over = new AbortController();
+});
+afterEach(() => {
+  over.abort();
+  jest.useRealTimers();
+  Reflect.deleteProperty(globalThis, 'document');
+});
+
+/** The API behind something that hands on whole answers only, or does not. */
+function apiBehind(way: { isWholeOnly: boolean }) {
+  const asked: string[] = [];
+  let told = 0;
+  const stream = (target: string, _headers: unknown, signal: AbortSignal): Promise<Response> => {
+    asked.push(target);
+    const isFollowed = !target.includes('follow=false');
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      // What follows ends after 50 s; whole, it would come then.
+      if (way.isWholeOnly && isFollowed) return;
+      const open = new ReadableStream<Uint8Array>({
+        start(controller) {
+          told += 1;
+          controller.enqueue(new TextEncoder().encode(`retry: 1000\n\nevent: run\ndata: ${told}\n\n`));
+          if (!isFollowed) controller.close();
+          else
+            signal.addEventListener('abort', () => controller.error(signal.reason as Error), { once: true });
+        },
+      });
+      resolve(new Response(open));
+    });
+  };
+  return { api: { stream, passage: new Passage() } as never, asked };
+}
+
+function follow(way: { isWholeOnly: boolean }) {
+  const { api, asked } = apiBehind(way);
+  const heard: string[] = [];
+  const states: string[] = [];
+  const following: Following = {
+    target: () => '/v1/runs/stream?limit=100',
+    onMessage: ({ data }) => heard.push(data),
+    onState: (state) => states.push(state),
+    onRefused: () => states.push('refused'),
+  };
+  const done = followStream(api, following, over.signal);
+  return { asked, heard, states, done };
+}
+
+const FOLLOWED = '/v1/runs/stream?limit=100';
+const WHOLE = `${FOLLOWED}&follow=false`;
+
+describe('a stream', () => {
+  test('is left open where it is heard', async () => {
+    const { asked, heard } = follow({ isWholeOnly: false });
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect(asked).toEqual([FOLLOWED]);
+    expect(heard).toEqual(['1']);
+  });
+
+  test('that is mute twice is asked for what there is instead, again and again', async () => {
+    const { asked, heard, states } = follow({ isWholeOnly: true });
+    await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 2 * WHOLE_PAUSE_MS + 100);
+    expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED, WHOLE, WHOLE, WHOLE]);
+    expect(heard).toEqual(['1', '2', '3', '4']);
+    expect(states).not.toContain('reconnecting');
+  });
+
+  test('that was mute while its instance began is followed', async () => {
+    const way = { isWholeOnly: true };
+    const { asked } = follow(way);
+    await jest.advanceTimersByTimeAsync(FIRST_WORD_MS - 100);
+    way.isWholeOnly = false;
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED]);
+  });
+
+  test('asks nothing for a page that nobody sees, and at once when it is seen', async () => {
+    const { asked } = follow({ isWholeOnly: true });
+    await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 100);
+    page.hidden = true;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(asked).toHaveLength(4);
+    page.hidden = false;
+    page.dispatchEvent(new Event('visibilitychange'));
+    await jest.advanceTimersByTimeAsync(100);
+    expect(asked).toHaveLength(5);
+  });
+
+  test('is tried again after a while, and followed if it is heard', async () => {
+    const way = { isWholeOnly: true };
+    const { asked, done } = follow(way);
+    await jest.advanceTimersByTimeAsync(2 * FIRST_WORD_MS + 100);
+    way.isWholeOnly = false;
+    await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS + WHOLE_PAUSE_MS);
+    expect(asked.at(-1)).toBe(FOLLOWED);
+    over.abort();
+    await done;
+  });
+});
