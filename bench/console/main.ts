@@ -32,9 +32,9 @@ const browser = await startBrowser();
 try {
   const page = await openWatched(browser, `${ready.gateway}/runs`, ROW);
   const cold = await seenOf(page);
+  await page.close();
   const again = await openWatched(browser, `${ready.gateway}/runs`, ROW);
   const { firstMs } = await seenOf(again);
-  await page.close();
 
   await toEnds(again, WARM_ENDS);
   const before = await heapMb(again);
