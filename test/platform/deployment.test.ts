@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { GRACE_MS } from '../../functions/src/core/retention/lineage.ts';
@@ -22,7 +23,10 @@ const ALL = [...EXPORTS, 'pubsub'].sort();
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
   firestore: { rules: string; indexes: string };
   functions: { source: string; runtime: string; predeploy: string[] }[];
-  hosting: { public: string; rewrites: { source: string; function: { functionId: string } }[] };
+  hosting: {
+    public: string;
+    rewrites: { source: string; function?: { functionId: string }; destination?: string }[];
+  };
 };
 
 interface Endpoint {
@@ -106,16 +110,27 @@ describe('the exported functions', () => {
 
 describe('firebase.json', () => {
   test('sends paths to functions that exist', () => {
-    const targets = config.hosting.rewrites.map(({ source, function: { functionId } }) => [
-      source,
-      functionId,
-    ]);
+    const targets = config.hosting.rewrites.flatMap(({ source, function: target }) =>
+      target ? [[source, target.functionId]] : [],
+    );
     expect(targets).toEqual([
       ['/v1/**', 'api'],
       ['/webhooks/github', 'githubWebhook'],
       ['/webhooks/slack', 'slackWebhook'],
     ]);
     for (const [, target] of targets) expect(EXPORTS).toContain(target);
+  });
+
+  test('leads each page of the console to its file, whoever comes to its address first', () => {
+    const app = readFileSync(`${ROOT}console/src/app.tsx`, 'utf8');
+    const pages = [...app.matchAll(/<Route path="([^"]+)"/g)].map(([, path = '']) =>
+      path.replace(/:\w+/, 'one'),
+    );
+    expect(pages.length).toBeGreaterThan(7);
+    const led = config.hosting.rewrites.filter(({ destination }) => destination === '/index.html');
+    for (const page of pages) {
+      expect([page, led.some(({ source }) => posix.matchesGlob(page, source))]).toEqual([page, true]);
+    }
   });
 
   test('names files that are there', () => {
