@@ -48,5 +48,10 @@ function matcher({ source, glob, regex }: { source?: string; glob?: string; rege
     return (path: string) => expression.test(path);
   }
   const pattern = source ?? glob ?? '**';
-  return (path: string) => posix.matchesGlob(path, pattern);
+  return (path: string) => matchesSource(path, pattern);
+}
+
+/** As Hosting reads the `source` of a rule: a glob, or with `!` before it all that it does not match. */
+export function matchesSource(path: string, source: string): boolean {
+  return source.startsWith('!') ? !posix.matchesGlob(path, source.slice(1)) : posix.matchesGlob(path, source);
 }

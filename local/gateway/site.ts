@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { dirname, join, posix, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import sirv from 'sirv';
-import { sitesOf } from './rewrites.ts';
+import { matchesSource, sitesOf } from './rewrites.ts';
 
 export interface Site {
   /** False if it is no file of the site; then nothing was answered. */
@@ -27,11 +27,11 @@ export function readSite(firebaseJson: string): Site | undefined {
   return {
     serve(path, request, response) {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-      const page = pages.find(({ source }) => posix.matchesGlob(path, source))?.destination;
+      const page = pages.find(({ source }) => matchesSource(path, source))?.destination;
       const isFile = isFileOf(root, path);
       if (!isFile && page === undefined) return false;
       for (const { source, headers: some } of headers) {
-        if (!posix.matchesGlob(path, source)) continue;
+        if (!matchesSource(path, source)) continue;
         for (const { key, value } of some) response.setHeader(key, value);
       }
       if (!isFile && page !== undefined) sendPage(join(root, page), response, request.method);

@@ -16,7 +16,7 @@ const HOSTING = {
   ],
   headers: [
     {
-      source: '**',
+      source: '!/@(v1|webhooks)/**',
       headers: [
         { key: 'Content-Security-Policy', value: "default-src 'none'" },
         { key: 'Cache-Control', value: 'no-cache' },

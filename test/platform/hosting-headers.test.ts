@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { matchesSource, sitesOf } from '../../local/gateway/rewrites.ts';
+
+const FIREBASE_JSON = new URL('../../firebase.json', import.meta.url).pathname;
+const [site = {}] = sitesOf(FIREBASE_JSON);
+
+function headersOf(path: string): Map<string, string> {
+  const rules = (site.headers ?? []).filter(({ source }) => matchesSource(path, source));
+  // As Hosting does it, the last that matches counts.
+  return new Map(rules.flatMap((rule) => rule.headers.map(({ key, value }) => [key, value] as const)));
+}
+
+// Hosting puts the headers of a rule in place of those that a function answers with. With `no-cache` for `no-store` its
+// cache keeps answers of functions: https://github.com/firebase/firebase-functions/issues/932
+test('Hosting leaves the headers of what functions answer alone', () => {
+  const paths = (site.rewrites ?? []).flatMap(({ source = '', function: target }) =>
+    target === undefined ? [] : [source.replace('**', 'runs'), source.replace('**', 'runs/run_1/stream')],
+  );
+  expect(paths).toContain('/v1/runs/run_1/stream');
+  expect(paths.filter((path) => headersOf(path).size > 0)).toEqual([]);
+});
+
+test.each(['/', '/index.html', '/runs', '/runs/run_1', '/console.json', '/nothing'])(
+  'Hosting serves %s with the policy, asked for anew each time',
+  (path) => {
+    const headers = headersOf(path);
+    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+    expect(headers.get('Cache-Control')).toBe('no-cache');
+  },
+);
+
+test('Hosting lets files that are named by their content be kept', () => {
+  const headers = headersOf('/assets/index-abc.js');
+  expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+  expect(headers.get('Cache-Control')).toContain('immutable');
+});
