@@ -39,7 +39,7 @@ const panel = (page: Page) => page.getByRole('complementary', { name: 'The selec
 
 test('a worker is killed, and the page shows the run die, come back and go on, without a reload', async () => {
   const notes = join(folder, 'killed');
-  const id = await start('journey', { ms: 2_000, notes, items: 3 });
+  const id = await start('journey', { ms: 100_000, notes, items: 3 });
   const page = await browser.open(`/runs/${id}`);
   await page.locator('.live-mark.live').waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
@@ -55,7 +55,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   const turns = page.getByRole('list', { name: 'Turning points' });
   await turns.getByText('Drive 1 died').waitFor({ timeout: 60_000 });
   await turns.getByText('the run is interrupted').waitFor();
-  await turns.getByText('The run came back').waitFor();
+  await turns.getByText('The run came back').waitFor({ timeout: 60_000 });
   const words = page.getByRole('region', { name: 'What happened, in words' });
   await words.getByText('Drive 1 died: interrupted').waitFor();
   await page.locator('.drive.died[data-drive="1"]').waitFor();
@@ -70,7 +70,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   await page.locator('.live-mark.ended').waitFor();
   await page.locator('.facts').getByText('once').waitFor();
   expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
-}, 90_000);
+}, 150_000);
 
 test('steps are reached by arrows along the edges, and the one that Enter selects tells its attempts', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'keys'), items: 2 });
@@ -91,10 +91,10 @@ test('steps are reached by arrows along the edges, and the one that Enter select
   await panel(page).getByRole('heading', { name: 'check' }).waitFor();
   expect(new URL(page.url()).searchParams.get('step')).toBe('check');
   await panel(page).getByText('the receiver was not ready', { exact: true }).waitFor();
-  await panel(page).getByText('Attempt 2').waitFor();
+  await panel(page).getByText('Attempt 2', { exact: true }).waitFor();
   // The address holds it: another who opens it sees the same, and Back closes it.
   await page.reload();
-  await panel(page).getByText('Attempt 2').waitFor();
+  await panel(page).getByText('Attempt 2', { exact: true }).waitFor();
   await page.goBack();
   await panel(page).waitFor({ state: 'detached' });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ApiError, problemOf } from '../../../console/src/api/problem.ts';
 import { MOST_SINCE } from '../../../console/src/pages/run/live/event-log.ts';
 import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
 import { RunFollower, type RunSource, type Told } from '../../../console/src/pages/run/live/run-follower.ts';
@@ -120,6 +121,28 @@ describe('a run that is followed', () => {
     told().onEnd();
     expect([follower.shown().live, follower.shown().head]).toEqual(['ended', 4]);
     stop();
+  });
+
+  test('asks again where the API cannot answer for the moment, and not where it refuses', async () => {
+    const { source } = api(10);
+    const refusals = [503, 0, 429];
+    const readGraph: RunSource['readGraph'] = async () => {
+      const status = refusals.shift();
+      if (status === undefined) return source.readGraph();
+      throw new ApiError(problemOf(status, ''));
+    };
+    const follower = new RunFollower({ ...source, readGraph });
+    const stop = follower.start();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect([follower.shown().head, follower.shown().error]).toEqual([10, undefined]);
+    stop();
+
+    const gone = new ApiError(problemOf(404, ''));
+    const other = new RunFollower({ ...source, readGraph: () => Promise.reject(gone) });
+    const stopOther = other.start();
+    await settle();
+    expect(other.shown().error).toBe(gone);
+    stopOther();
   });
 
   test('shows what went wrong with its journal, and goes on from there when asked again', async () => {

@@ -7,6 +7,7 @@
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
 import { isFinal, type RunEvent, type RunGraph, type StepState } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
+import { patiently } from './patiently.ts';
 import type { StepHistory } from './span.ts';
 import { StepHistories } from './step-history.ts';
 
@@ -118,7 +119,7 @@ export class RunFollower {
     const isFirst = this.#plan === undefined;
     try {
       if (!this.#plan) {
-        this.#plan = await this.#source.readGraph();
+        this.#plan = await patiently(() => this.#source.readGraph(), signal);
         if (signal.aborted) return;
         this.#state = graphState(this.#plan);
       }
@@ -179,7 +180,7 @@ export class RunFollower {
         reach(this.#log) < this.#wanted
       ) {
         this.#show({});
-        const { items, next } = await this.#source.readEvents(this.#cursor);
+        const { items, next } = await patiently(() => this.#source.readEvents(this.#cursor), signal);
         const before = reach(this.#log);
         this.#log = withHistory(this.#log, items);
         // The last page is read again when there is more; what it repeats is passed over.

@@ -1,0 +1,20 @@
+/** Asks again what the API could not answer for the moment, as while its worker is replaced. */
+import { ApiError, isPassing } from '../../../api/problem.ts';
+
+/** Some fifteen seconds in all: who has to wait longer is told why. */
+const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/** @throws what the last attempt threw; the first, if that will not pass */
+export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || !isPassing(error)) throw error;
+      const asked = error instanceof ApiError ? (error.problem.retryAfterMs ?? 0) : 0;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, asked)));
+      if (signal.aborted) throw error;
+    }
+  }
+  return ask();
+}
