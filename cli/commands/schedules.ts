@@ -2,6 +2,7 @@
 import type { Answer } from '../api/routes.ts';
 import { command } from '../arguments/command.ts';
 import { jsonValue, timeValue } from '../arguments/values.ts';
+import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
 import { limitOption, tellMore } from './listed.ts';
 
@@ -68,13 +69,20 @@ export const changeSchedule = command({
   name: 'schedules change',
   summary: 'Change a schedule; what is left out stays',
   args: { schedule: SCHEDULE },
-  options: { cron: { type: 'text', value: 'LINE', help: 'five fields, in quotes' }, ...TIMING },
+  options: {
+    cron: { type: 'text', value: 'LINE', help: 'five fields, in quotes' },
+    ...TIMING,
+    'no-name': { type: 'flag', help: 'take its name away' },
+  },
   mutates: true,
   examples: [['schedules change 7c1f --cron "0 6 * * *"', 'at six from now on']],
   async run({ api, out, world }, { args, options }) {
+    if (options.name !== undefined && options['no-name'])
+      throw new UsageError('--name or --no-name, not both');
     const body = {
       ...(options.cron === undefined ? {} : { cron: options.cron }),
       ...(await bodyOf(options, world)),
+      ...(options['no-name'] ? { name: null } : {}),
     };
     const schedule = await api.change('PATCH', '/v1/schedules/{id}', { params: { id: args.schedule }, body });
     out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));

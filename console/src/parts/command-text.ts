@@ -22,3 +22,8 @@ export function cliText(words: readonly string[]): string {
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** An option of the command line with its value, which is one even if it begins as an option does. */
+export function option(name: string, value: string): readonly string[] {
+  return value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value];
+}

@@ -1,5 +1,5 @@
-/** A button for what takes a role: who has a lesser one sees it, and why it does nothing. */
-import type { ReactNode } from 'react';
+/** Buttons for what takes a role: who has a lesser one sees them, and why they do nothing. */
+import { type ReactNode, useId } from 'react';
 import { type Role, useMay, useSession } from '../session/session.ts';
 
 interface GuardedButtonProps {
@@ -12,13 +12,87 @@ interface GuardedButtonProps {
 }
 
 export function GuardedButton({ least, className = '', unless, children, onClick }: GuardedButtonProps) {
-  const may = useMay(least);
-  const { me } = useSession();
-  const why = may ? unless : `takes the role ${least}; yours is ${me.role}`;
-  return (
-    <button type="button" className={className} disabled={why !== undefined} title={why} onClick={onClick}>
+  const refused = useRefusal(least);
+  const why = refused ?? unless;
+  const whyId = useId();
+  const button = (
+    <button
+      type="button"
+      className={className}
+      disabled={why !== undefined}
+      title={why}
+      aria-describedby={why && whyId}
+      onClick={onClick}
+    >
       {children}
-      {why !== undefined && <span className="visually-hidden"> ({why})</span>}
     </button>
   );
+  if (why === undefined) return button;
+  return (
+    <span className="row">
+      {button}
+      <span id={whyId} className="hint">
+        {why}
+      </span>
+    </span>
+  );
 }
+
+/** Undefined: whoever looks may. */
+function useRefusal(least: Role): string | undefined {
+  const { me } = useSession();
+  return useMay(least) ? undefined : `takes the role ${least}; yours is ${me.role}`;
+}
+
+interface Offer {
+  readonly name: string;
+  readonly className?: string;
+  /** Why it cannot be done now, whoever asks. */
+  readonly unless?: string | undefined;
+  onClick(): void;
+}
+
+interface GuardedRowProps {
+  /** What the buttons are about, for who does not see them. */
+  readonly label: string;
+  readonly least: Role;
+  readonly offers: readonly Offer[];
+}
+
+/** Several for the same role: what stands in the way of some of them is said once. */
+export function GuardedRow({ label, least, offers }: GuardedRowProps) {
+  const refused = useRefusal(least);
+  const whyOf = ({ unless }: Offer) => refused ?? unless;
+  const whys = [...new Set(offers.flatMap((offer) => whyOf(offer) ?? []))];
+  const id = useId();
+  return (
+    <div className="guarded-row">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
+      <div className="row" role="group" aria-label={label}>
+        {offers.map((offer) => {
+          const why = whyOf(offer);
+          return (
+            <button
+              key={offer.name}
+              type="button"
+              className={offer.className}
+              disabled={why !== undefined}
+              title={why}
+              aria-describedby={why && `${id}-${whys.indexOf(why)}`}
+              onClick={offer.onClick}
+            >
+              {offer.name}
+            </button>
+          );
+        })}
+      </div>
+      {whys.map((why, at) => (
+        <p key={why} id={`${id}-${at}`} className="hint">
+          {namesOf(offers.filter((offer) => whyOf(offer) === why))}: {why}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+const namesOf = (offers: readonly Offer[]) => offers.map(({ name }) => name).join(', ');

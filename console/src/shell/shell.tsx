@@ -3,17 +3,11 @@ import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.ts';
 import { InboxCount } from './inbox-count.tsx';
-import { isTyping } from './keys.ts';
+import { KeyHelp } from './key-help.tsx';
+import { isCommand } from './keys.ts';
+import { PAGES } from './pages.ts';
 import { SearchBox } from './search-box.tsx';
 import { ThemeSwitch } from './theme.tsx';
-
-const PAGES = [
-  ['/runs', 'Runs', 'r'],
-  ['/inbox', 'Inbox', 'i'],
-  ['/workflows', 'Workflows', 'w'],
-  ['/schedules', 'Schedules', 's'],
-  ['/health', 'Health', 'h'],
-] as const;
 
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { me, local, signOut } = useSession();
@@ -32,18 +26,19 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <span className="who" title={me.principal}>
           {local ? 'local cloud' : me.tenantId} · {me.role}
         </span>
+        <KeyHelp />
         <ThemeSwitch />
         <button type="button" className="plain" onClick={signOut}>
           Sign out
         </button>
       </header>
       <nav aria-label="Pages">
-        {PAGES.map(([path, name, key]) => (
+        {PAGES.map(({ path, name, letter }) => (
           <Link
             key={path}
             href={path}
             aria-current={location.startsWith(path) ? 'page' : undefined}
-            title={`g then ${key}`}
+            title={`g then ${letter}`}
           >
             {name}
             {path === '/inbox' && <InboxCount />}
@@ -64,10 +59,11 @@ function useGoKeys(navigate: (path: string) => void): void {
   useEffect(() => {
     let armedAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-      const page = PAGES.find(([, , key]) => key === event.key);
-      if (event.key === 'g') armedAt = event.timeStamp;
-      else if (page && event.timeStamp - armedAt < CHORD_MS) navigate(page[0]);
+      if (!isCommand(event)) return;
+      const isArmed = event.timeStamp - armedAt < CHORD_MS;
+      armedAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      const page = PAGES.find(({ letter }) => letter === event.key);
+      if (page && isArmed) navigate(page.path);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

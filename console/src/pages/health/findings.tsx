@@ -13,7 +13,9 @@ const MARKS: Readonly<Record<Finding['state'], readonly [tone: string, mark: str
 export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
   return (
     <section className="card">
-      <h2>Findings</h2>
+      <h2>
+        Findings <Summary wrong={findings.filter(({ state }) => state === 'wrong').length} />
+      </h2>
       <ul className="findings">
         {findings.map((finding, place) => {
           const [tone, mark, word] = MARKS[finding.state];
@@ -38,5 +40,14 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
         })}
       </ul>
     </section>
+  );
+}
+
+function Summary({ wrong }: { readonly wrong: number }) {
+  if (wrong === 0) return <span className="good">✓ nothing is wrong</span>;
+  return (
+    <span className="bad">
+      ✕ {wrong} {wrong === 1 ? 'thing is' : 'things are'} wrong
+    </span>
   );
 }

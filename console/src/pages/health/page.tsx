@@ -1,4 +1,4 @@
-/** How the installation fares: what is wrong first, then the numbers behind it. Admins see all; others whether it answers. */
+/** How the installation fares: its numbers at a glance, then what they mean and what to do. Admins see all; others whether it answers. */
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -112,7 +112,7 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
       isWrong: (published.behind ?? 0) > 0,
     },
     {
-      name: 'Operations a minute',
+      name: 'Operations/min',
       value: String(
         operations.lastMinute.reads + operations.lastMinute.writes + operations.lastMinute.deletes,
       ),

@@ -33,7 +33,14 @@ export default function InboxPage() {
   const rows = useRowKeys(items.length);
   return (
     <div className="stack">
-      <h1>Inbox</h1>
+      <div className="row between">
+        <h1>Inbox</h1>
+        {items.length > 0 && (
+          <p className="hint">
+            The oldest first. <kbd>j</kbd> <kbd>k</kbd> go from one to the next, <kbd>Enter</kbd> answers.
+          </p>
+        )}
+      </div>
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading what="the questions" />}
       {data && items.length === 0 && (
@@ -48,7 +55,7 @@ export default function InboxPage() {
       </ol>
       {hasNextPage && (
         <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Older questions are above; show newer ones
+          {isFetchingNextPage ? 'Reading…' : 'Show newer questions'}
         </button>
       )}
       {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}

@@ -1,6 +1,6 @@
 /** `j` and `k`, or the arrows, go from question to question: to its button, which Enter presses. */
 import { useEffect, useRef } from 'react';
-import { isTyping } from '../../shell/keys.ts';
+import { isCommand } from '../../shell/keys.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
@@ -10,7 +10,7 @@ export function useRowKeys(length: number) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const step = STEPS[event.key];
-      if (step === undefined || isTyping(event) || document.querySelector('dialog[open]')) return;
+      if (step === undefined || !isCommand(event)) return;
       const rows = [...(list.current?.children ?? [])];
       const at = rows.findIndex((row) => row.contains(document.activeElement));
       const row = rows[Math.min(Math.max(at + step, 0), length - 1)];

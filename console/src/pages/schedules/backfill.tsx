@@ -1,11 +1,11 @@
 /** Starts the runs of slots that lie in the past; says first how many there are. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { planned } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useNow } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { backfillSchedule } from './acts.ts';
 import { isoOf, localOf } from './local-time.ts';
 
 const HOUR_MS = 3_600_000;
@@ -22,31 +22,27 @@ export function Backfill({ id, onClose }: BackfillProps) {
   const [to, setTo] = useState(() => localOf(now));
   const range = { from: isoOf(from), to: isoOf(to) };
   const isRange = range.from !== undefined && range.to !== undefined && range.from <= range.to;
-  const body = { from: range.from ?? '', to: range.to ?? '' };
+  const slots = { from: range.from ?? '', to: range.to ?? '' };
+  const { planned, cli } = backfillSchedule(id, slots);
   const { data, error } = useQuery({
-    queryKey: ['schedules', 'backfill', id, body],
+    queryKey: ['schedules', 'backfill', id, slots],
     enabled: isRange,
     // It only counts: a key of its own each time leaves nothing that would be answered twice.
-    queryFn: () =>
-      api.change(
-        planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body: { ...body, dryRun: true } }),
-        `console-${crypto.randomUUID()}`,
-      ),
+    queryFn: () => api.change(backfillSchedule(id, slots, true).planned, `console-${crypto.randomUUID()}`),
   });
   const missing = data ? data.slots - data.existing : 0;
   return (
     <ActionDialog
       title="Backfill"
-      verb={missing > 0 ? `Start ${missing} runs` : 'Start'}
-      planned={
-        isRange && missing > 0
-          ? planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body })
-          : undefined
-      }
-      cli={['schedules', 'backfill', id, '--from', body.from, '--to', body.to]}
+      verb={missing > 0 ? `Start ${counted(missing, 'run')}` : 'Start'}
+      planned={isRange && missing > 0 ? planned : undefined}
+      cli={cli}
       onDone={onClose}
       onClose={onClose}
     >
+      <p className="hint">
+        Starts a run for each slot of the past that has none. The times are those of this browser.
+      </p>
       <div className="row">
         <label className="field">
           From
@@ -60,11 +56,13 @@ export function Backfill({ id, onClose }: BackfillProps) {
       <p aria-live="polite">
         {isRange
           ? data
-            ? `${data.slots} slots, ${data.existing} of them with a run already.`
-            : 'Counting…'
+            ? `${counted(data.slots, 'slot')}, ${data.existing} of them with a run already.`
+            : !error && 'Counting…'
           : 'The first slot must not be after the last.'}
       </p>
       {error && <Failure error={error} />}
     </ActionDialog>
   );
 }
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

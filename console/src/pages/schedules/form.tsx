@@ -2,18 +2,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { type Answer, planned } from '../../api/client.ts';
+import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
 import { JsonInput } from '../../parts/json-view/json-input.tsx';
 import { readJson } from '../../parts/json-view/json-text.ts';
 import { useSession } from '../../session/session.ts';
+import { type CatchUp, changeSchedule, makeSchedule } from './acts.ts';
 
 const CATCH_UPS = {
   skip: 'skip: what was missed is missed',
   latest: 'latest: the last one missed is made up for',
   all: 'all: each one missed is made up for',
 } as const;
-type CatchUp = Answer<'ScheduleSummary'>['catchUp'];
 
 interface ScheduleFormProps {
   /** The one to change; undefined: a new one. */
@@ -37,22 +37,10 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [catchUp, setCatchUp] = useState<CatchUp>(schedule?.catchUp ?? 'latest');
   const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, undefined, 2));
   const typed = readJson(input);
-  const isWhole = type !== '' && cron.trim() !== '' && typed.kind === 'value';
-  const timing = {
-    cron: cron.trim(),
-    timezone,
-    catchUp,
-    ...(typed.kind === 'value' && { input: typed.value }),
-  };
-  const words = [
-    '--timezone',
-    timezone,
-    '--catch-up',
-    catchUp,
-    '--input',
-    JSON.stringify(timing.input ?? {}),
-  ];
-  const named = name === '' ? [] : ['--name', name];
+  const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && typed.kind === 'value';
+  const wanted = isWhole
+    ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input: typed.value }
+    : undefined;
   const children = (
     <>
       {!schedule && (
@@ -85,44 +73,35 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         </select>
       </label>
       <label className="field">
-        Name
+        Name (may be left out)
         <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </label>
       <JsonInput label="Input of its runs" text={input} onText={setInput} />
     </>
   );
   if (schedule) {
-    const { id } = schedule;
+    const change = wanted && changeSchedule(schedule, wanted);
     return (
       <ActionDialog
         title="Change the schedule"
         verb="Change"
-        planned={
-          isWhole
-            ? planned('PATCH', '/v1/schedules/{id}', {
-                params: { id },
-                body: { ...timing, name: name || null },
-              })
-            : undefined
-        }
-        cli={['schedules', 'change', id, '--cron', timing.cron, ...words, ...named]}
+        planned={change?.planned}
+        cli={change?.cli ?? []}
         onDone={onClose}
         onClose={onClose}
       >
         {children}
+        {wanted && !change && <p className="hint">Nothing is other than it was.</p>}
       </ActionDialog>
     );
   }
+  const make = wanted && makeSchedule(wanted);
   return (
     <ActionDialog
       title="New schedule"
       verb="Make"
-      planned={
-        isWhole
-          ? planned('POST', '/v1/schedules', { body: { type, ...timing, ...(name && { name }) } })
-          : undefined
-      }
-      cli={['schedules', 'create', type, timing.cron, ...words, ...named]}
+      planned={make?.planned}
+      cli={make?.cli ?? []}
       onDone={({ id }) => {
         onClose();
         navigate(`/schedules/${encodeURIComponent(id)}`);

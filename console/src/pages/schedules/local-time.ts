@@ -1,4 +1,7 @@
-/** Between times of the API (ISO, UTC) and fields for a date and a time, which speak of the time where the browser is. Pure. */
+/**
+ * Between times of the API (ISO, UTC) and those of people: fields for a date and a time speak of the time where the browser is,
+ * slots of that of their schedule. Pure.
+ */
 
 const MINUTE_MS = 60_000;
 
@@ -12,4 +15,22 @@ export function localOf(at: number): string {
 export function isoOf(local: string): string | undefined {
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** `Mon, 23 Nov 2026, 03:30`; as it came where the browser does not know the zone. */
+export function inZone(iso: string, timezone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone: timezone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZoneName: 'short',
+    }).format(new Date(iso));
+  } catch {
+    return iso;
+  }
 }

@@ -1,18 +1,20 @@
 /** One schedule in full: the slots ahead, how the last went, its input, and what can be done with it. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
-import { type Answer, planned } from '../../api/client.ts';
+import { Link, useLocation } from 'wouter';
+import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
+import { inZone } from './local-time.ts';
 
 type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
 
@@ -35,30 +37,26 @@ export function OneSchedule({ id }: { readonly id: string }) {
       <h2>
         <Text value={data.name ?? id} max={200} />
       </h2>
-      <div className="row">
-        {state === 'paused' ? (
-          <GuardedButton least="operator" unless={unless} onClick={() => setDoing('resume')}>
-            Resume
-          </GuardedButton>
-        ) : (
-          <GuardedButton least="operator" unless={unless} onClick={() => setDoing('pause')}>
-            Pause
-          </GuardedButton>
-        )}
-        <GuardedButton least="operator" onClick={() => setDoing('trigger')}>
-          Start one run now
-        </GuardedButton>
-        <GuardedButton least="operator" onClick={() => setDoing('backfill')}>
-          Backfill
-        </GuardedButton>
-        <GuardedButton least="operator" unless={unless} onClick={() => setDoing('change')}>
-          Change
-        </GuardedButton>
-        <GuardedButton least="operator" unless={unless} className="danger" onClick={() => setDoing('delete')}>
-          Delete
-        </GuardedButton>
-      </div>
+      <GuardedRow
+        label="What can be done with the schedule"
+        least="operator"
+        offers={[
+          state === 'paused'
+            ? { name: 'Resume', unless, onClick: () => setDoing('resume') }
+            : { name: 'Pause', unless, onClick: () => setDoing('pause') },
+          { name: 'Trigger', onClick: () => setDoing('trigger') },
+          { name: 'Backfill', onClick: () => setDoing('backfill') },
+          { name: 'Change', unless, onClick: () => setDoing('change') },
+          { name: 'Delete', unless, className: 'quiet-danger', onClick: () => setDoing('delete') },
+        ]}
+      />
       <dl className="facts">
+        <dt>Starts</dt>
+        <dd>
+          <Link href={`/workflows/${encodeURIComponent(data.type)}`}>
+            <Text value={data.type} max={200} />
+          </Link>
+        </dd>
         <dt>When</dt>
         <dd>
           <code>{cron}</code> {timezone}
@@ -71,9 +69,9 @@ export function OneSchedule({ id }: { readonly id: string }) {
             <ol className="slots">
               {upcoming.map((slot) => (
                 <li key={slot}>
-                  <code>{slot}</code>{' '}
+                  {inZone(slot, timezone)}{' '}
                   <span className="dim">
-                    (<When at={slot} />)
+                    <When at={slot} />
                   </span>
                 </li>
               ))}
@@ -118,7 +116,10 @@ export function OneSchedule({ id }: { readonly id: string }) {
           </>
         )}
       </dl>
-      <JsonView value={input} label="Input of its runs" />
+      <div>
+        <h3>Input of its runs</h3>
+        <JsonView value={input} label="Input of its runs" />
+      </div>
       {doing && <Doings id={id} doing={doing} schedule={data} onClose={() => setDoing(undefined)} />}
     </section>
   );
@@ -134,15 +135,13 @@ interface DoingsProps {
 function Doings({ id, doing, schedule, onClose }: DoingsProps) {
   const [, navigate] = useLocation();
   const [reason, setReason] = useState('');
-  const params = { id };
   switch (doing) {
     case 'pause':
       return (
         <ActionDialog
           title="Pause the schedule"
           verb="Pause"
-          planned={planned('POST', '/v1/schedules/{id}/pause', { params, body: reason ? { reason } : {} })}
-          cli={['schedules', 'pause', id, ...(reason ? ['--reason', reason] : [])]}
+          {...pauseSchedule(id, reason)}
           onDone={onClose}
           onClose={onClose}
         >
@@ -158,8 +157,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
         <ActionDialog
           title="Resume the schedule"
           verb="Resume"
-          planned={planned('POST', '/v1/schedules/{id}/resume', { params })}
-          cli={['schedules', 'resume', id]}
+          {...resumeSchedule(id)}
           onDone={onClose}
           onClose={onClose}
         >
@@ -171,8 +169,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
         <ActionDialog
           title="Start one run now"
           verb="Start"
-          planned={planned('POST', '/v1/schedules/{id}/trigger', { params })}
-          cli={['schedules', 'trigger', id]}
+          {...triggerSchedule(id)}
           onDone={({ runId }) => navigate(`/runs/${runId}`)}
           onClose={onClose}
         >
@@ -185,8 +182,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           title="Delete the schedule"
           verb="Delete"
           danger
-          planned={planned('DELETE', '/v1/schedules/{id}', { params })}
-          cli={['schedules', 'delete', id]}
+          {...deleteSchedule(id)}
           onDone={() => navigate('/schedules')}
           onClose={onClose}
         >

@@ -59,7 +59,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
           . Its runs are held and nothing is lost.
         </p>
       )}
-      <section className="card">
+      <section className="card scrolls">
         <h2>Versions</h2>
         <table>
           <thead>
@@ -73,7 +73,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
             {versions.map(({ planVersion, deployed, liveRuns }) => (
               <tr key={planVersion} aria-current={planVersion === version?.planVersion || undefined}>
                 <td>
-                  <button type="button" className="plain" onClick={() => setWanted(String(planVersion))}>
+                  <button type="button" className="link" onClick={() => setWanted(String(planVersion))}>
                     v{planVersion}
                     {planVersion === newest ? ' (newest)' : ''}
                   </button>

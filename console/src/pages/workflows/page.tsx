@@ -10,7 +10,6 @@ import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { OneWorkflow } from './one.tsx';
 import { KillSwitch } from './switches.tsx';
-import './page.css';
 
 type List = Answer<'WorkflowList'>;
 

@@ -1,10 +1,10 @@
 /** Starts a run of a workflow with an input that is typed in. */
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { planned } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
 import { JsonInput } from '../../parts/json-view/json-input.tsx';
 import { readJson } from '../../parts/json-view/json-text.ts';
+import { startRun } from './acts.ts';
 
 interface StartDialogProps {
   readonly type: string;
@@ -16,17 +16,13 @@ export function StartDialog({ type, onClose }: StartDialogProps) {
   const [text, setText] = useState('{}');
   const [threadId, setThreadId] = useState('');
   const typed = readJson(text);
-  const thread = threadId === '' ? {} : { threadId };
+  const start = typed.kind === 'value' ? startRun({ type, input: typed.value, threadId }) : undefined;
   return (
     <ActionDialog
       title={`Start ${type}`}
       verb="Start"
-      planned={
-        typed.kind === 'value'
-          ? planned('POST', '/v1/runs', { body: { type, input: typed.value, ...thread } })
-          : undefined
-      }
-      cli={['runs', 'start', type, '--input', text, ...(threadId === '' ? [] : ['--thread', threadId])]}
+      planned={start?.planned}
+      cli={start?.cli ?? []}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
       onClose={onClose}
     >

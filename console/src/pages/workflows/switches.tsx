@@ -1,7 +1,10 @@
 /** What holds runs and lets them go: the pause of a workflow, and the switch for everything. Both concern every tenant. */
 import { useState } from 'react';
-import { planned } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
+
+/** As the API bounds it. */
+const MOST_REASON = 500;
 
 interface PauseDialogProps {
   readonly type: string;
@@ -11,14 +14,12 @@ interface PauseDialogProps {
 
 export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
   const [reason, setReason] = useState('');
-  const params = { type };
   if (isPaused)
     return (
       <ActionDialog
         title={`Let ${type} go on`}
         verb="Let it go on"
-        planned={planned('POST', '/v1/workflows/{type}/unpause', { params, body: {} })}
-        cli={['unpause', type]}
+        {...unpauseWorkflow(type)}
         onDone={onClose}
         onClose={onClose}
       >
@@ -29,11 +30,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
     <ActionDialog
       title={`Pause ${type}`}
       verb="Pause"
-      planned={planned('POST', '/v1/workflows/{type}/pause', {
-        params,
-        body: reason === '' ? {} : { reason },
-      })}
-      cli={['pause', type, ...(reason === '' ? [] : ['--reason', reason])]}
+      {...pauseWorkflow(type, reason)}
       onDone={onClose}
       onClose={onClose}
     >
@@ -43,7 +40,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
       </p>
       <label className="field">
         Reason
-        <input value={reason} onChange={(event) => setReason(event.target.value)} />
+        <input value={reason} maxLength={MOST_REASON} onChange={(event) => setReason(event.target.value)} />
       </label>
     </ActionDialog>
   );
@@ -55,13 +52,14 @@ const WORD = 'stop everything';
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
   const isMeant = isOn || typed === WORD;
+  const { planned, cli } = setKillSwitch(!isOn);
   return (
     <ActionDialog
       title={isOn ? 'Let everything go on' : 'Stop everything'}
       verb={isOn ? 'Let everything go on' : 'Stop everything'}
       danger={!isOn}
-      planned={isMeant ? planned('PUT', '/v1/runtime', { body: { killSwitch: !isOn } }) : undefined}
-      cli={[isOn ? 'unpause' : 'pause', '--everything']}
+      planned={isMeant ? planned : undefined}
+      cli={cli}
       onDone={onClose}
       onClose={onClose}
     >

@@ -2,6 +2,7 @@
 import { useId, useMemo, useRef } from 'react';
 import { escapedJson, visibleText } from '../visible-text.ts';
 import { readJson } from './json-text.ts';
+import './json-view.css';
 
 interface JsonInputProps {
   readonly label: string;

@@ -56,7 +56,7 @@ function Branches({ root, label }: { readonly root: TreeNode; readonly label: st
     setOpen((known) => openTo(known, node));
     setChosen(node);
   };
-  const isTall = rows.length > SEARCHED_FROM || open.size === 0;
+  const isTall = rows.length > SEARCHED_FROM || (open.size === 0 && isBranch(root));
   return (
     <div className="json">
       <div className={isTall ? 'json-bar' : 'json-bar json-bar-over'}>

@@ -3,6 +3,7 @@
  * refused is the API's to say (`operations/approvals`); this only keeps a form from being sent half filled in.
  */
 import type { Answer } from '../../../api/client.ts';
+import { option } from '../../../parts/command-text.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
 export type Decision = DecisionBody['decision'];
@@ -94,10 +95,10 @@ export function cliOf(runId: string, step: string, body: DecisionBody): readonly
   const { decision, waitId, note, feedback, steps = [] } = body;
   return [
     ...['runs', WORDS[decision], runId, step],
-    ...(note === undefined ? [] : ['--note', note]),
-    ...(feedback === undefined ? [] : ['--feedback', feedback]),
-    ...steps.flatMap((id) => ['--again', id]),
-    ...(waitId === undefined ? [] : ['--wait', waitId]),
+    ...(note === undefined ? [] : option('note', note)),
+    ...(feedback === undefined ? [] : option('feedback', feedback)),
+    ...steps.flatMap((id) => option('again', id)),
+    ...(waitId === undefined ? [] : option('wait', waitId)),
   ];
 }
 

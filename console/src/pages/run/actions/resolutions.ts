@@ -1,5 +1,6 @@
 /** What a person can say of an outside action that is in doubt or may not be repeated unasked, and how it is sent. Pure. */
 import type { Answer } from '../../../api/client.ts';
+import { option } from '../../../parts/command-text.ts';
 import type { Typed } from '../../../parts/json-view/json-text.ts';
 
 export type ResolveBody = Answer<'ResolveBody'>;
@@ -63,7 +64,7 @@ export function resolveCli(runId: string, effectId: string, body: ResolveBody): 
   const { outcome, result, note } = body;
   return [
     ...['effects', 'resolve', runId, effectId, outcome],
-    ...(result === undefined ? [] : ['--result', JSON.stringify(result)]),
-    ...(note === undefined ? [] : ['--note', note]),
+    ...(result === undefined ? [] : option('result', JSON.stringify(result))),
+    ...(note === undefined ? [] : option('note', note)),
   ];
 }

@@ -1,9 +1,9 @@
 /** The form that tells one run something it waits for, or soon will. */
 import { useState } from 'react';
-import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
+import { signalRun } from './acts.ts';
 import './actions.css';
 
 interface SignalDialogProps {
@@ -17,25 +17,13 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
   const [name, setName] = useState(waitedFor?.name ?? '');
   const [key, setKey] = useState(waitedFor?.key ?? '');
   const [text, setText] = useState('');
-  const data = readJson(text);
-  const body =
-    name.trim() === '' || data.kind === 'bad'
-      ? undefined
-      : {
-          name,
-          ...(key === '' ? {} : { key }),
-          ...(data.kind === 'value' ? { data: data.value } : {}),
-        };
+  const signal = signalRun(runId, { name, key, data: readJson(text) });
   return (
     <ActionDialog
       title="Signal the run"
       verb="Send the signal"
-      planned={body && planned('POST', '/v1/runs/{id}/signals', { params: { id: runId }, body })}
-      cli={[
-        ...['runs', 'signal', runId, name],
-        ...(key === '' ? [] : ['--for', key]),
-        ...(data.kind === 'value' ? ['--data', JSON.stringify(data.value)] : []),
-      ]}
+      planned={signal?.planned}
+      cli={signal?.cli ?? []}
       onDone={onClose}
       onClose={onClose}
     >

@@ -1,7 +1,7 @@
 /** The forms of one field or none: cancel, hold, release. */
 import { useState } from 'react';
-import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { cancelRun, holdRun, releaseRun } from './acts.ts';
 
 interface OfRun {
   readonly runId: string;
@@ -14,17 +14,12 @@ const MOST_HOLD_REASON = 500;
 
 export function CancelDialog({ runId, onClose }: OfRun) {
   const [reason, setReason] = useState('');
-  const said = reason.trim();
   return (
     <ActionDialog
       title="Cancel the run"
       verb="Cancel the run"
       danger
-      planned={planned('POST', '/v1/runs/{id}/cancel', {
-        params: { id: runId },
-        body: said === '' ? {} : { reason: said },
-      })}
-      cli={['runs', 'cancel', runId, ...(said === '' ? [] : ['--reason', said])]}
+      {...cancelRun(runId, reason)}
       onDone={onClose}
       onClose={onClose}
     >
@@ -47,17 +42,13 @@ export function CancelDialog({ runId, onClose }: OfRun) {
 
 export function HoldDialog({ runId, onClose }: OfRun) {
   const [reason, setReason] = useState('');
-  const said = reason.trim();
+  const hold = holdRun(runId, reason);
   return (
     <ActionDialog
       title="Hold the run"
       verb="Hold it"
-      planned={
-        said === ''
-          ? undefined
-          : planned('POST', '/v1/runs/{id}/hold', { params: { id: runId }, body: { reason: said } })
-      }
-      cli={['runs', 'hold', runId, '--reason', said]}
+      planned={hold?.planned}
+      cli={hold?.cli ?? []}
       onDone={onClose}
       onClose={onClose}
     >
@@ -80,8 +71,7 @@ export function ReleaseDialog({ runId, onClose }: OfRun) {
     <ActionDialog
       title="Release the hold"
       verb="Release it"
-      planned={planned('POST', '/v1/runs/{id}/release-hold', { params: { id: runId } })}
-      cli={['runs', 'release', runId]}
+      {...releaseRun(runId)}
       onDone={onClose}
       onClose={onClose}
     >

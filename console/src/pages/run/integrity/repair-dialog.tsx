@@ -1,10 +1,10 @@
 /** What a repair would change, and then the button that changes it. */
 import { useQuery } from '@tanstack/react-query';
-import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { useMay, useSession } from '../../../session/session.ts';
+import { repairRun } from '../actions/acts.ts';
 import { ProblemList } from './problem-list.tsx';
 import { type Repair, repairWords } from './words.ts';
 
@@ -22,22 +22,16 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
     // What is shown is what is there now.
     staleTime: 0,
     gcTime: 0,
-    queryFn: () => {
-      const dryRun = planned('POST', PATH, { params: { id: runId }, query: { apply: 'false' } });
-      return api.change(dryRun, `console-${crypto.randomUUID()}`);
-    },
+    queryFn: () => api.change(repairRun(runId, false).planned, `console-${crypto.randomUUID()}`),
   });
   const isPlanned = data?.outcome === 'planned';
+  const { planned, cli } = repairRun(runId, true);
   return (
     <ActionDialog
       title="Repair the run"
       verb="Apply the repair"
-      planned={
-        isPlanned && may
-          ? planned('POST', PATH, { params: { id: runId }, query: { apply: 'true' } })
-          : undefined
-      }
-      cli={['repair', runId, '--apply']}
+      planned={isPlanned && may ? planned : undefined}
+      cli={cli}
       onDone={() => {
         onApplied();
         onClose();
@@ -54,8 +48,6 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
     </ActionDialog>
   );
 }
-
-const PATH = '/v1/runs/{id}/repair';
 
 function Changes({ repair }: { readonly repair: Repair }) {
   const { changes, refused, more } = repair;

@@ -3,6 +3,7 @@
  * request itself are the same choices. Pure.
  */
 import type { Answer } from '../../../api/client.ts';
+import { option } from '../../../parts/command-text.ts';
 import type { Typed } from '../../../parts/json-view/json-text.ts';
 
 export type Mode = 'resume' | 'replay' | 'fork';
@@ -44,11 +45,11 @@ export function successorCli(runId: string, { mode, from, input, planVersion }: 
     from === undefined
       ? []
       : 'step' in from
-        ? ['--from-step', from.step]
+        ? option('from-step', from.step)
         : ['--from-checkpoint', String(from.checkpoint)];
   return [
     ...['runs', mode, runId, ...where],
-    ...(input === undefined ? [] : ['--input', JSON.stringify(input)]),
+    ...(input === undefined ? [] : option('input', JSON.stringify(input))),
     ...(planVersion === undefined ? [] : ['--plan-version', String(planVersion)]),
     ...(force ? ['--force'] : []),
   ];

@@ -1,5 +1,5 @@
 /** A change of many runs as a loop of a POSIX shell. Pure. The key of the API is named, never shown. */
-import { quoted } from '../../../parts/command-text.ts';
+import { option, quoted } from '../../../parts/command-text.ts';
 import type { BulkMode } from './plan.ts';
 
 export interface Loop {
@@ -26,8 +26,9 @@ export function curlLoop(loop: Loop, origin: string, batch: string): string {
 }
 
 export function cliLoop({ mode, ids, reason }: Loop): string {
-  const why = mode === 'cancel' && reason !== undefined ? ` --reason ${quoted(reason)}` : '';
-  return [begin(ids), `  npm run cairn -- runs ${mode} "$run"${why}`, 'done'].join('\n');
+  const why = mode === 'cancel' && reason !== undefined ? option('reason', reason) : [];
+  const words = ['runs', mode, '"$run"', ...why.map(quoted)];
+  return [begin(ids), `  npm run cairn -- ${words.join(' ')}`, 'done'].join('\n');
 }
 
 function begin(ids: readonly string[]): string {

@@ -1,0 +1,68 @@
+/** What can be done with a run by a form of few fields: as it is sent and as a command. Pure. */
+import { planned } from '../../../api/client.ts';
+import { type Act, reasonOf } from '../../../parts/act.ts';
+import { option } from '../../../parts/command-text.ts';
+import type { Typed } from '../../../parts/json-view/json-text.ts';
+
+export function cancelRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/cancel'> {
+  const why = reasonOf(typed);
+  return {
+    planned: planned('POST', '/v1/runs/{id}/cancel', { params: { id }, body: why }),
+    cli: ['runs', 'cancel', id, ...(why.reason === undefined ? [] : option('reason', why.reason))],
+  };
+}
+
+/** Undefined without a reason: nobody else would know when to release it. */
+export function holdRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/hold'> | undefined {
+  const { reason } = reasonOf(typed);
+  if (reason === undefined) return undefined;
+  return {
+    planned: planned('POST', '/v1/runs/{id}/hold', { params: { id }, body: { reason } }),
+    cli: ['runs', 'hold', id, ...option('reason', reason)],
+  };
+}
+
+export function releaseRun(id: string): Act<'POST', '/v1/runs/{id}/release-hold'> {
+  return {
+    planned: planned('POST', '/v1/runs/{id}/release-hold', { params: { id } }),
+    cli: ['runs', 'release', id],
+  };
+}
+
+/** @param apply false: it only says what it would change */
+export function repairRun(id: string, apply: boolean): Act<'POST', '/v1/runs/{id}/repair'> {
+  return {
+    planned: planned('POST', '/v1/runs/{id}/repair', { params: { id }, query: { apply: String(apply) } }),
+    cli: ['repair', id, ...(apply ? ['--apply'] : [])],
+  };
+}
+
+export interface Signal {
+  readonly name: string;
+  /** Empty: any of that name. */
+  readonly key: string;
+  readonly data: Typed;
+}
+
+/** Undefined while it has no name, or its data is no JSON. */
+export function signalRun(
+  id: string,
+  { name, key, data }: Signal,
+): Act<'POST', '/v1/runs/{id}/signals'> | undefined {
+  if (name.trim() === '' || data.kind === 'bad') return undefined;
+  const hasData = data.kind === 'value';
+  return {
+    planned: planned('POST', '/v1/runs/{id}/signals', {
+      params: { id },
+      body: { name, ...(key === '' ? {} : { key }), ...(hasData ? { data: data.value } : {}) },
+    }),
+    cli: [
+      ...['runs', 'signal'],
+      ...(key === '' ? [] : option('for', key)),
+      ...(hasData ? option('data', JSON.stringify(data.value)) : []),
+      // What follows is no option, whatever it is called.
+      ...(name.startsWith('-') ? ['--'] : []),
+      ...[id, name],
+    ],
+  };
+}

@@ -1,0 +1,121 @@
+/** What can be done with a schedule: as it is sent and as a command. Pure. */
+import { type Answer, planned } from '../../api/client.ts';
+import { type Act, reasonOf } from '../../parts/act.ts';
+import { option } from '../../parts/command-text.ts';
+
+type Schedule = Answer<'Schedule'>;
+export type CatchUp = Schedule['catchUp'];
+
+/** As filled in. */
+export interface Wanted {
+  readonly type: string;
+  /** Empty: none. */
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly catchUp: CatchUp;
+  readonly input: unknown;
+}
+
+type Timing = Pick<Wanted, 'timezone' | 'catchUp' | 'input'>;
+
+const timingWords = ({ timezone, catchUp, input }: Partial<Timing>) => [
+  ...(timezone === undefined ? [] : option('timezone', timezone)),
+  ...(catchUp === undefined ? [] : option('catch-up', catchUp)),
+  ...(input === undefined ? [] : option('input', JSON.stringify(input))),
+];
+
+export function makeSchedule({ type, name, cron, ...timing }: Wanted): Act<'POST', '/v1/schedules'> {
+  const named = name === '' ? {} : { name };
+  return {
+    planned: planned('POST', '/v1/schedules', { body: { type, cron, ...timing, ...named } }),
+    cli: [
+      ...['schedules', 'create', type, cron],
+      ...timingWords(timing),
+      ...(name === '' ? [] : option('name', name)),
+    ],
+  };
+}
+
+/** Only what is other than it was, so that what somebody else changed meanwhile stays. Undefined: nothing is. */
+export function changeSchedule(
+  schedule: Pick<Schedule, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
+  wanted: Omit<Wanted, 'type'>,
+): Act<'PATCH', '/v1/schedules/{id}'> | undefined {
+  const { id } = schedule;
+  const { name, cron, timezone, catchUp, input } = wanted;
+  const timing = {
+    ...(timezone !== schedule.timezone && { timezone }),
+    ...(catchUp !== schedule.catchUp && { catchUp }),
+    ...(JSON.stringify(input) !== JSON.stringify(schedule.input) && { input }),
+  };
+  const hasOtherName = name !== (schedule.name ?? '');
+  const body = {
+    ...(cron !== schedule.cron && { cron }),
+    ...timing,
+    ...(hasOtherName && { name: name === '' ? null : name }),
+  };
+  if (Object.keys(body).length === 0) return undefined;
+  const naming = name === '' ? ['--no-name'] : option('name', name);
+  return {
+    planned: planned('PATCH', '/v1/schedules/{id}', { params: { id }, body }),
+    cli: [
+      ...['schedules', 'change', id],
+      ...(body.cron === undefined ? [] : option('cron', body.cron)),
+      ...timingWords(timing),
+      ...(hasOtherName ? naming : []),
+    ],
+  };
+}
+
+export function pauseSchedule(id: string, typed: string): Act<'POST', '/v1/schedules/{id}/pause'> {
+  const why = reasonOf(typed);
+  return {
+    planned: planned('POST', '/v1/schedules/{id}/pause', { params: { id }, body: why }),
+    cli: ['schedules', 'pause', id, ...(why.reason === undefined ? [] : option('reason', why.reason))],
+  };
+}
+
+export function resumeSchedule(id: string): Act<'POST', '/v1/schedules/{id}/resume'> {
+  return {
+    planned: planned('POST', '/v1/schedules/{id}/resume', { params: { id } }),
+    cli: ['schedules', 'resume', id],
+  };
+}
+
+export function triggerSchedule(id: string): Act<'POST', '/v1/schedules/{id}/trigger'> {
+  return {
+    planned: planned('POST', '/v1/schedules/{id}/trigger', { params: { id } }),
+    cli: ['schedules', 'trigger', id],
+  };
+}
+
+export function deleteSchedule(id: string): Act<'DELETE', '/v1/schedules/{id}'> {
+  return {
+    planned: planned('DELETE', '/v1/schedules/{id}', { params: { id } }),
+    cli: ['schedules', 'delete', id],
+  };
+}
+
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** @param dryRun it only counts the slots */
+export function backfillSchedule(
+  id: string,
+  range: Range,
+  dryRun = false,
+): Act<'POST', '/v1/schedules/{id}/backfill'> {
+  const { from, to } = range;
+  return {
+    planned: planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body: { from, to, dryRun } }),
+    cli: [
+      ...['schedules', 'backfill', id],
+      ...option('from', from),
+      ...option('to', to),
+      ...(dryRun ? ['--dry-run'] : []),
+    ],
+  };
+}

@@ -1,0 +1,45 @@
+/** What can be done with a workflow, and with all of them: as it is sent and as a command. Pure. */
+import { planned } from '../../api/client.ts';
+import { type Act, reasonOf } from '../../parts/act.ts';
+import { option } from '../../parts/command-text.ts';
+
+export interface NewRun {
+  readonly type: string;
+  readonly input: unknown;
+  /** Empty: one of its own. */
+  readonly threadId: string;
+}
+
+export function startRun({ type, input, threadId }: NewRun): Act<'POST', '/v1/runs'> {
+  const thread = threadId === '' ? {} : { threadId };
+  return {
+    planned: planned('POST', '/v1/runs', { body: { type, input, ...thread } }),
+    cli: [
+      ...['runs', 'start', type],
+      ...option('input', JSON.stringify(input)),
+      ...(threadId === '' ? [] : option('thread', threadId)),
+    ],
+  };
+}
+
+export function pauseWorkflow(type: string, typed: string): Act<'POST', '/v1/workflows/{type}/pause'> {
+  const why = reasonOf(typed);
+  return {
+    planned: planned('POST', '/v1/workflows/{type}/pause', { params: { type }, body: why }),
+    cli: ['pause', type, ...(why.reason === undefined ? [] : option('reason', why.reason))],
+  };
+}
+
+export function unpauseWorkflow(type: string): Act<'POST', '/v1/workflows/{type}/unpause'> {
+  return {
+    planned: planned('POST', '/v1/workflows/{type}/unpause', { params: { type } }),
+    cli: ['unpause', type],
+  };
+}
+
+export function setKillSwitch(killSwitch: boolean): Act<'PUT', '/v1/runtime'> {
+  return {
+    planned: planned('PUT', '/v1/runtime', { body: { killSwitch } }),
+    cli: [killSwitch ? 'pause' : 'unpause', '--everything'],
+  };
+}

@@ -1,0 +1,14 @@
+/** A change in its two forms, made together so that both say the same: as it is sent, and as the command line says it. */
+import type { ChangingMethod, PathWith, Planned } from '../api/client.ts';
+
+export interface Act<M extends ChangingMethod, P extends PathWith<M>> {
+  readonly planned: Planned<M, P>;
+  /** Words after `npm run cairn --`. */
+  readonly cli: readonly string[];
+}
+
+/** What a person typed as the reason, as it is sent: nothing is no reason. */
+export function reasonOf(typed: string): { readonly reason?: string } {
+  const reason = typed.trim();
+  return reason === '' ? {} : { reason };
+}

@@ -1,0 +1,58 @@
+/** The keys of the pages, told in a dialog: `?` opens it anywhere. */
+import { useEffect, useState } from 'react';
+import { Dialog } from '../parts/dialog.tsx';
+import { isCommand } from './keys.ts';
+import { GO_KEYS } from './pages.ts';
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['/'], 'search, from anywhere'],
+  ...GO_KEYS.map(([letter, name]) => [['g', letter], name] as const),
+  [['j', 'k'], 'next and previous in a list; the arrows do the same'],
+  [['Enter'], 'open or answer what is chosen'],
+  [['x'], 'select a run of the list; with Shift, all up to it'],
+  [['←', '↑', '→', '↓'], 'in the graph of a run: along its edges'],
+  [['Esc'], 'close a dialog, leave the search'],
+  [['?'], 'this'],
+];
+
+export function KeyHelp() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '?' || !isCommand(event)) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        className="plain"
+        aria-label="Keys of the pages"
+        title="Keys of the pages: ?"
+        onClick={() => setOpen(true)}
+      >
+        ?
+      </button>
+      {isOpen && (
+        <Dialog title="Keys" onClose={() => setOpen(false)}>
+          <dl className="facts key-list">
+            {KEYS.map(([keys, what]) => (
+              <div key={what}>
+                <dt>
+                  {keys.map((key) => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      )}
+    </>
+  );
+}
