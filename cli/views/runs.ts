@@ -65,5 +65,6 @@ function aboutText({ error, parked, waits, prId, repoId, threadId, id }: RunSumm
   if (parked !== undefined) return parked;
   const [wait] = waits;
   if (wait) return `${wait.execution.stepId} (${wait.kind})`;
-  return prId ?? repoId ?? (threadId === id ? '' : threadId);
+  if (prId !== undefined) return `${repoId ?? ''}#${prId}`;
+  return repoId ?? (threadId === id ? '' : threadId);
 }

@@ -49,6 +49,7 @@ export function headOfStream(): Response {
 /** Takes the next only when the reader wants it: who reads slowly makes nothing pile up here. */
 export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<T>): Response {
   const encoder = new TextEncoder();
+  let isGone = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
@@ -56,12 +57,15 @@ export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<
     async pull(controller) {
       try {
         const { done, value } = await told.next();
+        // Its reader left while it waited: nothing can be closed any more, and `cancel` has seen to the end.
+        if (isGone) return;
         if (!done) {
           controller.enqueue(encoder.encode(frame(value)));
           return;
         }
         controller.close();
       } catch (error) {
+        if (isGone) return;
         // Cut, not ended: the client comes back.
         onError(error);
         controller.error(error);
@@ -69,6 +73,7 @@ export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<
       onEnd();
     },
     async cancel() {
+      isGone = true;
       onCancel();
       onEnd();
       await told.return(undefined);

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { streamAnswer } from '../../../functions/src/api/routes/stream/server-sent.ts';
+
+/** A stream that waits until its reader has gone, and what it has said of itself. */
+function waiting(after: () => void = () => {}) {
+  const said: unknown[] = [];
+  const gone = Promise.withResolvers<void>();
+  async function* told(): AsyncGenerator<string> {
+    await gone.promise;
+    after();
+    yield* [];
+  }
+  const answer = streamAnswer({
+    told: told(),
+    frame: String,
+    onEnd: () => said.push('end'),
+    onCancel: () => gone.resolve(),
+    onError: (error) => said.push(error),
+  });
+  return { answer, said };
+}
+
+test.each([
+  ['ends', () => {}],
+  [
+    'fails',
+    () => {
+      throw new Error('the watch is over');
+    },
+  ],
+])(
+  'a stream whose reader leaves while it waits ends once and is no error, though it then %s',
+  async (_, after) => {
+    const { answer, said } = waiting(after);
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    const pulled = reader?.read();
+    await reader?.cancel().catch(() => {});
+    await pulled;
+    await new Promise(setImmediate);
+    expect(said).toEqual(['end']);
+  },
+);
