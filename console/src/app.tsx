@@ -7,12 +7,25 @@ import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
 import { Shell } from './shell/shell.tsx';
 
-const RunsPage = lazy(() => import('./pages/runs/page.tsx'));
-const RunPage = lazy(() => import('./pages/run/page.tsx'));
-const InboxPage = lazy(() => import('./pages/inbox/page.tsx'));
-const WorkflowsPage = lazy(() => import('./pages/workflows/page.tsx'));
-const SchedulesPage = lazy(() => import('./pages/schedules/page.tsx'));
-const HealthPage = lazy(() => import('./pages/health/page.tsx'));
+const LOADS = {
+  runs: () => import('./pages/runs/page.tsx'),
+  run: () => import('./pages/run/page.tsx'),
+  inbox: () => import('./pages/inbox/page.tsx'),
+  workflows: () => import('./pages/workflows/page.tsx'),
+  schedules: () => import('./pages/schedules/page.tsx'),
+  health: () => import('./pages/health/page.tsx'),
+};
+const RunsPage = lazy(LOADS.runs);
+const RunPage = lazy(LOADS.run);
+const InboxPage = lazy(LOADS.inbox);
+const WorkflowsPage = lazy(LOADS.workflows);
+const SchedulesPage = lazy(LOADS.schedules);
+const HealthPage = lazy(LOADS.health);
+
+// The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
+const [, first = 'runs', second] = window.location.pathname.split('/');
+const load = first === 'runs' && second ? LOADS.run : LOADS[first as keyof typeof LOADS];
+load?.().catch(() => undefined);
 
 /** What was read is taken for true for so long where nothing tells of a change. */
 const FRESH_MS = 5_000;
