@@ -5,6 +5,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { isPassing } from './api/problem.ts';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
+import { pageOf, unescaped } from './shell/path.ts';
 import { Shell } from './shell/shell.tsx';
 
 const LOADS = {
@@ -23,9 +24,8 @@ const SchedulesPage = lazy(LOADS.schedules);
 const HealthPage = lazy(LOADS.health);
 
 // The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
-const [, first = 'runs', second] = window.location.pathname.split('/');
-const load = first === 'runs' && second ? LOADS.run : LOADS[first as keyof typeof LOADS];
-load?.().catch(() => undefined);
+const page = pageOf(window.location.pathname);
+if (Object.hasOwn(LOADS, page)) LOADS[page as keyof typeof LOADS]().catch(() => undefined);
 
 /** What was read is taken for true for so long where nothing tells of a change. */
 const FRESH_MS = 5_000;
@@ -60,13 +60,11 @@ export function App() {
               <Route path="/workflows">
                 <WorkflowsPage />
               </Route>
-              <Route path="/workflows/:type">
-                {({ type }) => <WorkflowsPage type={decodeURIComponent(type)} />}
-              </Route>
+              <Route path="/workflows/:type">{({ type }) => <WorkflowsPage type={unescaped(type)} />}</Route>
               <Route path="/schedules">
                 <SchedulesPage />
               </Route>
-              <Route path="/schedules/:id">{({ id }) => <SchedulesPage id={decodeURIComponent(id)} />}</Route>
+              <Route path="/schedules/:id">{({ id }) => <SchedulesPage id={unescaped(id)} />}</Route>
               <Route path="/health">
                 <HealthPage />
               </Route>
