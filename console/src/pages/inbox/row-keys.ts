@@ -14,7 +14,8 @@ export function useRowKeys(length: number) {
       const rows = [...(list.current?.children ?? [])];
       const at = rows.findIndex((row) => row.contains(document.activeElement));
       const row = rows[Math.min(Math.max(at + step, 0), length - 1)];
-      const target = row?.querySelector<HTMLElement>('button:not(:disabled), a.button, a');
+      const target =
+        row?.querySelector<HTMLElement>('button:not(:disabled), a.button') ?? row?.querySelector('a');
       if (!target) return;
       event.preventDefault();
       target.focus();

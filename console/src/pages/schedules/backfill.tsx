@@ -1,7 +1,10 @@
 /** Starts the runs of slots that lie in the past; says first how many there are. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { useNow } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -18,6 +21,7 @@ interface BackfillProps {
 export function Backfill({ id, onClose }: BackfillProps) {
   const { api } = useSession();
   const now = useNow();
+  const [done, setDone] = useState<Answer<'Backfilled'>>();
   const [from, setFrom] = useState(() => localOf(now - 24 * HOUR_MS));
   const [to, setTo] = useState(() => localOf(now));
   const range = { from: isoOf(from), to: isoOf(to) };
@@ -30,14 +34,15 @@ export function Backfill({ id, onClose }: BackfillProps) {
     // It only counts: a key of its own each time leaves nothing that would be answered twice.
     queryFn: () => api.change(backfillSchedule(id, slots, true).planned, `console-${crypto.randomUUID()}`),
   });
-  const missing = data ? data.slots - data.existing : 0;
+  if (done) return <Outcome done={done} onClose={onClose} />;
+  const most = data?.slots ?? 0;
   return (
     <ActionDialog
       title="Backfill"
-      verb={missing > 0 ? `Start ${counted(missing, 'run')}` : 'Start'}
-      planned={isRange && missing > 0 ? planned : undefined}
+      verb="Start the runs"
+      planned={isRange && most > 0 ? planned : undefined}
       cli={cli}
-      onDone={onClose}
+      onDone={setDone}
       onClose={onClose}
     >
       <p className="hint">
@@ -56,12 +61,28 @@ export function Backfill({ id, onClose }: BackfillProps) {
       <p aria-live="polite">
         {isRange
           ? data
-            ? `${counted(data.slots, 'slot')}, ${data.existing} of them with a run already.`
+            ? `${counted(data.slots, 'slot')}. Those that have a run keep it.`
             : !error && 'Counting…'
           : 'The first slot must not be after the last.'}
       </p>
       {error && <Failure error={error} />}
     </ActionDialog>
+  );
+}
+
+interface OutcomeProps {
+  readonly done: Answer<'Backfilled'>;
+  onClose(): void;
+}
+
+function Outcome({ done: { scheduleId, started, existing }, onClose }: OutcomeProps) {
+  return (
+    <Dialog title="Backfilled" onClose={onClose}>
+      <p role="status">
+        {counted(started, 'run')} started; {counted(existing, 'slot')} had one.{' '}
+        <Link href={`/runs?thread=${encodeURIComponent(scheduleId)}`}>Runs of the schedule</Link>
+      </p>
+    </Dialog>
   );
 }
 

@@ -63,7 +63,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
         </dd>
         <dt>Next slots</dt>
         <dd>
-          {upcoming.length === 0 ? (
+          {state !== 'active' || upcoming.length === 0 ? (
             <span className="dim">none: it is {state}</span>
           ) : (
             <ol className="slots">

@@ -1,0 +1,257 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { eventually } from '../system/support.ts';
+import { type Opening, startBrowser, type TestBrowser } from './support/browser.ts';
+import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { makeShowcase, type Showcase } from './support/showcase.ts';
+
+/** A page that has not come by then does not come. */
+const PATIENCE_MS = 15_000;
+
+let cloud: ConsoleCloud;
+let browser: TestBrowser;
+let show: Showcase;
+beforeAll(async () => {
+  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
+  browser = await startBrowser(cloud.ready.gateway);
+  show = await makeShowcase(cloud, 'for the office');
+});
+afterEach(() => browser.settle());
+afterAll(async () => {
+  await browser?.close();
+  await cloud?.stop();
+});
+
+async function open(path: string, opening: Opening = {}): Promise<Page> {
+  const page = await browser.open(path, { timezoneId: 'UTC', ...opening });
+  page.setDefaultTimeout(PATIENCE_MS);
+  return page;
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const dialog = (page: Page) => page.getByRole('dialog');
+const send = (page: Page, verb: string) => dialog(page).getByRole('button', { name: verb, exact: true });
+const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
+const pathOf = (page: Page) => new URL(page.url()).pathname;
+const has = (shown: Locator, text: string | RegExp) => shown.filter({ hasText: text }).waitFor();
+
+describe('the inbox', () => {
+  test('goes from question to question by keys; what is answered in place leaves it, and the count in the navigation', async () => {
+    const page = await open('/inbox');
+    const questions = page.locator('.inbox > li');
+    const count = page.getByRole('navigation').locator('.count');
+    await has(count, '3');
+    await has(questions.first(), 'Pay A-1? for the office');
+    const buttons = page.getByRole('button', { name: 'Answer' });
+    const focused = () => buttons.evaluateAll((all) => all.indexOf(document.activeElement as HTMLElement));
+    const went: number[] = [];
+    for (const key of ['j', 'j', 'j', 'j', 'k', 'ArrowUp', 'k']) {
+      await page.keyboard.press(key);
+      went.push(await focused());
+    }
+    expect(went).toEqual([0, 1, 2, 2, 1, 0, 0]);
+
+    await page.keyboard.press('Enter');
+    await dialog(page).getByText('Pay A-1?').waitFor();
+    await dialog(page).getByRole('radio', { name: 'Reject' }).check();
+    await dialog(page).getByLabel('Note (may be left out)').fill('paid last week');
+    await send(page, 'Reject').click();
+    await isGone(page);
+    await has(count, '2');
+    expect(await questions.filter({ hasText: 'Pay A-1?' }).count()).toBe(0);
+    const run = await eventually('the run to fail', async () => {
+      const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
+      return status === 'failed' || undefined;
+    });
+    expect(run).toBe(true);
+  });
+
+  test('has an outside action in doubt resolved in place', async () => {
+    const page = await open('/inbox');
+    const doubtful = page.locator('.inbox > li').filter({ hasText: 'Outside action in doubt' });
+    const answer = doubtful.getByRole('button', { name: 'Answer' });
+    await answer.waitFor();
+    const before = await page.locator('.inbox > li').count();
+    await answer.click();
+    await dialog(page).getByText('"A-2"').waitFor();
+    await dialog(page).getByLabel('Result, as JSON').fill('{"receipt": ');
+    expect(await send(page, 'Record its result').isDisabled()).toBe(true);
+    await dialog(page).getByLabel('Result, as JSON').fill('{"receipt": "found in the ledger"}');
+    await send(page, 'Record its result').click();
+    await isGone(page);
+    await has(page.getByRole('navigation').locator('.count'), String(before - 1));
+    expect(await doubtful.count()).toBe(0);
+    await eventually('the run to complete', async () => {
+      const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${show.doubtful}`);
+      return status === 'completed' || undefined;
+    });
+  });
+});
+
+describe('a workflow', () => {
+  test('is paused with a reason that everybody reads, and let go on', async () => {
+    const page = await open('/workflows');
+    await page.getByRole('link', { name: 'chain-10' }).click();
+    await press(page, 'Pause');
+    await dialog(page).getByLabel('Reason').fill('the labels are wrong');
+    await send(page, 'Pause').click();
+    await isGone(page);
+    await has(page.getByRole('status'), 'the labels are wrong');
+    await press(page, 'Let it go on');
+    await send(page, 'Let it go on').click();
+    await isGone(page);
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    expect(await page.getByText('the labels are wrong').count()).toBe(0);
+  });
+
+  test('is started with an input, if that is JSON, and leads to the run', async () => {
+    const page = await open('/workflows/chain-10');
+    await press(page, 'Start a run');
+    await dialog(page).getByLabel('Input').fill('{"a": ');
+    await dialog(page).getByText('No JSON, line 1').waitFor();
+    expect(await send(page, 'Start').isDisabled()).toBe(true);
+    await dialog(page).getByLabel('Input').fill('{}');
+    await dialog(page).getByLabel('Thread').fill('by-hand');
+    await send(page, 'Start').click();
+    await page.waitForURL('**/runs/*');
+    const { type, threadId } = await cloud.call<{ type: string; threadId: string }>(
+      'GET',
+      `/v1${pathOf(page)}`,
+    );
+    expect({ type, threadId }).toEqual({ type: 'chain-10', threadId: 'by-hand' });
+  });
+
+  test('is stopped with all others only by who types so, and all go on again', async () => {
+    const page = await open('/workflows');
+    try {
+      await press(page, 'Stop everything');
+      const words = dialog(page).getByRole('textbox');
+      await words.fill('stop');
+      expect(await send(page, 'Stop everything').isDisabled()).toBe(true);
+      await words.fill('stop everything');
+      await send(page, 'Stop everything').click();
+      await isGone(page);
+      await page.getByText('Everything is stopped.').waitFor();
+      await press(page, 'Let everything go on');
+      await send(page, 'Let everything go on').click();
+      await isGone(page);
+      await page.getByRole('button', { name: 'Stop everything' }).waitFor();
+    } finally {
+      await cloud.call('PUT', '/v1/runtime', { killSwitch: false });
+    }
+  });
+});
+
+test('a schedule is made, backfilled once its slots are counted, paused, changed and triggered', async () => {
+  const page = await open('/schedules');
+  await press(page, 'New schedule');
+  expect(await send(page, 'Make').isDisabled()).toBe(true);
+  await dialog(page).getByLabel('Workflow').selectOption('chain-10');
+  await dialog(page).getByLabel('Cron line').fill('0 12 * * *');
+  await dialog(page).getByLabel('Timezone').fill('UTC');
+  await dialog(page).getByLabel('Name').fill('By hand');
+  await send(page, 'Make').click();
+  await page.getByRole('heading', { name: 'By hand' }).waitFor();
+  await page
+    .getByText(/\d, 12:00 UTC/)
+    .first()
+    .waitFor();
+
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const backfill = async (counted: string) => {
+    await press(page, 'Backfill');
+    await dialog(page).getByLabel('From').fill(`${yesterday}T00:30`);
+    await dialog(page).getByLabel('To', { exact: true }).fill(`${yesterday}T23:30`);
+    await dialog(page).getByText(counted).waitFor();
+  };
+  for (const came of ['1 run started; 0 slots had one.', '0 runs started; 1 slot had one.']) {
+    await backfill('1 slot. Those that have a run keep it.');
+    await send(page, 'Start the runs').click();
+    await dialog(page).getByText(came).waitFor();
+    await page.keyboard.press('Escape');
+    await isGone(page);
+  }
+
+  await press(page, 'Pause');
+  await dialog(page).getByLabel('Reason').fill('holidays');
+  await send(page, 'Pause').click();
+  await isGone(page);
+  await page.getByText('holidays').waitFor();
+  await page.getByText('none: it is paused').waitFor();
+
+  await press(page, 'Change');
+  await dialog(page).getByText('Nothing is other than it was.').waitFor();
+  expect(await send(page, 'Change').isDisabled()).toBe(true);
+  await dialog(page).getByLabel('Name').fill('By two hands');
+  await send(page, 'Change').click();
+  await page.getByRole('heading', { name: 'By two hands' }).waitFor();
+
+  await press(page, 'Trigger');
+  await send(page, 'Start').click();
+  await page.waitForURL('**/runs/*');
+  const { type } = await cloud.call<{ type: string }>('GET', `/v1${pathOf(page)}`);
+  expect(type).toBe('chain-10');
+});
+
+test('health shows the numbers and what they mean', async () => {
+  const page = await open('/health');
+  await page.getByRole('heading', { name: /^Findings/ }).waitFor();
+  const readings = await page.locator('.readings > div').allTextContents();
+  const names = ['Scan lag', 'Queue', 'Leases held', 'Schedules late', 'Unpublished runs', 'Operations/min'];
+  expect(readings).toEqual(names.map((name) => expect.stringMatching(new RegExp(`^${name}\\d`))));
+  const findings = page.locator('.findings > li');
+  await has(findings, 'RUNNING');
+  expect(await findings.count()).toBeGreaterThan(5);
+});
+
+test('who may only look sees why nothing can be pressed, and goes from page to page by keys', async () => {
+  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+    name: 'looks',
+    role: 'viewer',
+  });
+  const page = await open('/workflows/chain-10');
+  await press(page, 'Sign out');
+  await page.getByLabel('API key').fill(secret);
+  await press(page, 'Sign in');
+  const isRefused = async (name: string, role: string) => {
+    const button = page.getByRole('button', { name, exact: true }).first();
+    await button.waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByText(`takes the role ${role}; yours is viewer`).first().waitFor();
+  };
+  await isRefused('Start a run', 'submitter');
+  await isRefused('Pause', 'admin');
+  const go = async (letter: string, heading: string) => {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await page.getByRole('heading', { name: heading }).waitFor();
+  };
+  await go('i', 'Inbox');
+  await isRefused('Answer', 'operator');
+  await go('w', 'Workflows');
+  await isRefused('Stop everything', 'admin');
+  await go('s', 'Schedules');
+  await isRefused('New schedule', 'operator');
+  await page.getByRole('link', { name: 'Nightly' }).click();
+  await page
+    .getByText('Pause, Trigger, Backfill, Change, Delete: takes the role operator; yours is viewer')
+    .waitFor();
+  await go('h', 'Health');
+  await page.getByText('they take the role admin; yours is viewer').waitFor();
+  await go('r', 'Runs');
+});
+
+test('the keys are told by one of them; below a dialog they lead nowhere', async () => {
+  const page = await open('/health');
+  await page.getByRole('heading', { name: 'Health' }).waitFor();
+  await page.keyboard.press('?');
+  await dialog(page).getByText('go to Schedules').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.keyboard.press('Escape');
+  await isGone(page);
+  expect(pathOf(page)).toBe('/health');
+  await page.getByLabel('Search by').fill('what? g');
+  await page.keyboard.press('?');
+  expect(await dialog(page).count()).toBe(0);
+});
