@@ -1,10 +1,11 @@
 /** Which address shows which page, and that nothing is shown before somebody is known. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { Redirect, Route, Switch } from 'wouter';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { isPassing } from './api/problem.ts';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
+import { PageFault } from './shell/page-fault.tsx';
 import { pageOf, unescaped } from './shell/path.ts';
 import { Shell } from './shell/shell.tsx';
 
@@ -41,38 +42,43 @@ const queries = new QueryClient({
 });
 
 export function App() {
+  const [location] = useLocation();
   return (
     <QueryClientProvider client={queries}>
       <SessionGate>
         <Shell>
-          <Suspense fallback={<Loading what="the page" />}>
-            <Switch>
-              <Route path="/">
-                <Redirect to="/runs" replace />
-              </Route>
-              <Route path="/runs">
-                <RunsPage />
-              </Route>
-              <Route path="/runs/:id">{({ id }) => <RunPage id={id} key={id} />}</Route>
-              <Route path="/inbox">
-                <InboxPage />
-              </Route>
-              <Route path="/workflows">
-                <WorkflowsPage />
-              </Route>
-              <Route path="/workflows/:type">{({ type }) => <WorkflowsPage type={unescaped(type)} />}</Route>
-              <Route path="/schedules">
-                <SchedulesPage />
-              </Route>
-              <Route path="/schedules/:id">{({ id }) => <SchedulesPage id={unescaped(id)} />}</Route>
-              <Route path="/health">
-                <HealthPage />
-              </Route>
-              <Route>
-                <NothingHere />
-              </Route>
-            </Switch>
-          </Suspense>
+          <PageFault key={pageOf(location)}>
+            <Suspense fallback={<Loading what="the page" />}>
+              <Switch>
+                <Route path="/">
+                  <Redirect to="/runs" replace />
+                </Route>
+                <Route path="/runs">
+                  <RunsPage />
+                </Route>
+                <Route path="/runs/:id">{({ id }) => <RunPage id={id} key={id} />}</Route>
+                <Route path="/inbox">
+                  <InboxPage />
+                </Route>
+                <Route path="/workflows">
+                  <WorkflowsPage />
+                </Route>
+                <Route path="/workflows/:type">
+                  {({ type }) => <WorkflowsPage type={unescaped(type)} />}
+                </Route>
+                <Route path="/schedules">
+                  <SchedulesPage />
+                </Route>
+                <Route path="/schedules/:id">{({ id }) => <SchedulesPage id={unescaped(id)} />}</Route>
+                <Route path="/health">
+                  <HealthPage />
+                </Route>
+                <Route>
+                  <NothingHere />
+                </Route>
+              </Switch>
+            </Suspense>
+          </PageFault>
         </Shell>
       </SessionGate>
     </QueryClientProvider>

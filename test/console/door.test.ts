@@ -16,7 +16,7 @@ afterAll(async () => {
 
 test('on the local cloud the console is open at once, with the development key', async () => {
   const page = await browser.open('/');
-  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/runs');
   expect(await page.locator('.who').textContent()).toBe('local cloud · admin');
 });
@@ -35,6 +35,22 @@ test('a key that is not valid is refused, and one that is lets in as what it may
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   expect(await page.locator('.who').textContent()).toContain('viewer');
+});
+
+test('a page whose file is gone, as after a deployment, says so and can be loaded again', async () => {
+  const page = await browser.open('/inbox');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.getByRole('link', { name: 'Health' }).click();
+  await page.unroute('**/assets/**');
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
+  // The browser's console is told as well.
+  await expect(browser.settle()).rejects.toThrow('/assets/page-');
 });
 
 test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
