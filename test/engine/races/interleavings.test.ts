@@ -3,8 +3,8 @@ import { explore } from '../../support/explorer.ts';
 import { type Race, raceOf } from '../../support/race/race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
 
-/** Half a minute of one quiet core, if all is explored; a busy machine takes longer, and is not wrong for that. */
-const PATIENCE_MS = 240_000;
+/** Half a minute of one quiet core, if all is explored; a busy machine takes far longer, and is not wrong for that. */
+const PATIENCE_MS = 900_000;
 
 interface Shown {
   readonly claim: string;
