@@ -32,7 +32,9 @@ function anchorsOf(document: string): string[] {
 }
 
 test.each(documents)('every link in %s leads somewhere', (document) => {
-  const links = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const links = [...proseOf(document).matchAll(/(?:\]\(|(?:src|srcset|href)=")([^)"\s]+)/g)].map(
+    ([, link = '']) => link,
+  );
   const broken = links
     .filter((link) => !/^[a-z]+:/.test(link))
     .filter((link) => {

@@ -6,6 +6,7 @@ import { InboxCount } from './inbox-count.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
 import { PAGES } from './pages.ts';
+import { pageOf } from './path.ts';
 import { SearchBox } from './search-box.tsx';
 import { ThemeSwitch } from './theme.tsx';
 
@@ -13,6 +14,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const { me, local, signOut } = useSession();
   const [location, navigate] = useLocation();
   useGoKeys(navigate);
+  useTitle(location);
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -50,6 +52,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </main>
     </div>
   );
+}
+
+/** A run names itself. */
+function useTitle(location: string): void {
+  useEffect(() => {
+    const page = PAGES.find(({ path }) => path === location || location.startsWith(`${path}/`));
+    if (pageOf(location) !== 'run') document.title = page ? `${page.name} · Cairn` : 'Cairn';
+  }, [location]);
 }
 
 /** `g` and the letter of a page within a second. */
