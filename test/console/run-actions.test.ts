@@ -116,7 +116,12 @@ test('a review is sent back, its drafts are compared, it is approved, and an act
   await page.locator('.run-state [data-status="completed"]').waitFor();
   await page.getByRole('link', { name: 'Effects' }).click();
   await page.locator('[data-effect="executed"]').waitFor();
-  // The row that was asked about is open.
+  await page
+    .getByRole('row')
+    .filter({ has: page.locator('[data-effect="executed"]') })
+    .getByRole('button')
+    .first()
+    .click();
   await page.getByText('called them').waitFor();
 });
 

@@ -15,7 +15,7 @@ export function NoRuns({ filter, isFiltered }: { readonly filter: RunFilter; rea
     return (
       <Empty title="No run matches">
         <p>
-          There are no <Text value={filterText(filter)} />.
+          No run fits: <Text value={filterText(filter)} />.
         </p>
         <button
           type="button"
