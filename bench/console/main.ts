@@ -1,10 +1,12 @@
 /**
- * `npm run bench:console [-- RUNS]`: the list of runs with ten thousand of them, as who looks at it in a browser meets it.
+ * `npm run bench:console [-- RUNS]`: the list of runs with ten thousand of them, and a run of five thousand steps, as who looks
+ * at them in a browser meets them.
  * Owns the limits; the exit code is 1 if one is not kept. Prints one line of JSON.
  */
 import { loadavg } from 'node:os';
 import type { Page } from 'playwright-core';
 import { startMeasuredCloud } from '../measured-cloud.ts';
+import { lookAtLongRun } from './long-run.ts';
 import { writeRuns } from './many-runs.ts';
 import { heapMb, openWatched, seenOf, startBrowser, until, watchAnew } from './seen.ts';
 
@@ -19,11 +21,17 @@ const ROW = '.run-rows [role=row]:not(.coming)';
 /** The heap is only comparable once code has been compiled and the first pages have come and gone. */
 const WARM_ENDS = 3;
 
+const LONG = 'seq-5000';
+const MOST_ELEMENTS = 4_000;
+
 await using cloud = await startMeasuredCloud({ data: 'memory', workers: 1 });
 const { client, ready } = cloud;
 const first = await client.start('seq-3');
 while ((await client.run(first)).status !== 'completed')
   await new Promise((resolve) => setTimeout(resolve, 50));
+const long = await client.start(LONG);
+while ((await client.run(long)).status !== 'completed')
+  await new Promise((resolve) => setTimeout(resolve, 250));
 const seededAt = performance.now();
 await writeRuns(ready, first, RUNS);
 const seededMs = Math.round(performance.now() - seededAt);
@@ -47,11 +55,16 @@ try {
   await walk(again);
   const walked = await seenOf(again);
 
+  const longRun = await lookAtLongRun(browser, `${ready.gateway}/runs/${long}`);
+
   const kept = {
     firstView: (firstMs ?? Number.POSITIVE_INFINITY) <= FIRST_VIEW_MS,
     interactions: Math.max(scrolled.slowest.ms, walked.slowest.ms) <= INTERACTION_MS,
     memory: growthMb <= GROWTH_MB,
     rows: rows <= MOST_ROWS,
+    longRunFirstView: (longRun.stepsMs ?? Number.POSITIVE_INFINITY) <= FIRST_VIEW_MS,
+    longRunInteractions: longRun.looked.slowest.ms <= INTERACTION_MS,
+    longRunElements: longRun.elements <= MOST_ELEMENTS,
   };
   const line = {
     runs: RUNS,
@@ -64,6 +77,7 @@ try {
     rows,
     heapMb: before,
     growthMb,
+    longRun,
     kept,
     load: loadavg()[0],
   };

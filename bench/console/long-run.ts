@@ -1,0 +1,50 @@
+/** The page of one run of thousands of steps, as who looks at it meets it. Says what it saw; the limits are main.ts's. */
+import type { Browser, Page } from 'playwright-core';
+import { heapMb, openWatched, type Seen, seenOf, watchAnew } from './seen.ts';
+
+export interface LongRun {
+  /** Of the head of the run, and of its first steps. */
+  readonly headMs: number | undefined;
+  readonly stepsMs: number | undefined;
+  readonly looked: Seen;
+  readonly elements: number;
+  readonly heapMb: number;
+}
+
+const HEAD = '.run-state';
+const STEP = '[data-step]';
+
+/** @param address of the run's page */
+export async function lookAtLongRun(browser: Browser, address: string): Promise<LongRun> {
+  // Who comes for the first time waits for code as well, which is the list's matter; this is about the run.
+  await (await openWatched(browser, address, STEP)).close();
+  const head = await openWatched(browser, address, HEAD);
+  const { firstMs: headMs } = await seenOf(head);
+  await head.close();
+  const page = await openWatched(browser, address, STEP);
+  const { firstMs: stepsMs } = await seenOf(page);
+  await watchAnew(page);
+  await lookAround(page);
+  const looked = await seenOf(page);
+  const elements: number = await page.evaluate('document.querySelectorAll("*").length');
+  return { headMs, stepsMs, looked, elements, heapMb: await heapMb(page) };
+}
+
+/** What a person does with a run. */
+async function lookAround(page: Page): Promise<void> {
+  await page.locator(STEP).first().click();
+  for (let i = 0; i < 30; i += 1) await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 600);
+  for (const tab of ['Timeline', 'Journal', 'Checkpoints', 'Overview']) {
+    await page.getByRole('navigation', { name: 'Views of the run' }).getByRole('link', { name: tab }).click();
+    await page.getByRole('region', { name: tab }).waitFor();
+    for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 2_000);
+  }
+  await page
+    .getByRole('button', { name: 'table' })
+    .or(page.getByRole('link', { name: 'table' }))
+    .first()
+    .click();
+  for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 4_000);
+}
