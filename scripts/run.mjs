@@ -65,20 +65,21 @@ function install() {
   const wanted = createHash('sha256').update(lock).digest('hex');
   if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   process.stderr.write('cairn: installing dependencies (once)…\n');
-  npmInstall(process.env.PATH);
+  npmInstall(process.env);
   // An npm leaves out optional packages, such as compiled parts, that want a newer Node than it runs on, and says nothing.
-  // Now there is one, and npm runs on the first that it finds.
-  if (process.versions.node !== pinnedVersion()) npmInstall(pinnedPath());
+  // Now there is one, and npm runs on the first that it finds; it is to trust whom this machine's own Node trusts.
+  if (leftOut(lock).length > 0)
+    npmInstall({ ...process.env, PATH: pinnedPath(), NODE_OPTIONS: '--use-system-ca' });
   writeFileSync(stamp, wanted);
 }
 
-function npmInstall(path) {
+function npmInstall(env) {
   const { status } = spawnSync(
     'npm',
     ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'],
     {
       cwd: root,
-      env: { ...process.env, PATH: path },
+      env,
       stdio: ['ignore', 2, 2],
       shell: process.platform === 'win32',
     },
@@ -88,8 +89,15 @@ function npmInstall(path) {
   process.exit(status ?? 1);
 }
 
-function pinnedVersion() {
-  return JSON.parse(readFileSync(join(root, 'node_modules/node/package.json'), 'utf8')).version;
+/** Optional packages of the lock file that are for this machine and are not there. */
+function leftOut(lock) {
+  const isFor = (words, mine) => words === undefined || words.includes(mine);
+  const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+  return Object.entries(JSON.parse(lock).packages)
+    .filter(([path, { optional, os, cpu }]) => optional && (os || cpu) && !existsSync(join(root, path)))
+    .filter(([, { os, cpu }]) => isFor(os, process.platform) && isFor(cpu, process.arch))
+    .filter(([, one]) => process.platform !== 'linux' || isFor(one.libc, libc))
+    .map(([path]) => path);
 }
 
 function pinnedPath() {
