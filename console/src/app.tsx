@@ -56,7 +56,7 @@ export function App() {
                 <Route path="/runs">
                   <RunsPage />
                 </Route>
-                <Route path="/runs/:id">{({ id }) => <RunPage id={id} key={id} />}</Route>
+                <Route path="/runs/:id">{({ id }) => <RunPage id={unescaped(id)} key={id} />}</Route>
                 <Route path="/inbox">
                   <InboxPage />
                 </Route>

@@ -23,7 +23,7 @@ describe('a worker that dies', () => {
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');
-        const { runId } = (await (await startRun(ready, 'slow', { ms: 1_000, notes })).json()) as {
+        const { runId } = (await (await startRun(ready, 'slow', { ms: 5_000, notes })).json()) as {
           runId: string;
         };
         const { pid } = await eventually('the step to begin', () => notesIn(notes)[0]);
@@ -47,7 +47,7 @@ describe('a worker that dies', () => {
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');
-        const { runId } = (await (await startRun(ready, 'slow', { ms: 1_500, notes })).json()) as {
+        const { runId } = (await (await startRun(ready, 'slow', { ms: 6_000, notes })).json()) as {
           runId: string;
         };
         const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
