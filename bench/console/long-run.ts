@@ -32,7 +32,7 @@ export async function lookAtLongRun(browser: Browser, address: string): Promise<
 
 /** What a person does with a run. */
 async function lookAround(page: Page): Promise<void> {
-  await page.locator(STEP).first().click();
+  await page.locator(`${STEP}[tabindex='0']`).first().focus();
   for (let i = 0; i < 30; i += 1) await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 600);

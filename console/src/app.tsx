@@ -1,6 +1,6 @@
 /** Which address shows which page, and that nothing is shown before somebody is known. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { isPassing } from './api/problem.ts';
 import { Loading, NothingHere } from './parts/states.tsx';
@@ -17,16 +17,37 @@ const LOADS = {
   schedules: () => import('./pages/schedules/page.tsx'),
   health: () => import('./pages/health/page.tsx'),
 };
-const RunsPage = lazy(LOADS.runs);
-const RunPage = lazy(LOADS.run);
-const InboxPage = lazy(LOADS.inbox);
-const WorkflowsPage = lazy(LOADS.workflows);
-const SchedulesPage = lazy(LOADS.schedules);
-const HealthPage = lazy(LOADS.health);
+interface Page<P> {
+  readonly default: ComponentType<P>;
+}
 
 // The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
-const page = pageOf(window.location.pathname);
-if (Object.hasOwn(LOADS, page)) LOADS[page as keyof typeof LOADS]().catch(() => undefined);
+const fetched = new Map<unknown, unknown>();
+const first = pageOf(window.location.pathname);
+if (Object.hasOwn(LOADS, first)) {
+  const load = LOADS[first as keyof typeof LOADS];
+  load().then(
+    (module) => fetched.set(load, module),
+    () => undefined,
+  );
+}
+
+/** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
+function page<P>(load: () => Promise<Page<P>>) {
+  return lazy(() => {
+    const there = fetched.get(load) as Page<P> | undefined;
+    // biome-ignore lint/suspicious/noThenProperty: what React takes is whatever has a `then`, which may answer at once
+    const given = { then: (take: (page: Page<P>) => void) => there && take(there) };
+    return there ? (given as unknown as Promise<Page<P>>) : load();
+  });
+}
+
+const RunsPage = page(LOADS.runs);
+const RunPage = page(LOADS.run);
+const InboxPage = page(LOADS.inbox);
+const WorkflowsPage = page(LOADS.workflows);
+const SchedulesPage = page(LOADS.schedules);
+const HealthPage = page(LOADS.health);
 
 /** What was read is taken for true for so long where nothing tells of a change. */
 const FRESH_MS = 5_000;
