@@ -60,10 +60,11 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   await words.getByText('Drive 1 died: interrupted').waitFor();
   await page.locator('.drive.died[data-drive="1"]').waitFor();
 
+  await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
+  // The graph opens where the run is then, and draws what is in view.
   await page.getByRole('link', { name: 'Overview' }).click();
   await step(page, 'approve', 'waiting').waitFor();
   expect(await step(page, 'publish').getAttribute('data-status')).toBe('not begun');
-  await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
   await cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
   await step(page, 'publish', 'succeeded').waitFor();
   await page.locator('.run-status [data-status=completed]').waitFor();
