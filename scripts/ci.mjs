@@ -29,7 +29,9 @@ function installBrowser() {
   if (!existsSync('/usr/bin/apt-get')) return;
   console.log('installing Chromium for the tests of the console…');
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // dpkg needs what is for administrators, whoever began this.
+  const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`;
+  const env = { ...process.env, PATH, DEBIAN_FRONTEND: 'noninteractive' };
   const install = ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-dejavu-core'];
   for (const words of [['update'], install]) {
     const [command, ...args] = [...sudo, 'apt-get', '-qq', ...words];
