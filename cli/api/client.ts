@@ -4,9 +4,18 @@
  *
  * Must not: print, or follow a redirect with the key in hand.
  */
+
+import type {
+  AnswerOf,
+  Change,
+  ChangingMethod,
+  ItemOf,
+  PagedPath,
+  PathWith,
+  Question,
+} from '../../functions/src/api/openapi/calls.ts';
 import type { World } from '../world.ts';
 import { problemOf, Refusal, Unreachable } from './problem.ts';
-import type { AnswerOf, BodyOf, ItemOf, PagedPath, ParamsOf, PathWith, QueryOf } from './routes.ts';
 
 /** Where to and as whom. */
 export interface Connection {
@@ -14,18 +23,6 @@ export interface Connection {
   readonly url: string;
   readonly apiKey: string;
 }
-
-export type ChangingMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-interface Ask<P extends string> {
-  readonly params?: ParamsOf<P>;
-}
-
-export type Question<P extends PathWith<'GET'>> = Ask<P> & { readonly query?: QueryOf<'GET', P> };
-export type Change<M extends ChangingMethod, P extends PathWith<M>> = Ask<P> & {
-  readonly query?: QueryOf<M, P>;
-  readonly body?: BodyOf<M, P>;
-};
 
 /** An answer as it came. */
 export interface Exchange {

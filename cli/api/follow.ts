@@ -3,10 +3,11 @@
  * API ends a stream within a minute, networks sooner. Owns coming back with `Last-Event-ID`, and asking for what there is,
  * again and again, where answers come only when they are whole (Firebase Hosting hands none on before).
  */
+
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { World } from '../world.ts';
 import { type Api, reasonOf, targetOf } from './client.ts';
 import { problemOf, Refusal, Unreachable } from './problem.ts';
-import type { Answer } from './routes.ts';
 import { type Frame, framesOf } from './server-sent-events.ts';
 
 export type Event = Answer<'RunEvent'>;

@@ -1,5 +1,5 @@
 /** `clients …`: who has keys of the tenant. */
-import type { Answer } from '../api/routes.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { table } from '../render/table.ts';

@@ -1,5 +1,5 @@
 /** What waits for a person, and the words that answer it. Pure. */
-import type { Answer } from '../api/routes.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { ago, moment } from '../render/time.ts';

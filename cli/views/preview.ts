@@ -1,5 +1,5 @@
 /** What a successor would do, as a page. Pure. */
-import type { Answer } from '../api/routes.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { Shape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { table } from '../render/table.ts';

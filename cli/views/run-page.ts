@@ -1,5 +1,5 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
-import type { Answer } from '../api/routes.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';

@@ -1,5 +1,5 @@
 /** Runs in a list. Pure. */
-import type { Answer } from '../api/routes.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { type Column, table } from '../render/table.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Answer } from '../../cli/api/routes.ts';
 import { PLAIN } from '../../cli/render/style.ts';
 import { answerLines, inboxTable } from '../../cli/views/inbox.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import { release, Scene } from '../operations/approvals/scene.ts';
 import { Stage } from './support/stage.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Answer } from '../../cli/api/routes.ts';
 import { PLAIN } from '../../cli/render/style.ts';
 import { consistencyText, repairText } from '../../cli/views/integrity.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import { Stage } from './support/stage.ts';
 
 const shape = { style: PLAIN, columns: undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Answer } from '../../cli/api/routes.ts';
 import { PLAIN } from '../../cli/render/style.ts';
 import { expiredTable } from '../../cli/views/retention.ts';
+import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');

@@ -1,6 +1,7 @@
 /** What `doctor` says of what it was told. Pure: each finding is a function of answers. */
+
+import type { Answer } from '../../../functions/src/api/openapi/calls.ts';
 import type { Exchange } from '../../api/client.ts';
-import type { Answer } from '../../api/routes.ts';
 import { ago, duration } from '../../render/time.ts';
 
 export interface Finding {

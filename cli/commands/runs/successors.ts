@@ -1,5 +1,5 @@
 /** A new run made from an old one: `resume`, `replay`, `fork`, and `preview`, which says what they would do. */
-import type { Answer } from '../../api/routes.ts';
+import type { Answer } from '../../../functions/src/api/openapi/calls.ts';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import type { Context } from '../../context.ts';

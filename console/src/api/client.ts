@@ -7,29 +7,19 @@
 import type {
   Answer,
   AnswerOf,
-  BodyOf,
+  Change,
+  ChangingMethod,
   ItemOf,
   PagedPath,
-  ParamsOf,
   PathWith,
-  QueryOf,
+  Question,
 } from '../../../functions/src/api/openapi/calls.ts';
 import { Passage } from './passage.ts';
 import { ApiError, isPassing, problemOf, unreachable } from './problem.ts';
 
-export type { Answer, AnswerOf, ItemOf, PagedPath, PathWith };
+export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type ChangingMethod = Exclude<Method, 'GET'>;
-
-interface Ask<P extends string> {
-  readonly params?: ParamsOf<P>;
-}
-export type Question<P extends PathWith<'GET'>> = Ask<P> & { readonly query?: QueryOf<'GET', P> };
-export type Change<M extends ChangingMethod, P extends PathWith<M>> = Ask<P> & {
-  readonly query?: QueryOf<M, P>;
-  readonly body?: BodyOf<M, P>;
-};
+export type Method = 'GET' | ChangingMethod;
 
 /** A change as data: shown as `curl` before it is sent, and sent as shown. */
 export interface Sending {

@@ -47,3 +47,18 @@ export type PagedPath = {
 }[PathWith<'GET'>];
 
 export type ItemOf<P extends PagedPath> = AnswerOf<'GET', P> extends { items: (infer I)[] } ? I : never;
+
+export type ChangingMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+interface Ask<P extends string> {
+  readonly params?: ParamsOf<P>;
+}
+
+/** What a read of the path takes. */
+export type Question<P extends PathWith<'GET'>> = Ask<P> & { readonly query?: QueryOf<'GET', P> };
+
+/** What a change by way of the path takes. */
+export type Change<M extends ChangingMethod, P extends PathWith<M>> = Ask<P> & {
+  readonly query?: QueryOf<M, P>;
+  readonly body?: BodyOf<M, P>;
+};
