@@ -1,9 +1,10 @@
 /** What events of the side-effect ledger say, in words. Pure. */
+
+import type { DataOf } from '../../../functions/src/api/openapi/events.ts';
 import type { Tone } from '../../render/style.ts';
 import { line, parts, stepName } from './line.ts';
-import type { SeenData } from './seen.ts';
 
-type Outcome = SeenData<'effect_settled'>['outcome'];
+type Outcome = DataOf<'effect_settled'>['outcome'];
 
 const MARKS: Readonly<Record<Outcome, string>> = {
   recorded: '←',
@@ -21,9 +22,9 @@ const TONES: Readonly<Record<Outcome, Tone>> = {
 };
 
 export const EFFECT_LINES = {
-  effect_attempted: (data: SeenData<'effect_attempted'>) =>
+  effect_attempted: (data: DataOf<'effect_attempted'>) =>
     line('→', 'plain', `${stepName(data)} calls ${data.capabilityId}`, data.effectId),
-  effect_settled: ({ outcome, by, originEffectId, ...data }: SeenData<'effect_settled'>) =>
+  effect_settled: ({ outcome, by, originEffectId, ...data }: DataOf<'effect_settled'>) =>
     line(
       MARKS[outcome],
       TONES[outcome],

@@ -1,43 +1,43 @@
 /** What events of steps, effects and waits say, in words. Pure. */
+
+import type { DataOf } from '../../../functions/src/api/openapi/events.ts';
 import { duration } from '../../render/time.ts';
 import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, valueText } from './line.ts';
-import type { SeenData } from './seen.ts';
 
 export const STEP_LINES = {
-  step_started: (data: SeenData<'step_started'>) => line('▸', 'busy', `${stepName(data)} began`),
-  step_succeeded: (data: SeenData<'step_succeeded'>) =>
+  step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} began`),
+  step_succeeded: (data: DataOf<'step_succeeded'>) =>
     line('✓', 'good', stepName(data), parts(duration(data.durationMs), data.outputsSummary)),
-  step_degraded: (data: SeenData<'step_degraded'>) =>
+  step_degraded: (data: DataOf<'step_degraded'>) =>
     line('~', 'warn', `${stepName(data)} degraded: ${data.reason}`, duration(data.durationMs)),
-  step_skipped: (data: SeenData<'step_skipped'>) =>
-    line('·', 'dim', `${stepName(data)} skipped`, data.reason),
-  step_reused: (data: SeenData<'step_reused'>) =>
+  step_skipped: (data: DataOf<'step_skipped'>) => line('·', 'dim', `${stepName(data)} skipped`, data.reason),
+  step_reused: (data: DataOf<'step_reused'>) =>
     line(
       '=',
       'good',
       `${stepName(data)} taken from ${data.from.runId}`,
       `checkpoint ${data.from.checkpoint}`,
     ),
-  step_failed: (data: SeenData<'step_failed'>) =>
+  step_failed: (data: DataOf<'step_failed'>) =>
     line('✗', 'bad', `${stepName(data)} failed: ${errorText(data.error)}`, duration(data.durationMs)),
-  step_retry_scheduled: (data: SeenData<'step_retry_scheduled'>, at: string) =>
+  step_retry_scheduled: (data: DataOf<'step_retry_scheduled'>, at: string) =>
     line(
       '↻',
       'warn',
       `${stepName(data)} failed: ${errorText(data.error)}`,
       `again in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`,
     ),
-  step_compensated: (data: SeenData<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
-  compensation_started: (data: SeenData<'compensation_started'>) =>
+  step_compensated: (data: DataOf<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
+  compensation_started: (data: DataOf<'compensation_started'>) =>
     line('↩', 'warn', `undoing ${data.steps.join(', ')}`, data.error && errorText(data.error)),
-  compensation_failed: (data: SeenData<'compensation_failed'>) =>
+  compensation_failed: (data: DataOf<'compensation_failed'>) =>
     line('✗', 'bad', `${stepName(data)} could not be undone: ${errorText(data.error)}`),
 };
 
 export const WAIT_LINES = {
-  wait_opened: ({ wait }: SeenData<'wait_opened'>, at: string) => openedLine(wait, at),
-  wait_resolved: ({ waitId, decision, payload, signalId }: SeenData<'wait_resolved'>) =>
+  wait_opened: ({ wait }: DataOf<'wait_opened'>, at: string) => openedLine(wait, at),
+  wait_resolved: ({ waitId, decision, payload, signalId }: DataOf<'wait_resolved'>) =>
     decision === undefined
       ? line('←', 'good', `${waitId} answered`, signalId)
       : line(
@@ -46,15 +46,15 @@ export const WAIT_LINES = {
           `${waitId}: ${decision}`,
           saidText(payload),
         ),
-  wait_expired: ({ waitId }: SeenData<'wait_expired'>) =>
+  wait_expired: ({ waitId }: DataOf<'wait_expired'>) =>
     line('!', 'bad', `${waitId}: nobody answered in time`),
-  signal_received: ({ name, key, payload }: SeenData<'signal_received'>) =>
+  signal_received: ({ name, key, payload }: DataOf<'signal_received'>) =>
     line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
-  feedback_given: ({ again, feedback }: SeenData<'feedback_given'>) =>
+  feedback_given: ({ again, feedback }: DataOf<'feedback_given'>) =>
     line('↻', 'warn', `sent back: ${again.join(', ')}`, feedback),
 };
 
-type Wait = SeenData<'wait_opened'>['wait'];
+type Wait = DataOf<'wait_opened'>['wait'];
 
 function openedLine(wait: Wait, at: string): Line {
   const step = stepName({ ...wait.execution, attempt: 1 });

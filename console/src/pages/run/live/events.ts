@@ -1,29 +1,14 @@
-/** Events and steps as the API shows them: times as ISO text, kept JSON text as the value itself. Types, and what narrows them. */
-import type { EventData, EventType } from '../../../../../functions/src/core/run/events.ts';
+/** Events and steps as the API shows them: types, and what narrows them. */
+import type { DataOf } from '../../../../../functions/src/api/openapi/events.ts';
+import type { EventType } from '../../../../../functions/src/core/run/events.ts';
 import type { Answer } from '../../../api/client.ts';
 
+export type { DataOf };
 export type Run = Answer<'Run'>;
 export type RunGraph = Answer<'RunGraph'>;
 export type RunEvent = Answer<'RunEvent'>;
 export type StepState = RunGraph['steps'][number];
 export type GraphNode = NonNullable<RunGraph['nodes']>[number];
-
-type IsTime<K> = K extends `${string}At` | 'at' | 'until' ? true : false;
-
-/** What `functions/src/core/run/readable.ts` makes of a stored record. */
-type Readable<T> = T extends readonly (infer I)[]
-  ? readonly Readable<I>[]
-  : T extends object
-    ? {
-        readonly [K in keyof T as K extends `${infer Name}Text` ? Name : K]: K extends `${string}Text`
-          ? unknown
-          : IsTime<K> extends true
-            ? string
-            : Readable<T[K]>;
-      }
-    : T;
-
-export type DataOf<T extends EventType> = Readable<EventData[T]>;
 
 /** Every type this console knows, with its data; newer ones are none of them and are passed over. */
 export type KnownEvent = {
