@@ -6,9 +6,10 @@
 import { loadavg } from 'node:os';
 import type { Page } from 'playwright-core';
 import { startMeasuredCloud } from '../measured-cloud.ts';
+import { launchChromium } from './chromium.ts';
 import { lookAtLongRun } from './long-run.ts';
 import { writeRuns } from './many-runs.ts';
-import { heapMb, openWatched, seenOf, startBrowser, until, watchAnew } from './seen.ts';
+import { heapMb, openWatched, seenOf, until, watchAnew } from './seen.ts';
 
 const RUNS = Number(process.argv[2] ?? 10_000);
 const FIRST_VIEW_MS = 1_000;
@@ -36,7 +37,7 @@ const seededAt = performance.now();
 await writeRuns(ready, first, RUNS);
 const seededMs = Math.round(performance.now() - seededAt);
 
-const browser = await startBrowser();
+const browser = await launchChromium();
 try {
   const page = await openWatched(browser, `${ready.gateway}/runs`, ROW);
   const cold = await seenOf(page);

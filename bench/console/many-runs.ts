@@ -2,8 +2,9 @@
  * Many runs in the store in seconds: one that has ended, written again and again under other ids and times. Lists read
  * nothing else of a run, so they cannot tell. Must not: be looked into (there is no journal under them).
  */
-import { Firestore, Timestamp } from '@google-cloud/firestore';
+import { Timestamp } from '@google-cloud/firestore';
 import type { Ready } from '../../local/cloud-process.ts';
+import { localFirestore } from '../../local/demo/local-firestore.ts';
 
 /** Of one commit. */
 const AT_ONCE = 300;
@@ -52,17 +53,4 @@ function idOf(number: number): string {
     rest = Math.floor(rest / DIGITS.length);
   }
   return `run_${digits}a`;
-}
-
-/** The client takes the address out of the environment while it is made; left there, it would mislead the next. */
-function localFirestore({ projectId, firestore }: Ready): Firestore {
-  const before = process.env.FIRESTORE_EMULATOR_HOST;
-  process.env.METADATA_SERVER_DETECTION ??= 'none';
-  process.env.FIRESTORE_EMULATOR_HOST = firestore;
-  try {
-    return new Firestore({ projectId });
-  } finally {
-    if (before === undefined) delete process.env.FIRESTORE_EMULATOR_HOST;
-    else process.env.FIRESTORE_EMULATOR_HOST = before;
-  }
 }

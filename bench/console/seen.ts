@@ -2,23 +2,8 @@
  * How fast a page of the console is for who looks at it: when there is something to see, how long what one does takes, what it
  * holds in memory. Measured by the browser itself.
  */
-import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
-
-const PLACES = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
-
-/** @throws if there is none */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = PLACES.find((place) => place && existsSync(place));
-  if (!executablePath) throw new Error('no Chromium; name one in CHROMIUM');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-}
+import type { Browser, CDPSession, Page } from 'playwright-core';
 
 /** Notes in the page when its first row stood there, and each thing done that took longer than a frame. */
 const WATCH = `

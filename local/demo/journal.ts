@@ -1,12 +1,12 @@
 /** Reads a run as it is stored, past the API, and judges whether its journal is sound. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { Firestore } from '@google-cloud/firestore';
 import { verifyChain } from '../../functions/src/core/run/chain.ts';
 import type { RunEvent } from '../../functions/src/core/run/events.ts';
 import { fold } from '../../functions/src/core/run/reduce/index.ts';
 import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
 import type { Ready } from '../cloud-process.ts';
+import { localFirestore } from './local-firestore.ts';
 
 /** Far more than the demo's run has. */
 const MAX_EVENTS = 1_000;
@@ -33,20 +33,4 @@ export async function inspectJournal(ready: Ready, runId: string): Promise<Journ
 
 function plain(state: object): unknown {
   return JSON.parse(JSON.stringify(state));
-}
-
-/**
- * The client takes this variable, while it is made, as the sign that no credentials are to be looked for. Left set, it
- * would point the next local cloud of this process at this one's Firestore.
- */
-function localFirestore({ projectId, firestore }: Ready): Firestore {
-  const before = process.env.FIRESTORE_EMULATOR_HOST;
-  process.env.METADATA_SERVER_DETECTION ??= 'none';
-  process.env.FIRESTORE_EMULATOR_HOST = firestore;
-  try {
-    return new Firestore({ projectId });
-  } finally {
-    if (before === undefined) delete process.env.FIRESTORE_EMULATOR_HOST;
-    else process.env.FIRESTORE_EMULATOR_HOST = before;
-  }
 }

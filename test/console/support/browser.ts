@@ -2,21 +2,8 @@
  * Debian's Chromium, driven through playwright-core, for one test file. Owns what holds of every page of every test: no
  * error in the page's console, nothing refused by its own policy, no request to another address.
  */
-import { existsSync } from 'node:fs';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
-
-const PLACES = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from '../../../bench/console/chromium.ts';
 
 export interface Opening extends BrowserContextOptions {
   /** Before anything is asked for: where answers of other addresses are made up. */
@@ -35,16 +22,7 @@ export interface TestBrowser {
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
 export async function startBrowser(gateway: string): Promise<TestBrowser> {
-  const executablePath = PLACES.find((place) => place && existsSync(place));
-  if (!executablePath) {
-    throw new Error(
-      'no Chromium: the tests of the console need one (Debian: `apt-get install chromium`; or name one in CHROMIUM)',
-    );
-  }
-  const browser: Browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchChromium();
   const contexts: BrowserContext[] = [];
   const broken: string[] = [];
   return {

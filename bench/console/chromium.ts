@@ -1,0 +1,21 @@
+/** The Chromium of this machine, driven through playwright-core: for what is measured and for what is tested. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const PLACES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+
+/** @throws if there is none, with how to get one: nothing that needs it is passed over */
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = PLACES.find((place) => place && existsSync(place));
+  if (!executablePath) {
+    throw new Error(
+      'no Chromium: the console is measured and tested in one (Debian: `apt-get install chromium`; or name one in CHROMIUM)',
+    );
+  }
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
