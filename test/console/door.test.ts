@@ -1,32 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { expect, test } from '@jest/globals';
+import { setStage } from './support/stage.ts';
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
-beforeAll(async () => {
-  cloud = await startConsoleCloud();
-  browser = await startBrowser(cloud.ready.gateway);
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
-});
+const stage = setStage();
 
 test('on the local cloud the console is open at once, with the development key', async () => {
-  const page = await browser.open('/');
+  const page = await stage.browser.open('/');
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/runs');
   expect(await page.locator('.who').textContent()).toBe('local cloud · admin');
 });
 
 test('a key that is not valid is refused, and one that is lets in as what it may be', async () => {
-  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+  const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'who looks',
     role: 'viewer',
   });
-  const page = await browser.open('/inbox');
+  const page = await stage.browser.open('/inbox');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -38,7 +27,7 @@ test('a key that is not valid is refused, and one that is lets in as what it may
 });
 
 test('a page whose file is gone, as after a deployment, says so and can be loaded again', async () => {
-  const page = await browser.open('/inbox');
+  const page = await stage.browser.open('/inbox');
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
   await page.getByRole('link', { name: 'Health' }).click();
@@ -50,11 +39,11 @@ test('a page whose file is gone, as after a deployment, says so and can be loade
   await page.getByRole('button', { name: 'Load again' }).click();
   await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
   // The browser's console is told as well.
-  await expect(browser.settle()).rejects.toThrow('/assets/page-');
+  await expect(stage.browser.settle()).rejects.toThrow('/assets/page-');
 });
 
 test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
-  const answer = await fetch(`${cloud.ready.gateway}/runs`);
+  const answer = await fetch(`${stage.cloud.ready.gateway}/runs`);
   const policy = answer.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("frame-ancestors 'none'");
@@ -67,7 +56,7 @@ test.each([
 ])('the development key is not told to a page of %s', async (_, headers) => {
   const { request } = await import('node:http');
   const status = await new Promise((resolve, reject) => {
-    request(`${cloud.ready.gateway}/console.json`, { headers }, (answer) =>
+    request(`${stage.cloud.ready.gateway}/console.json`, { headers }, (answer) =>
       resolve(answer.resume().statusCode),
     )
       .on('error', reject)

@@ -1,34 +1,25 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
 
 /** Where the pictures of the documentation are made: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
+const stage = setStage({ fixture: 'showcase.ts' });
 let show: Showcase;
 beforeAll(async () => {
-  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
-  browser = await startBrowser(cloud.ready.gateway);
-  show = await makeShowcase(cloud, 'for the office in March');
+  show = await makeShowcase(stage.cloud, 'for the office in March');
   if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
 });
 
 describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
   test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({ name, path, shows }) => {
-    const page = await browser.open(path(show), { colorScheme, reducedMotion: 'reduce' });
+    const page = await stage.browser.open(path(show), { colorScheme, reducedMotion: 'reduce' });
     await page.getByText(shows).first().waitFor();
     await settled(page);
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}.png` });

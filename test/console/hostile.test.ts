@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../system/support.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
 
 /** Markup, a script, a handler, a style that would cover the page, and a turn of the direction. */
@@ -12,23 +11,15 @@ const MEGABYTE = 1024 * 1024;
 /** A page of ours has a few hundred elements; a megabyte of text must not become a hundred thousand. */
 const MOST_ELEMENTS = 3_000;
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
+const stage = setStage({ fixture: 'showcase.ts' });
 let show: Showcase;
 beforeAll(async () => {
-  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
-  browser = await startBrowser(cloud.ready.gateway);
-  show = await makeShowcase(cloud, HOSTILE);
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
+  show = await makeShowcase(stage.cloud, HOSTILE);
 });
 
 describe('texts that mean it ill are shown and do nothing', () => {
   test.each(VIEWS)('on $name', async ({ path, shows }) => {
-    const page = await browser.open(path(show));
+    const page = await stage.browser.open(path(show));
     page.on('dialog', (dialog) => dialog.dismiss());
     await page.getByText(shows).first().waitFor();
     await page.locator('.spinner').waitFor({ state: 'detached' });
@@ -45,16 +36,16 @@ describe('texts that mean it ill are shown and do nothing', () => {
 
 test('a megabyte in an input and an output is cut, and shown when somebody asks', async () => {
   const text = `${HOSTILE}${'long '.repeat(MEGABYTE / 5)}`;
-  const { runId } = await cloud.call<{ runId: string }>('POST', '/v1/runs', {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'echo',
     input: { text },
   });
   await eventually('the run to end', async () => {
-    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
+    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
     return status === 'completed' ? true : undefined;
   });
   for (const tab of ['overview', 'journal', 'checkpoints']) {
-    const page = await browser.open(`/runs/${runId}?tab=${tab}`);
+    const page = await stage.browser.open(`/runs/${runId}?tab=${tab}`);
     await page.getByText('say').locator('visible=true').first().waitFor();
     expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(MOST_ELEMENTS);
     expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(MEGABYTE / 4);
@@ -62,7 +53,7 @@ test('a megabyte in an input and an output is cut, and shown when somebody asks'
 });
 
 test('an address that means it ill is answered with what is not there', async () => {
-  const page = await browser.open(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+  const page = await stage.browser.open(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
   await page.getByText('onerror=alert(1)').first().waitFor();
   expect(await page.evaluate(() => document.querySelectorAll('img[src="x"]').length)).toBe(0);
 });

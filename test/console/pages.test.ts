@@ -1,29 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
-import { type Opening, startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import type { Opening } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { setStage } from './support/stage.ts';
 
 /** A page that has not come by then does not come. */
 const PATIENCE_MS = 15_000;
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
+const stage = setStage({ fixture: 'showcase.ts' });
 let show: Showcase;
 beforeAll(async () => {
-  cloud = await startConsoleCloud(1, {}, 'showcase.ts');
-  browser = await startBrowser(cloud.ready.gateway);
-  show = await makeShowcase(cloud, 'for the office');
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
+  show = await makeShowcase(stage.cloud, 'for the office');
 });
 
 async function open(path: string, opening: Opening = {}): Promise<Page> {
-  const page = await browser.open(path, { timezoneId: 'UTC', ...opening });
+  const page = await stage.browser.open(path, { timezoneId: 'UTC', ...opening });
   page.setDefaultTimeout(PATIENCE_MS);
   return page;
 }
@@ -60,7 +52,7 @@ describe('the inbox', () => {
     await has(count, '2');
     expect(await questions.filter({ hasText: 'Pay A-1?' }).count()).toBe(0);
     const run = await eventually('the run to fail', async () => {
-      const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
+      const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
       return status === 'failed' || undefined;
     });
     expect(run).toBe(true);
@@ -82,7 +74,7 @@ describe('the inbox', () => {
     await has(page.getByRole('navigation').locator('.count'), String(before - 1));
     expect(await doubtful.count()).toBe(0);
     await eventually('the run to complete', async () => {
-      const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${show.doubtful}`);
+      const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.doubtful}`);
       return status === 'completed' || undefined;
     });
   });
@@ -114,7 +106,7 @@ describe('a workflow', () => {
     await dialog(page).getByLabel('Thread').fill('by-hand');
     await send(page, 'Start').click();
     await page.waitForURL('**/runs/*');
-    const { type, threadId } = await cloud.call<{ type: string; threadId: string }>(
+    const { type, threadId } = await stage.cloud.call<{ type: string; threadId: string }>(
       'GET',
       `/v1${pathOf(page)}`,
     );
@@ -137,7 +129,7 @@ describe('a workflow', () => {
       await isGone(page);
       await page.getByRole('button', { name: 'Stop everything' }).waitFor();
     } finally {
-      await cloud.call('PUT', '/v1/runtime', { killSwitch: false });
+      await stage.cloud.call('PUT', '/v1/runtime', { killSwitch: false });
     }
   });
 });
@@ -189,7 +181,7 @@ test('a schedule is made, backfilled once its slots are counted, paused, changed
   await press(page, 'Trigger');
   await send(page, 'Start').click();
   await page.waitForURL('**/runs/*');
-  const { type } = await cloud.call<{ type: string }>('GET', `/v1${pathOf(page)}`);
+  const { type } = await stage.cloud.call<{ type: string }>('GET', `/v1${pathOf(page)}`);
   expect(type).toBe('chain-10');
 });
 
@@ -205,7 +197,7 @@ test('health shows the numbers and what they mean', async () => {
 });
 
 test('who may only look sees why nothing can be pressed, and goes from page to page by keys', async () => {
-  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+  const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'looks',
     role: 'viewer',
   });

@@ -1,20 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { setStage } from './support/stage.ts';
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
-beforeAll(async () => {
-  cloud = await startConsoleCloud();
-  browser = await startBrowser(cloud.ready.gateway);
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
-});
+const stage = setStage();
 
 interface Shown {
   readonly id: string;
@@ -23,10 +12,10 @@ interface Shown {
 }
 
 async function start(type: string, input: object): Promise<string> {
-  return (await cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input })).runId;
+  return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input })).runId;
 }
 
-const read = (id: string) => cloud.call<Shown>('GET', `/v1/runs/${id}`);
+const read = (id: string) => stage.cloud.call<Shown>('GET', `/v1/runs/${id}`);
 
 async function asks(id: string, wait: string): Promise<void> {
   await eventually(
@@ -43,13 +32,13 @@ async function hasEnded(id: string): Promise<void> {
 async function printed(title: string): Promise<string> {
   const id = await start('leaflet', { title, copies: 1 });
   await asks(id, 'review.1');
-  await cloud.call('POST', `/v1/runs/${id}/approvals/review`, { decision: 'approve' });
+  await stage.cloud.call('POST', `/v1/runs/${id}/approvals/review`, { decision: 'approve' });
   const effectId = await eventually('the effect to be asked about', async () => {
-    const { items } = await cloud.call<Items>('GET', `/v1/runs/${id}/effects`);
+    const { items } = await stage.cloud.call<Items>('GET', `/v1/runs/${id}/effects`);
     return items.find(({ status }) => status === 'blocked')?.effectId;
   });
   const said = { outcome: 'recorded', result: { confirmed: 'seen' } };
-  await cloud.call('POST', `/v1/runs/${id}/effects/${effectId}/resolve`, said);
+  await stage.cloud.call('POST', `/v1/runs/${id}/effects/${effectId}/resolve`, said);
   await hasEnded(id);
   return id;
 }
@@ -70,7 +59,7 @@ const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 test('a review is sent back, its drafts are compared, it is approved, and an action in doubt is resolved', async () => {
   const id = await start('leaflet', { title: 'Owls of the \u202Etown', copies: 3 });
   await asks(id, 'review.1');
-  const page = await browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`);
 
   await press(page, 'Answer review');
   await dialog(page).getByText('Shall it be printed?').waitFor();
@@ -127,7 +116,7 @@ test('a review is sent back, its drafts are compared, it is approved, and an act
 
 test('a replay from a step does what its preview said, and nothing outside again', async () => {
   const id = await printed('Herons');
-  const page = await browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`);
   await press(page, 'Replay');
   await dialog(page).getByLabel('From').selectOption('step:stamps');
   const preview = page.getByRole('region', { name: 'Preview' });
@@ -149,14 +138,14 @@ test('a replay from a step does what its preview said, and nothing outside again
   expect(new URL(page.url()).search).toBe('');
   const successor = new URL(page.url()).pathname.slice('/runs/'.length);
   await hasEnded(successor);
-  const { steps } = await cloud.call<{ steps: { key: string; outcome: string }[] }>(
+  const { steps } = await stage.cloud.call<{ steps: { key: string; outcome: string }[] }>(
     'GET',
     `/v1/runs/${successor}/graph`,
   );
   expect(steps.map(({ key, outcome }) => [key, outcome === 'reused' ? 'reused' : 'runs']).sort()).toEqual(
     foretold.sort(),
   );
-  const { items } = await cloud.call<Items>('GET', `/v1/runs/${successor}/effects`);
+  const { items } = await stage.cloud.call<Items>('GET', `/v1/runs/${successor}/effects`);
   expect(items.map(({ status }) => status)).toEqual(['reused']);
   await page.goto(`/runs/${successor}?tab=checkpoints`);
   await page.locator('[data-row]', { hasText: 'post' }).getByRole('button').click();
@@ -166,7 +155,7 @@ test('a replay from a step does what its preview said, and nothing outside again
 
 test('a fork with other input is foretold as it is typed, and not while that is no JSON', async () => {
   const id = await printed('Storks');
-  const page = await browser.open(`/runs/${id}?do=fork`);
+  const page = await stage.browser.open(`/runs/${id}?do=fork`);
   await page.getByRole('checkbox', { name: 'Other input' }).check();
   const input = page.getByLabel('Input, as JSON');
   expect(JSON.parse(await input.inputValue())).toEqual({ title: 'Storks', copies: 1 });
@@ -186,8 +175,8 @@ test('whoever only looks sees what could be done, and why not by them', async ()
   const id = await start('leaflet', { title: 'Cranes', copies: 1 });
   await asks(id, 'review.1');
   const client = { name: 'who looks', role: 'viewer' };
-  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', client);
-  const page = await browser.open(`/runs/${id}?tab=journal`);
+  const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', client);
+  const page = await stage.browser.open(`/runs/${id}?tab=journal`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -202,7 +191,7 @@ test('whoever only looks sees what could be done, and why not by them', async ()
 
 test('a run is signalled with what it waits for; another is cancelled, and its journal is whole', async () => {
   const waiting = await start('awaiting', { key: 'k-7' });
-  const page = await browser.open(`/runs/${waiting}`);
+  const page = await stage.browser.open(`/runs/${waiting}`);
   await press(page, 'Send “sent”');
   expect(await page.getByLabel('Key: which event of that name (may be left out)').inputValue()).toBe('k-7');
   await page.getByLabel('Data, as JSON').fill('[1,2');
@@ -239,7 +228,7 @@ test('a run is signalled with what it waits for; another is cancelled, and its j
 test('a list of 100,000 items and a text of a megabyte are looked at piece by piece', async () => {
   const id = await start('large', { items: 100_000, letters: 1_000_000 });
   await hasEnded(id);
-  const page = await browser.open(`/runs/${id}?tab=checkpoints&checkpoint=4`);
+  const page = await stage.browser.open(`/runs/${id}?tab=checkpoints&checkpoint=4`);
   await press(page, /^Show the output \(\d\.\d MB\)$/);
   const tree = page.getByRole('tree', { name: 'Output at checkpoint 4' });
   await tree.getByRole('treeitem', { name: /list: \[ 100,000 items \]/ }).click();

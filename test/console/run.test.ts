@@ -1,34 +1,25 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { setStage } from './support/stage.ts';
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
+const stage = setStage();
 let folder: string;
-beforeAll(async () => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-run-page-'));
-  cloud = await startConsoleCloud();
-  browser = await startBrowser(cloud.ready.gateway);
 });
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function start(type: string, input: object): Promise<string> {
-  return (await cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input })).runId;
+  return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input })).runId;
 }
 
 async function hasStatus(id: string, wanted: string): Promise<void> {
   await eventually(`run ${id} is ${wanted}`, async () => {
-    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
+    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
     return status === wanted || undefined;
   });
 }
@@ -40,7 +31,7 @@ const panel = (page: Page) => page.getByRole('complementary', { name: 'The selec
 test('a worker is killed, and the page shows the run die, come back and go on, without a reload', async () => {
   const notes = join(folder, 'killed');
   const id = await start('journey', { ms: 100_000, notes, items: 3 });
-  const page = await browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`);
   await page.locator('.live-mark.live').waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
   const pid = await eventually('the build to begin', () =>
@@ -65,7 +56,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   await page.getByRole('link', { name: 'Overview' }).click();
   await step(page, 'approve', 'waiting').waitFor();
   expect(await step(page, 'publish').getAttribute('data-status')).toBe('not begun');
-  await cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
+  await stage.cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
   await step(page, 'publish', 'succeeded').waitFor();
   await page.locator('.run-status [data-status=completed]').waitFor();
   await page.locator('.live-mark.ended').waitFor();
@@ -76,7 +67,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
 test('steps are reached by arrows along the edges, and the one that Enter selects tells its attempts', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'keys'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
-  const page = await browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`);
   await step(page, 'plan').focus();
   const focused = () => page.evaluate("document.activeElement?.getAttribute('data-step')");
   const press = async (key: string, to: string) => {
@@ -103,7 +94,7 @@ test('steps are reached by arrows along the edges, and the one that Enter select
 test('the steps are a table too, with the items of a set, and what waits is answered from its step', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'table'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
-  const page = await browser.open(`/runs/${id}?view=table`);
+  const page = await stage.browser.open(`/runs/${id}?view=table`);
   const table = page.getByRole('table', { name: 'Steps' });
   await table.getByRole('row', { name: 'read-file[1]' }).waitFor();
   await table.getByRole('button', { name: 'read-file[1]' }).click();
@@ -118,7 +109,7 @@ test('the steps are a table too, with the items of a set, and what waits is answ
 test('of a run of hundreds of steps only what is in view is in the document', async () => {
   const id = await start('ladder-400', {});
   await hasStatus(id, 'completed');
-  const page = await browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`);
   await step(page, 'step-0', 'succeeded').waitFor();
   expect(await page.locator('button[data-step]').count()).toBeLessThan(120);
   await page.getByRole('searchbox', { name: 'Find a step' }).fill('step-399');
@@ -131,7 +122,7 @@ test('of a run of hundreds of steps only what is in view is in the document', as
 });
 
 test('a run that there is not says so, and where to look', async () => {
-  const page = await browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
+  const page = await stage.browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
   await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
   await page.getByRole('link', { name: 'all runs' }).waitFor();
 });

@@ -1,26 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../local/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { summary } from './runs/support/summaries.ts';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { setStage } from './support/stage.ts';
 
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
-beforeAll(async () => {
-  cloud = await startConsoleCloud();
-  browser = await startBrowser(cloud.ready.gateway);
-});
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
-});
+const stage = setStage();
 
 async function start(type: string, input: object, threadId?: string): Promise<string> {
   const thread = threadId === undefined ? {} : { threadId };
-  return (await cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input, ...thread })).runId;
+  return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input, ...thread })).runId;
 }
 
 /** It waits for what nobody sends. */
@@ -28,7 +17,7 @@ const startLong = (threadId: string) => start('awaiting', { key: threadId }, thr
 
 async function hasStatus(id: string, wanted: string): Promise<void> {
   await eventually(`run ${id} is ${wanted}`, async () => {
-    const { status } = await cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
+    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
     return status === wanted || undefined;
   });
 }
@@ -37,16 +26,16 @@ const rowOf = (page: Page, id: string) => page.locator(`#row-${id}`);
 const dataRows = (page: Page) => page.locator('.run-rows [role=row]');
 
 test('a webhook arrives, and its run appears in the list and moves, without a reload', async () => {
-  const page = await browser.open('/runs');
+  const page = await stage.browser.open('/runs');
   await page.locator('.list-live', { hasText: 'live' }).waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
   const delivery = riskyPullRequest();
-  const { runId } = await deliver(cloud.ready, delivery);
+  const { runId } = await deliver(stage.cloud.ready, delivery);
   const row = rowOf(page, String(runId));
   await row.getByText('review-pull-request').waitFor();
   await row.locator('[data-status=awaiting_approval]').waitFor();
   expect(await row.textContent()).toContain('Sign off the review');
-  await cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'seen enough' });
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'seen enough' });
   await row.locator('[data-status=cancelled]').waitFor();
   expect(await row.textContent()).toContain('seen enough');
   expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
@@ -58,7 +47,7 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
 
 test('several runs by one name are listed; what is found by nothing says what can be searched for', async () => {
   const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
-  const page = await browser.open('/runs?q=thread-of-two');
+  const page = await stage.browser.open('/runs?q=thread-of-two');
   for (const id of ids) await page.getByText(id).waitFor();
   expect(await page.getByText('its thread', { exact: true }).count()).toBe(2);
 
@@ -74,7 +63,7 @@ test('several runs by one name are listed; what is found by nothing says what ca
 test('the list is narrowed by status, thread and workflow, Enter opens a run, and Back goes back over each', async () => {
   const [done, waiting] = [await start('chain-10', {}, 'narrow'), await startLong('narrow')];
   await hasStatus(done, 'completed');
-  const page = await browser.open('/runs?thread=narrow');
+  const page = await stage.browser.open('/runs?thread=narrow');
   await rowOf(page, done).waitFor();
   await rowOf(page, waiting).waitFor();
   const chips = page.getByRole('group', { name: 'Status' });
@@ -97,7 +86,7 @@ test('the list is narrowed by status, thread and workflow, Enter opens a run, an
   await page.getByRole('button', { name: 'Show all runs' }).click();
   await rowOf(page, waiting).waitFor();
   expect(new URL(page.url()).search).toBe('');
-  await cloud.call('POST', `/v1/runs/${waiting}/cancel`, {});
+  await stage.cloud.call('POST', `/v1/runs/${waiting}/cancel`, {});
 });
 
 test('runs chosen by keys are cancelled with a preview of what is hit, and resumed with one of what that does', async () => {
@@ -105,7 +94,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   const done = await start('chain-10', {}, 'bulk');
   await hasStatus(done, 'completed');
   for (const id of long) await hasStatus(id, 'waiting_external');
-  const page = await browser.open('/runs?thread=bulk');
+  const page = await stage.browser.open('/runs?thread=bulk');
   await rowOf(page, done).locator('[data-status=completed]').waitFor();
   for (const id of long) await rowOf(page, id).locator('[data-status=waiting_external]').waitFor();
   for (const key of ['j', 'x', 'Shift+J', 'Shift+J']) await page.keyboard.press(key);
@@ -138,23 +127,23 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await dialog.getByText('2 of 2 done.').waitFor();
   const made = await dialog.getByRole('link', { name: 'goes on as a new run' }).first().getAttribute('href');
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
-  const { items } = await cloud.call<{ items: { id: string; resumedFrom?: string }[] }>(
+  const { items } = await stage.cloud.call<{ items: { id: string; resumedFrom?: string }[] }>(
     'GET',
     '/v1/runs?threadId=bulk',
   );
   const successors = items.filter(({ resumedFrom }) => resumedFrom !== undefined);
   expect(successors.map(({ resumedFrom }) => resumedFrom).sort()).toEqual([...long].sort());
   expect(successors.map(({ id }) => `/runs/${id}`)).toContain(made);
-  for (const { id } of successors) await cloud.call('POST', `/v1/runs/${id}/cancel`, {});
+  for (const { id } of successors) await stage.cloud.call('POST', `/v1/runs/${id}/cancel`, {});
 });
 
 test('who may not act is told so at the buttons', async () => {
-  const { secret } = await cloud.call<{ secret: string }>('POST', '/v1/clients', {
+  const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
     name: 'looks',
     role: 'viewer',
   });
   await start('chain-10', {}, 'seen');
-  const page = await browser.open('/runs');
+  const page = await stage.browser.open('/runs');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -180,7 +169,7 @@ describe('ten thousand runs', () => {
   }
 
   test('are scrolled through with few of them on the page, and the way back is read again', async () => {
-    const page = await browser.open('/inbox');
+    const page = await stage.browser.open('/inbox');
     const asked: string[] = [];
     await page.route('**/v1/runs?*', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');

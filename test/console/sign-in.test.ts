@@ -1,17 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
-import { startBrowser, type TestBrowser } from './support/browser.ts';
-import { type ConsoleCloud, startConsoleCloud } from './support/cloud.ts';
+import { setStage } from './support/stage.ts';
 
 const IDENTITY = 'https://identitytoolkit.googleapis.com';
 const TOKENS = 'https://securetoken.googleapis.com';
 
 let emulator: Server;
-let cloud: ConsoleCloud;
-let browser: TestBrowser;
-beforeAll(async () => {
+const stage = setStage(async () => {
   // In the place of Firebase's emulator for users: the functions then believe tokens that nobody signed, and ask it whether
   // the account is still there.
   emulator = createServer((_, response) => {
@@ -20,15 +17,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => emulator.listen(0, '127.0.0.1', resolve));
   const { port } = emulator.address() as AddressInfo;
-  cloud = await startConsoleCloud(1, { FIREBASE_AUTH_EMULATOR_HOST: `127.0.0.1:${port}` });
-  browser = await startBrowser(cloud.ready.gateway);
+  return { env: { FIREBASE_AUTH_EMULATOR_HOST: `127.0.0.1:${port}` } };
 });
-afterEach(() => browser.settle());
-afterAll(async () => {
-  await browser?.close();
-  await cloud?.stop();
-  emulator?.close();
-});
+afterAll(() => void emulator?.close());
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -82,7 +73,7 @@ const signIn = async (page: Page, password: string) => {
 
 test('a Firebase user signs in as what the account says, stays so over a reload, and leaves', async () => {
   const prepare = asDeployed({ tenant: 'local', role: 'operator' });
-  const page = await browser.open('/health', { prepare, allowed });
+  const page = await stage.browser.open('/health', { prepare, allowed });
   await signIn(page, 'wrong');
   await page.getByRole('alert').getByText('The e-mail address or the password is not right.').waitFor();
   await signIn(page, 'right');
@@ -97,7 +88,7 @@ test('a Firebase user signs in as what the account says, stays so over a reload,
 });
 
 test('an account without a tenant or a role is turned away with what to do', async () => {
-  const page = await browser.open('/', { prepare: asDeployed({}), allowed });
+  const page = await stage.browser.open('/', { prepare: asDeployed({}), allowed });
   await signIn(page, 'right');
   const alert = page.getByRole('alert');
   await alert.getByText('Ask an administrator to set the claims').waitFor();

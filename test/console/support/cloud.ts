@@ -9,15 +9,20 @@ export interface ConsoleCloud {
   stop(): Promise<void>;
 }
 
-export async function startConsoleCloud(
-  workers = 1,
-  env: Readonly<Record<string, string>> = {},
+export interface CloudOptions {
+  /** The module of functions, in `fixtures/`. */
+  readonly fixture?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startConsoleCloud({
   fixture = 'functions.ts',
-): Promise<ConsoleCloud> {
+  env = {},
+}: CloudOptions = {}): Promise<ConsoleCloud> {
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
     functionsModule: join(import.meta.dirname, '../fixtures', fixture),
-    workers,
+    workers: 1,
     env,
   });
   const { ready } = cloud;

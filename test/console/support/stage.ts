@@ -1,0 +1,25 @@
+/** What a file of browser tests plays on: a local cloud and a Chromium, there before its first test and gone after its last. */
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { startBrowser, type TestBrowser } from './browser.ts';
+import { type CloudOptions, type ConsoleCloud, startConsoleCloud } from './cloud.ts';
+
+export interface Stage {
+  readonly cloud: ConsoleCloud;
+  readonly browser: TestBrowser;
+}
+
+/** Call it once, where the tests are defined; `cloud` and `browser` are there from `beforeAll` on. */
+export function setStage(options: CloudOptions | (() => Promise<CloudOptions>) = {}): Stage {
+  const stage = {} as { -readonly [K in keyof Stage]: Stage[K] };
+  beforeAll(async () => {
+    stage.cloud = await startConsoleCloud(typeof options === 'function' ? await options() : options);
+    stage.browser = await startBrowser(stage.cloud.ready.gateway);
+  });
+  // A page that broke a rule of all pages fails the test that opened it.
+  afterEach(() => stage.browser.settle());
+  afterAll(async () => {
+    await stage.browser?.close();
+    await stage.cloud?.stop();
+  });
+  return stage;
+}
