@@ -1,7 +1,7 @@
 /** The same action for a shell: as `curl`, and as a call of the command line. */
-import { useState } from 'react';
 import type { Sending } from '../api/client.ts';
 import { cliText, curlText } from './command-text.ts';
+import { copyWords, useCopy } from './use-copy.ts';
 
 interface CommandsProps {
   readonly sending: Sending;
@@ -20,18 +20,14 @@ export function Commands({ sending, cli }: CommandsProps) {
 }
 
 export function Copyable({ label, text }: { readonly label: string; readonly text: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-  };
+  const { outcome, copy } = useCopy();
   return (
     <div className="copyable">
       <pre>
         <code>{text}</code>
       </pre>
-      <button type="button" onClick={() => void copy()} aria-label={`Copy the ${label} command`}>
-        {copied ? 'Copied' : 'Copy'}
+      <button type="button" onClick={() => copy(text)} aria-label={`Copy the ${label} command`}>
+        {copyWords(outcome, 'Copy')}
       </button>
     </div>
   );

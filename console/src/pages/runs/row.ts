@@ -4,6 +4,7 @@
  */
 import type { ItemOf } from '../../api/client.ts';
 import type { Cost } from '../../parts/cost-text.ts';
+import { isFinal } from '../../parts/run-status.ts';
 
 export type RunSummary = ItemOf<'/v1/runs'>;
 
@@ -58,13 +59,9 @@ export function rowOf(run: RunSummary): RunRow {
     cost: run.cost,
     now: cut(nowOf(run)),
     mark: markOf(run),
-    isOver: isOver(run.status),
+    isOver: isFinal(run.status),
     madeBy: run.source?.mode,
   };
-}
-
-export function isOver(status: string): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
 /** Newest first, as the API lists them. */
@@ -75,7 +72,7 @@ export function byAge(a: RunRow, b: RunRow): number {
 
 function markOf({ status, stopKind, compensating, cancellation }: RunSummary): string | undefined {
   if (status === 'cancelled' && stopKind === 'halt') return 'halted';
-  if (isOver(status)) return undefined;
+  if (isFinal(status)) return undefined;
   if (compensating) return 'undoing';
   return cancellation ? 'being cancelled' : undefined;
 }

@@ -1,5 +1,5 @@
-/** Puts a text on the clipboard, exactly as it is, and says so. */
-import { useState } from 'react';
+/** A button that copies a text. */
+import { copyWords, useCopy } from '../use-copy.ts';
 
 interface CopyButtonProps {
   /** What the button says. */
@@ -8,20 +8,11 @@ interface CopyButtonProps {
   text(): string;
 }
 
-type Outcome = 'none' | 'copied' | 'refused';
-
 export function CopyButton({ children, text }: CopyButtonProps) {
-  const [outcome, setOutcome] = useState<Outcome>('none');
-  const copy = () =>
-    navigator.clipboard.writeText(text()).then(
-      () => setOutcome('copied'),
-      () => setOutcome('refused'),
-    );
+  const { outcome, copy, forget } = useCopy();
   return (
-    <button type="button" className="small" onClick={() => void copy()} onBlur={() => setOutcome('none')}>
-      <span aria-live="polite">
-        {outcome === 'none' ? children : outcome === 'copied' ? 'Copied' : 'The browser refuses'}
-      </span>
+    <button type="button" className="small" onClick={() => copy(text())} onBlur={forget}>
+      <span aria-live="polite">{copyWords(outcome, children)}</span>
     </button>
   );
 }

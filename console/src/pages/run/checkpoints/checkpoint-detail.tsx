@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords } from '../../../parts/visible-text.ts';
@@ -9,7 +10,6 @@ import { useMay } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { isFinal } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { useOutput } from './output.ts';
 import {

@@ -1,13 +1,13 @@
 /** The tab of what the run did outside: the rows of the ledger, what became of each, and the answer to those in doubt. */
 import { useMemo } from 'react';
 import { RowTable } from '../../../parts/row-table/row-table.tsx';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
-import { isFinal } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { EffectDetail } from './effect-detail.tsx';
 import { countWords, type Effect, effectWords, type RunFacts, stepWords } from './words.ts';

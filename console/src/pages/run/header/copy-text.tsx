@@ -1,5 +1,5 @@
 /** A name out of the data that one wants to take elsewhere: shown, shortened where it says nothing, and copied whole. */
-import { useState } from 'react';
+import { copyWords, useCopy } from '../../../parts/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 
 interface CopyTextProps {
@@ -9,22 +9,19 @@ interface CopyTextProps {
 }
 
 export function CopyText({ text, short = 48 }: CopyTextProps) {
-  const [copied, setCopied] = useState(false);
+  const { outcome, copy, forget } = useCopy();
   const shown = text.length > short ? `${text.slice(0, short)}…` : text;
   return (
     <button
       type="button"
       className="copy-text"
       title={`Copy ${visibleText(text.slice(0, 500))}`}
-      onClick={async () => {
-        await navigator.clipboard.writeText(text);
-        setCopied(true);
-      }}
-      onBlur={() => setCopied(false)}
+      onClick={() => copy(text)}
+      onBlur={forget}
     >
       <bdi>{visibleText(shown)}</bdi>
       <span className="dim copy-word" aria-live="polite">
-        {copied ? ' copied' : ' copy'}
+        {` ${copyWords(outcome, 'copy').toLowerCase()}`}
       </span>
     </button>
   );

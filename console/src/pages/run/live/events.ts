@@ -30,10 +30,3 @@ export function stepIdOf(key: string): string {
   const bracket = key.indexOf('[');
   return bracket < 0 ? key : key.slice(0, bracket);
 }
-
-const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-
-/** A run of this status will not move any more. */
-export function isFinal(status: string): boolean {
-  return FINAL.has(status);
-}

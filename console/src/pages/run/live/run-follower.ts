@@ -4,8 +4,9 @@
  *
  * Must not: ask for the same twice, or hold more than `event-log.ts` allows.
  */
+import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
-import { isFinal, type RunEvent, type RunGraph, type StepState } from './events.ts';
+import type { RunEvent, RunGraph, StepState } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
 import { patiently } from './patiently.ts';
 import type { StepHistory } from './span.ts';

@@ -1,5 +1,6 @@
 /** How events move the status of a run. Follows the fold of the journal (`functions/src/core/run/reduce`), which decides. Pure. */
-import { isFinal, known, type RunEvent } from './events.ts';
+import { isFinal } from '../../../parts/run-status.ts';
+import { known, type RunEvent } from './events.ts';
 
 export interface StatusState {
   readonly status: string;

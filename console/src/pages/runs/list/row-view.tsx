@@ -1,9 +1,10 @@
 /** One run as a row. Whatever it shows of others is text, set apart from the page. */
-import { memo, useState } from 'react';
+import { memo } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
+import { copyWords, useCopy } from '../../../parts/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useNow, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
@@ -130,17 +131,17 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
 
 /** Short; whole on hovering; a click copies it. */
 function Id({ id }: { readonly id: string }) {
-  const [copied, setCopied] = useState(false);
+  const { outcome, copy, forget } = useCopy();
   return (
     <button
       type="button"
       className="id mono"
       tabIndex={-1}
       title={`${id} (click copies)`}
-      onClick={() => void navigator.clipboard.writeText(id).then(() => setCopied(true))}
-      onMouseLeave={() => setCopied(false)}
+      onClick={() => copy(id)}
+      onMouseLeave={forget}
     >
-      {copied ? 'copied' : `${id.slice(0, SHORT_ID)}…`}
+      {outcome === 'none' ? `${id.slice(0, SHORT_ID)}…` : copyWords(outcome, '').toLowerCase()}
     </button>
   );
 }

@@ -1,0 +1,27 @@
+/** Puts a text on the clipboard, exactly as it is, and knows what became of it: a browser may refuse. */
+import { useState } from 'react';
+
+export type Copied = 'none' | 'copied' | 'refused';
+
+export function useCopy(): {
+  readonly outcome: Copied;
+  copy(text: string): void;
+  /** It was a while ago. */
+  forget(): void;
+} {
+  const [outcome, setOutcome] = useState<Copied>('none');
+  return {
+    outcome,
+    copy: (text) =>
+      void navigator.clipboard.writeText(text).then(
+        () => setOutcome('copied'),
+        () => setOutcome('refused'),
+      ),
+    forget: () => setOutcome('none'),
+  };
+}
+
+/** @param idle what stands there as long as nothing was copied */
+export function copyWords(outcome: Copied, idle: string): string {
+  return outcome === 'none' ? idle : outcome === 'copied' ? 'Copied' : 'The browser refuses';
+}
