@@ -1,7 +1,7 @@
 /** The same action for a shell: as `curl`, and as a call of the command line. */
 import type { Sending } from '../api/client.ts';
 import { cliText, curlText } from './command-text.ts';
-import { copyWords, useCopy } from './use-copy.ts';
+import { copyWords, useCopy } from './copy/use-copy.ts';
 
 interface CommandsProps {
   readonly sending: Sending;

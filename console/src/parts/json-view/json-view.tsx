@@ -3,8 +3,8 @@
  * the page, and that nothing in it is anything but text.
  */
 import { useId, useMemo, useState } from 'react';
+import { CopyButton } from '../copy/copy-button.tsx';
 import { Text } from '../value-text.tsx';
-import { CopyButton } from './copy-button.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { openTo } from './search.ts';
 import { ancestorsOf, isBranch, openWithin, pathOf, rootOf, rowsOf, type TreeNode } from './tree.ts';

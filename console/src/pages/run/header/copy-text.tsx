@@ -1,5 +1,5 @@
 /** A name out of the data that one wants to take elsewhere: shown, shortened where it says nothing, and copied whole. */
-import { copyWords, useCopy } from '../../../parts/use-copy.ts';
+import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 
 interface CopyTextProps {

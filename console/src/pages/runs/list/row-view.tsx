@@ -1,10 +1,10 @@
 /** One run as a row. Whatever it shows of others is text, set apart from the page. */
 import { memo } from 'react';
 import { Link } from 'wouter';
+import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
-import { copyWords, useCopy } from '../../../parts/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useNow, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';

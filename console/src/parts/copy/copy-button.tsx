@@ -1,5 +1,5 @@
 /** A button that copies a text. */
-import { copyWords, useCopy } from '../use-copy.ts';
+import { copyWords, useCopy } from './use-copy.ts';
 
 interface CopyButtonProps {
   /** What the button says. */
