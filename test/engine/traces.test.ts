@@ -17,7 +17,7 @@ import type { VirtualClock } from '../../functions/src/testing/world/virtual-clo
 import { CollectedSpans } from '../support/collected-spans.ts';
 import { mortal } from '../support/mortal.ts';
 import { settle } from '../support/virtual-clock.ts';
-import { World, type WorldOptions } from '../support/world.ts';
+import { plainStart, World, type WorldOptions } from '../support/world.ts';
 
 const CALLER = {
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -244,17 +244,7 @@ test('a step that died with its drive is told of too, since what it did outside 
   const deps = { ...world.deps, registry };
   const outcome = await startRun(
     { ...deps, records: world.records },
-    {
-      tenantId: 't1',
-      environment: 'test',
-      workflow: acting,
-      input: {},
-      trigger: { source: 'api' },
-      source: 'api',
-      key: undefined,
-      requestHash: 'h',
-      trace: CALLER,
-    },
+    { ...plainStart(acting, {}), trace: CALLER },
   );
   if (outcome.kind === 'in_flight') throw new Error('in flight');
   world.queue.take();

@@ -4,7 +4,7 @@ import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { RecentStarts } from '../../functions/src/operations/start/recent-starts.ts';
 import type { StartDeps, StartRequest } from '../../functions/src/operations/start/request.ts';
 import { startRun } from '../../functions/src/operations/start/start-run.ts';
-import { World } from '../support/world.ts';
+import { plainStart, World } from '../support/world.ts';
 
 const echo = defineWorkflow({
   type: 'echo',
@@ -38,17 +38,7 @@ beforeEach(() => {
 });
 
 function start(more: Partial<StartRequest> = {}) {
-  return startRun(deps, {
-    tenantId: 't1',
-    environment: 'test',
-    workflow: echo,
-    input: {},
-    trigger: { source: 'api' },
-    source: 'api',
-    key: 'api:c.dev:k',
-    requestHash: 'h',
-    ...more,
-  });
+  return startRun(deps, { ...plainStart(echo, {}), key: 'api:c.dev:k', ...more });
 }
 
 describe('repetitions that reach the same instance', () => {

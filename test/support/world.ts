@@ -48,17 +48,7 @@ export class World extends Installation {
     if (!workflow) throw new Error(`no workflow '${type}'`);
     const outcome = await startRun(
       { ...this.deps, records: this.records },
-      {
-        tenantId: 't1',
-        environment: 'test',
-        workflow,
-        input,
-        trigger: { source: 'api' },
-        source: 'api',
-        key: undefined,
-        requestHash: 'h',
-        ...more,
-      },
+      { ...plainStart(workflow, input), ...more },
     );
     if (outcome.kind === 'in_flight') throw new Error('in flight');
     return outcome.runId;
@@ -99,4 +89,18 @@ export class World extends Installation {
   async eventTypes(runId: string): Promise<string[]> {
     return (await this.store.readEvents(runId, 0, 100_000)).map((event) => event.type);
   }
+}
+
+/** A start as the API asks for one, without a key. */
+export function plainStart(workflow: Workflow, input: unknown): StartRequest {
+  return {
+    tenantId: 't1',
+    environment: 'test',
+    workflow,
+    input,
+    trigger: { source: 'api' },
+    source: 'api',
+    key: undefined,
+    requestHash: 'h',
+  };
 }

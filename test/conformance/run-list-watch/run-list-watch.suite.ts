@@ -5,6 +5,7 @@ import type { RunState } from '../../../functions/src/core/run/state.ts';
 import type { ListedRun, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
 import type { RunListWatch } from '../../../functions/src/ports/runs/run-list-watch.ts';
+import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
 export interface WatchedLists {
@@ -22,22 +23,19 @@ export interface ListWatchHarness {
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 5_000;
-
 /** What an observer was told. */
-class Told {
+class Told extends Awaited {
   readonly lists: (readonly ListedRun[])[] = [];
   errors: unknown[] = [];
-  #look = () => {};
 
   onRuns(runs: readonly ListedRun[]): void {
     this.lists.push(runs);
-    this.#look();
+    this.look();
   }
 
   onError(error: unknown): void {
     this.errors.push(error);
-    this.#look();
+    this.look();
   }
 
   get ids(): string[] | undefined {
@@ -45,18 +43,7 @@ class Told {
   }
 
   until(what: string, holds: () => boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`not ${what}: told ${this.ids}, ${this.errors}`)),
-        PATIENCE_MS,
-      );
-      this.#look = () => {
-        if (!holds()) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#look();
-    });
+    return this.wait(holds, () => `not ${what}: told ${this.ids}, ${this.errors}`);
   }
 
   untilIds(...ids: readonly string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import type { EventDraft, RunEvent } from '../../../functions/src/core/run/events.ts';
 import type { RunStore } from '../../../functions/src/ports/run-store.ts';
 import type { RunWatch } from '../../../functions/src/ports/runs/run-watch.ts';
+import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
 export interface Watched {
@@ -19,22 +20,19 @@ export interface WatchHarness {
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 5_000;
-
 /** What an observer was told, in order. */
-class Told {
+class Told extends Awaited {
   readonly events: RunEvent[] = [];
   errors = 0;
-  #look = () => {};
 
   onEvents(events: readonly RunEvent[]): void {
     this.events.push(...events);
-    this.#look();
+    this.look();
   }
 
   onError(): void {
     this.errors += 1;
-    this.#look();
+    this.look();
   }
 
   get seqs(): number[] {
@@ -42,15 +40,10 @@ class Told {
   }
 
   until(seq: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`told ${this.seqs}, not ${seq}`)), PATIENCE_MS);
-      this.#look = () => {
-        if (!this.seqs.includes(seq)) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#look();
-    });
+    return this.wait(
+      () => this.seqs.includes(seq),
+      () => `told ${this.seqs}, not ${seq}`,
+    );
   }
 }
 

@@ -16,7 +16,7 @@ import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore
 import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
 import { settle } from '../../support/virtual-clock.ts';
-import { World } from '../../support/world.ts';
+import { plainStart, World } from '../../support/world.ts';
 
 export type Bill = Pick<Cost, 'reads' | 'writes' | 'deletes'>;
 
@@ -85,16 +85,7 @@ export class BilledWorld {
     if (!workflow) throw new Error(`no workflow '${type}'`);
     const outcome = await startRun(
       { ...this.deps, records: this.records },
-      {
-        tenantId: 't1',
-        environment: 'test',
-        workflow,
-        input,
-        trigger: { source: 'api' },
-        source: 'api',
-        key: 'api:c.1:k',
-        requestHash: 'h',
-      },
+      { ...plainStart(workflow, input), key: 'api:c.1:k' },
     );
     if (outcome.kind !== 'created') throw new Error(outcome.kind);
     return outcome.runId;

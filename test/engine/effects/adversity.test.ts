@@ -66,6 +66,18 @@ describe('a body that was kept from acting has not succeeded', () => {
   });
 });
 
+/** A run that was cancelled while its call hung: nobody knows what became of that. */
+async function leftInDoubt(world: World, outside: Outside): Promise<string> {
+  outside.faults.push('hang');
+  const source = await world.start('post');
+  takeTasks(world);
+  void drive(world.deps, { runId: source });
+  await settle();
+  await cancelRun(world.deps, { runId: source, tenantId: 't1', actor: 'c.ann', stopKind: 'user' });
+  await world.run();
+  return source;
+}
+
 describe('what the run before left in doubt', () => {
   test('keeps a step from succeeding whose body caught the error of a look that failed', async () => {
     const outside = new Outside({ withLookup: true });
@@ -93,13 +105,7 @@ describe('what the run before left in doubt', () => {
       }),
     });
     const world = new World({ workflows: [workflow], bindings: [binding] });
-    outside.faults.push('hang');
-    const source = await world.start('post');
-    takeTasks(world);
-    void drive(world.deps, { runId: source });
-    await settle();
-    await cancelRun(world.deps, { runId: source, tenantId: 't1', actor: 'c.ann', stopKind: 'user' });
-    await world.run();
+    const source = await leftInDoubt(world, outside);
     expect(rowsOf(world)).toMatchObject([{ status: 'attempted' }]);
     const { result } = await driven(world, 'resume', source);
     expect(result).toEqual({ text: '{"sent":{"id":1}}' });
@@ -108,13 +114,7 @@ describe('what the run before left in doubt', () => {
 
   test('is resolved once, whoever of its successors asks about it', async () => {
     const { outside, world } = installation(hello);
-    outside.faults.push('hang');
-    const source = await world.start('post');
-    takeTasks(world);
-    void drive(world.deps, { runId: source });
-    await settle();
-    await cancelRun(world.deps, { runId: source, tenantId: 't1', actor: 'c.ann', stopKind: 'user' });
-    await world.run();
+    const source = await leftInDoubt(world, outside);
     const one = await succeed(world, 'replay', source);
     const other = await succeed(world, 'replay', source);
     await world.run();
