@@ -6,6 +6,5 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.cjs' },
   testTimeout: 60_000,
-  // One more than the cores of a small machine: most of the time of the tests with real processes is waiting.
-  maxWorkers: 3,
+  maxWorkers: 2,
 };
