@@ -54,7 +54,6 @@ async function demo(): Promise<boolean> {
   const repeated = await Promise.all(Array.from({ length: DUPLICATES }, () => deliver(ready, delivery)));
   const duplicates = repeated.filter((answer) => answer.status === 200 && answer.runId === runId).length;
   say(`the same delivery ${DUPLICATES} more times at once: ${duplicates} answered 200 with the same run`);
-  await control(ready, 'POST', '/meter/reset');
 
   const atFirstKill = await inTheMiddleOfAStep(ready, 3);
   const cost = await costOfSteps(ready, runId);

@@ -1,25 +1,39 @@
-/** What the steps of a run have cost since the meter was reset, per step, in billed Firestore operations. */
+/** What the steps of a run that have ended cost, per step, in billed Firestore operations. */
 import { control, type Ready } from '../cloud-process.ts';
+import { inspectJournal } from './journal.ts';
 
 export interface StepCost {
   readonly writesPerStep: number;
   readonly readsPerStep: number;
 }
 
+interface Usage {
+  readonly reads: number;
+  readonly writes: number;
+}
+
 interface Metered {
-  readonly firestore: { readonly byDocument: Readonly<Record<string, { reads: number; writes: number }>> };
+  readonly firestore: { readonly byDocument: Readonly<Record<string, Usage>> };
 }
 
 /**
- * Counts the documents a step has of its own: event, checkpoint, step record. The snapshot is written by the clock, not
- * by steps, and is left out.
+ * Counts the documents a step has of its own: event, checkpoint, step record. Which they are the journal tells, so the
+ * cost is the same whenever it is asked for. The snapshot is written by the clock, not by steps, and is left out.
  */
 export async function costOfSteps(ready: Ready, runId: string): Promise<StepCost> {
+  // The meter first: reading the journal is metered too.
   const { firestore } = await control<Metered>(ready, 'GET', '/meter');
-  const rows = Object.entries(firestore.byDocument).filter(([name]) => name.includes(`/${runId}/`));
-  const of = (collection: string) => rows.filter(([name]) => name.includes(`/${runId}/${collection}/`));
-  const steps = of('steps').length;
-  if (steps === 0) throw new Error('no step ended while the meter ran');
-  const sum = (what: 'reads' | 'writes') => rows.reduce((total, [, usage]) => total + usage[what], 0);
-  return { writesPerStep: sum('writes') / steps, readsPerStep: sum('reads') / steps };
+  const { events } = await inspectJournal(ready, runId);
+  const usage = new Map(
+    Object.entries(firestore.byDocument).map(([name, row]) => [name.split(`/${runId}/`).at(1) ?? name, row]),
+  );
+  const steps = events.flatMap(({ type, seq, data }) => {
+    const event = `events/${String(seq).padStart(10, '0')}`;
+    if (type !== 'step_succeeded' || !usage.has(event)) return [];
+    return [[event, event.replace('events', 'checkpoints'), `steps/${data.stepId}`]];
+  });
+  if (steps.length === 0) throw new Error('no step has ended yet');
+  const sum = (what: keyof Usage) =>
+    steps.flat().reduce((total, document) => total + (usage.get(document)?.[what] ?? 0), 0);
+  return { writesPerStep: sum('writes') / steps.length, readsPerStep: sum('reads') / steps.length };
 }
