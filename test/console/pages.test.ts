@@ -5,20 +5,14 @@ import type { Opening } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { setStage } from './support/stage.ts';
 
-/** A page that has not come by then does not come. */
-const PATIENCE_MS = 15_000;
-
 const stage = setStage({ fixture: 'showcase.ts' });
 let show: Showcase;
 beforeAll(async () => {
   show = await makeShowcase(stage.cloud, 'for the office');
 });
 
-async function open(path: string, opening: Opening = {}): Promise<Page> {
-  const page = await stage.browser.open(path, { timezoneId: 'UTC', ...opening });
-  page.setDefaultTimeout(PATIENCE_MS);
-  return page;
-}
+const open = (path: string, opening: Opening = {}): Promise<Page> =>
+  stage.browser.open(path, { timezoneId: 'UTC', ...opening });
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const dialog = (page: Page) => page.getByRole('dialog');

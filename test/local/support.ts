@@ -1,10 +1,13 @@
 /** What tests of every local server do: wait for a condition, and look at a refusal. */
 
+/** Far more than anything takes on a busy machine; less than a test may take. */
+const PATIENCE_MS = 45_000;
+
 /** Looks again every few milliseconds until `condition` holds; fails after `withinMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  withinMs = 5_000,
+  withinMs = PATIENCE_MS,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {

@@ -41,7 +41,7 @@ export interface RunView {
   readonly error?: { readonly code: string };
 }
 
-const LOOK_LIMIT_MS = 2_000;
+const LOOK_LIMIT_MS = 10_000;
 
 /** A look that meets a worker which died or was stopped is no answer; the next one meets another. */
 export async function look<T>(ready: Ready, path: string): Promise<T | undefined> {

@@ -3,7 +3,7 @@ import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js'
 import type protobuf from 'protobufjs';
 import { loadProtocol } from '../../../../local/wire/grpc-service.ts';
 
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 30_000;
 
 export interface Answer {
   readonly code: number;
