@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control } from '../../local/cloud-process.ts';
 import { inspectJournal } from '../../local/demo/journal.ts';
-import { ended, eventually, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 /** Longer than anybody here waits: a step that notes that it was told has not come to its end. */
 const LONG_MS = 600_000;
 
-describe.each(STORAGES)('a cancel, state in %s', (storage) => {
+describe('a cancel', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud(storage);
+    cloud = await startTestCloud('sqlite');
   });
   afterAll(() => cloud.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control } from '../../local/cloud-process.ts';
-import { ended, eventually, look, STORAGES, startRun, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 interface RunUsage {
   readonly commits: number;
@@ -18,10 +18,10 @@ interface DocumentUsage {
   readonly maxWritesIn10s: number;
 }
 
-describe.each(STORAGES)('what a run costs, state in %s', (storage) => {
+describe('what a run costs', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud(storage);
+    cloud = await startTestCloud('sqlite');
   });
   afterAll(() => cloud.stop());
 

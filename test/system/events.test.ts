@@ -6,7 +6,6 @@ import {
   eventually,
   look,
   type RunView,
-  STORAGES,
   startRun,
   startTestCloud,
   type TestCloud,
@@ -15,10 +14,10 @@ import {
 /** The largest there can be: what it becomes as an output lies beside the event in one checkpoint. */
 const DATA = 'x'.repeat(MAX_EVENT_BYTES - 2);
 
-describe.each(STORAGES)('an event, state in %s', (storage) => {
+describe('an event', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud(storage);
+    cloud = await startTestCloud('sqlite');
   });
   afterAll(() => cloud.stop());
 

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { REVIEWED } from '../../functions/src/workflows/review-pull-request/event.ts';
 import { getJson } from '../../local/cloud-process.ts';
 import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../local/demo/delivery.ts';
-import { ended, STORAGES, startTestCloud, type TestCloud } from './support.ts';
+import { ended, startTestCloud, type TestCloud } from './support.ts';
 
 /** How many deliveries are under way at once: what a busy organisation sends. */
 const AT_ONCE = 20;
 
-describe.each(STORAGES)('every recorded GitHub delivery, state in %s', (storage) => {
+describe('every recorded GitHub delivery', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud(storage);
+    cloud = await startTestCloud('sqlite');
   });
   afterAll(() => cloud.stop());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isRunId } from '../../functions/src/core/encoding/ids.ts';
 import { inspectJournal } from '../../local/demo/journal.ts';
 import { commandForm, type Knock, pressOf, slackRequest } from '../triggers/slack/door.ts';
-import { ended, eventually, look, STORAGES, startTestCloud, type TestCloud } from './support.ts';
+import { ended, eventually, look, startTestCloud, type TestCloud } from './support.ts';
 
 interface Asking {
   readonly status: string;
@@ -12,10 +12,10 @@ interface Asking {
 /** The team that the local cloud connects. */
 const TEAM = 'TLOCAL';
 
-describe.each(STORAGES)('Slack, state in %s', (storage) => {
+describe('Slack', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud(storage);
+    cloud = await startTestCloud('sqlite');
   });
   afterAll(() => cloud.stop());
 

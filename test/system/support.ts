@@ -7,6 +7,7 @@ import { waitFor as eventually } from '../../local/demo/notes.ts';
 
 export { eventually };
 
+/** Most tests keep their state as users do, in SQLite; those of crashes and storms also in memory. */
 export const STORAGES = ['memory', 'sqlite'] as const;
 export type Storage = (typeof STORAGES)[number];
 

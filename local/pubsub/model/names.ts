@@ -9,6 +9,8 @@ const ID = '(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}';
 const PROJECT_NAME = new RegExp(`^${PROJECT}$`);
 const TOPIC_NAME = new RegExp(`^${PROJECT}/topics/${ID}$`);
 const SUBSCRIPTION_NAME = new RegExp(`^${PROJECT}/subscriptions/${ID}$`);
+const SNAPSHOT_NAME = new RegExp(`^${PROJECT}/snapshots/${ID}$`);
+const SCHEMA_NAME = new RegExp(`^${PROJECT}/schemas/${ID}$`);
 
 /** What a subscription has for a topic after its topic was deleted. */
 export const DELETED_TOPIC = '_deleted-topic_';
@@ -25,6 +27,17 @@ export function requireTopic(name: string): string {
 
 export function requireSubscription(name: string): string {
   if (!SUBSCRIPTION_NAME.test(name)) throw invalid(`Invalid [subscriptions] name: (name=${shown(name)})`);
+  return name;
+}
+
+export function requireSnapshot(name: string): string {
+  if (!SNAPSHOT_NAME.test(name)) throw invalid(`Invalid [snapshots] name: (name=${shown(name)})`);
+  return name;
+}
+
+/** Without a revision. */
+export function requireSchema(name: string): string {
+  if (!SCHEMA_NAME.test(name)) throw invalid(`Invalid [schemas] name: (name=${shown(name)})`);
   return name;
 }
 

@@ -7,8 +7,9 @@ import { invalid } from '../model/status.ts';
 export interface PubsubProtocol {
   readonly publisher: ServiceDefinition;
   readonly subscriber: ServiceDefinition;
-  /** Served so that its calls are refused in our name. */
   readonly schemas: ServiceDefinition;
+  /** Of topics, subscriptions, snapshots and schemas, on the same port as in production. */
+  readonly iam: ServiceDefinition;
 }
 
 export function pubsubProtocol(): PubsubProtocol {
@@ -19,6 +20,12 @@ export function pubsubProtocol(): PubsubProtocol {
     publisher: service('Publisher'),
     subscriber: service('Subscriber'),
     schemas: service('SchemaService'),
+    // The client takes this service from its own dependencies; another client's description of it is the same.
+    iam: serviceDefinition(
+      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json'),
+      'google.iam.v1.IAMPolicy',
+      { plainAnswers: true },
+    ),
   };
 }
 
