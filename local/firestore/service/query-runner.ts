@@ -29,6 +29,20 @@ export interface RunOptions {
 
 /** The matching documents in order, after cursors, before the offset. */
 export function runQueryPlan(database: Database, query: Query, { count, snapshot }: RunOptions): Found[] {
+  const found: Found[] = [];
+  for (const next of queryResults(database, query, snapshot)) {
+    if (found.length >= count) break;
+    found.push(next);
+  }
+  return found;
+}
+
+/** The same one by one, for who keeps few of many: reads on only as far as it is asked, within one step of the event loop. */
+export function queryResults(
+  database: Database,
+  query: Query,
+  snapshot: Snapshot | undefined,
+): Generator<Found> {
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
     const found = accepted(
       { ...query, filter },
@@ -37,12 +51,7 @@ export function runQueryPlan(database: Database, query: Query, { count, snapshot
     return source.ordered ? found : sorted(query, found);
   });
   if (snapshot) sources.push(sorted(query, accepted(query, snapshot.documents())));
-  const found: Found[] = [];
-  for (const next of merged(query, sources)) {
-    if (found.length >= count) break;
-    found.push(next);
-  }
-  return found;
+  return merged(query, sources);
 }
 
 function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<Found> {

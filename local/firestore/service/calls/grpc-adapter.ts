@@ -13,6 +13,7 @@ import { createDocument, deleteDocument, getDocument, updateDocument } from './d
 import { serveListen } from './grpc-listen.ts';
 import { cut, refuse, toStatus, underFault } from './grpc-outcome.ts';
 import { listCollectionIds, listDocuments } from './list.ts';
+import { partitionQuery } from './partition.ts';
 import { batchGet, runQuery } from './read.ts';
 import { batchWrite, beginTransaction, commit, rollback } from './write.ts';
 
@@ -21,6 +22,7 @@ const UNARY: Record<string, UnaryHandler<never>> = {
   GetDocument: getDocument,
   ListDocuments: listDocuments,
   ListCollectionIds: listCollectionIds,
+  PartitionQuery: partitionQuery,
   CreateDocument: createDocument,
   UpdateDocument: updateDocument,
   DeleteDocument: deleteDocument,

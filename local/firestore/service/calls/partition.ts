@@ -1,0 +1,122 @@
+/**
+ * PartitionQuery: places at which the documents of a collection group can be parted, so that several readers share
+ * them. Chooses names only; reading the parts is RunQuery's.
+ */
+import { isNameField } from '../../model/query/normalise.ts';
+import type { Cursor, Query } from '../../model/query/query.ts';
+import { documentName, parseDocument, parseParent } from '../../model/resource-name.ts';
+import { invalid } from '../../model/status.ts';
+import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
+import { toNumber, type WireInteger } from '../../wire/time.ts';
+import { encodeValue } from '../../wire/value-encoder.ts';
+import type { Database } from '../database.ts';
+import { queryResults } from '../query-runner.ts';
+import type { Snapshot } from '../transactions/snapshot.ts';
+import type { CallContext } from './call.ts';
+import { reading, type WireConsistency } from './consistency.ts';
+
+/** Documents of the smallest part: production parts no finer (the clients' own tests of it count on that). */
+const CHUNK = 128;
+/** Places of one page when the caller names no number, and the most it gets: an answer stays well below a megabyte. */
+const MAX_PAGE = 1_000;
+
+interface PartitionQueryRequest extends WireConsistency {
+  readonly parent: string;
+  readonly structuredQuery?: WireQuery | null;
+  readonly partitionCount: WireInteger;
+  readonly pageToken: string;
+  readonly pageSize: number;
+}
+
+/** What a page token says: how many places were given, and the last of them. */
+interface Progress {
+  readonly given: number;
+  readonly last: string | undefined;
+}
+
+export async function partitionQuery(
+  request: PartitionQueryRequest,
+  { session, meter }: CallContext,
+): Promise<object> {
+  const query = decodePartitioned(request);
+  const wanted = toNumber(request.partitionCount);
+  if (wanted <= 0) throw invalid(`partition_count must be positive: ${wanted}.`);
+  if (request.pageSize < 0) throw invalid('page_size must not be negative.');
+  const size = request.pageSize === 0 ? MAX_PAGE : Math.min(request.pageSize, MAX_PAGE);
+  const { database: name } = query.scope;
+  const { given, last } = decodeToken(request.pageToken, name);
+  const names = await reading(session, { database: name, wire: request }, ({ snapshot }) => {
+    const rest = { ...query, startAt: last === undefined ? undefined : startingAt(last) };
+    return places(chunkStarts(session.databases.get(name), rest, snapshot), wanted - given);
+  });
+  meter.otherReads('PartitionQuery', query.scope.collectionId, 1);
+  const page = names.slice(0, size);
+  const progress = { given: given + page.length, last: page.at(-1) };
+  return {
+    partitions: page.map((value) => ({
+      values: [encodeValue({ kind: 'reference', value })],
+      before: true,
+    })),
+    nextPageToken: names.length > size ? encodeToken(progress) : '',
+  };
+}
+
+/** The rules are those of `google.firestore.v1.PartitionQueryRequest`. */
+function decodePartitioned({ parent, structuredQuery }: PartitionQueryRequest): Query {
+  if (!structuredQuery) throw invalid('PartitionQuery needs a structured query.');
+  if (parseParent(parent).segments.length > 0) {
+    throw invalid(`"${parent}" is a document: PartitionQuery takes the root of a database only.`);
+  }
+  const query = decodeQuery(parent, structuredQuery);
+  const { scope, filter, orders, explicitOrders, startAt, endAt, offset, limit } = query;
+  if (!scope.allDescendants || scope.collectionId === undefined) {
+    throw invalid('PartitionQuery takes a query of a collection with all its descendants only.');
+  }
+  const [order] = orders;
+  if (explicitOrders !== 1 || !order || !isNameField(order.field) || order.descending) {
+    throw invalid('PartitionQuery takes a query ordered by __name__ ascending only.');
+  }
+  if (filter || startAt || endAt || offset > 0 || limit !== undefined) {
+    throw invalid('PartitionQuery takes no filters, cursors, offsets and limits.');
+  }
+  return query;
+}
+
+/** Names of the first documents of all chunks but the first. */
+function chunkStarts(database: Database, query: Query, snapshot: Snapshot | undefined): string[] {
+  const starts: string[] = [];
+  let count = 0;
+  for (const { name } of queryResults(database, query, snapshot)) {
+    if (count % CHUNK === 0 && count > 0) starts.push(name);
+    count++;
+  }
+  // A last chunk that is not full is no part of its own.
+  if (count % CHUNK !== 0) starts.pop();
+  return starts;
+}
+
+/** At most so many of the starts, spread evenly. */
+function places(starts: readonly string[], wanted: number): string[] {
+  const chunks = starts.length + 1;
+  const count = Math.min(wanted, starts.length);
+  return Array.from({ length: count }, (_, i) => {
+    const chunk = Math.round(((i + 1) * chunks) / (count + 1));
+    return starts[chunk - 1] as string;
+  });
+}
+
+function startingAt(name: string): Cursor {
+  return { values: [{ kind: 'reference', value: name }], before: true };
+}
+
+function encodeToken({ given, last }: Progress): string {
+  return Buffer.from(`${given} ${last}`).toString('base64url');
+}
+
+/** @throws INVALID_ARGUMENT for what this call never gave, or gave for another database */
+function decodeToken(token: string, database: string): Progress {
+  if (token === '') return { given: 0, last: undefined };
+  const [, given, last] = /^(\d{1,9}) (.+)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (given === undefined || last === undefined) throw invalid('The page token is not one of this call.');
+  return { given: Number(given), last: documentName(parseDocument(last, database)) };
+}
