@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../functions/src/api/app.ts';
+import { runView } from '../../functions/src/api/views/run.ts';
 import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
+import type { RunState } from '../../functions/src/core/run/state.ts';
 import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
 import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
 import { Installation } from './installation.ts';
@@ -56,6 +58,28 @@ test('a run is never shown staler than its journal, though its snapshot lags', a
   );
   const head = db.runs.get(runId)?.events.length;
   expect((await read(`/v1/runs/${runId}`)).head).toBe(head);
+});
+
+test('a lease is shown as its drive has extended it, with the last sign of life and what bodies say of themselves', async () => {
+  const { installation, runId } = await withRuns(1);
+  const pending = (await installation.world.store.load(runId))?.state;
+  if (!pending) throw new Error('the run is gone');
+  const expiresAt = pending.updatedAt + 5_000;
+  const state: RunState = { ...pending, status: 'running', lease: { owner: 'one', epoch: 1, expiresAt } };
+  const beaten = {
+    leaseExtendedTo: expiresAt + 60_000,
+    lastHeartbeatAt: expiresAt - 1_000,
+    inFlight: [{ step: 'say', detailsText: '{"page":3}', at: expiresAt - 2_000 }],
+  };
+  const values = { input: { text: '1' }, result: undefined };
+  const until = new Date(expiresAt + 60_000).toISOString();
+  expect(runView({ state, soft: beaten }, values, 'cairn')).toMatchObject({
+    lease: { epoch: 1, expiresAt: until },
+    wakeAt: until,
+    lastHeartbeatAt: new Date(expiresAt - 1_000).toISOString(),
+    progress: [{ step: 'say', details: { page: 3 }, at: new Date(expiresAt - 2_000).toISOString() }],
+  });
+  expect(runView({ state: pending, soft: beaten }, values, 'cairn')).not.toHaveProperty('progress');
 });
 
 test('a value too large for the snapshot is shown whole', async () => {

@@ -7,7 +7,7 @@ import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import type { Located } from '../../engine/stored-text.ts';
 import type { ListedRun } from '../../ports/run-store.ts';
-import { fromText, isoIf, readable } from './values.ts';
+import { fromText, iso, isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 
@@ -22,10 +22,19 @@ export function runSummary({ state, soft }: ListedRun, vocabulary: Vocabulary): 
   return {
     ...(readable(shown) as View),
     status,
-    wakeAt: isoIf(wakeAt(state)),
+    ...leaseView(state, soft),
+    lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
+    wakeAt: isoIf(wakeAt(state, soft)),
     steps: stepCounts(steps.values()),
     cost: costView(soft),
   };
+}
+
+/** Until when it holds as its drive has last extended it: what the journal says of it is old after the first sign of life. */
+function leaseView({ lease }: RunState, { leaseExtendedTo = 0 }: SoftState): View {
+  if (!lease) return {};
+  const { owner, epoch, expiresAt } = lease;
+  return { lease: { owner, epoch, expiresAt: iso(Math.max(expiresAt, leaseExtendedTo)) } };
 }
 
 function costView({ cost: spent }: SoftState): View {
@@ -41,9 +50,15 @@ export interface RunValues {
 export function runView(run: ListedRun, { input, result }: RunValues, vocabulary: Vocabulary): View {
   return {
     ...runSummary(run, vocabulary),
+    ...progressView(run),
     ...valueView('input', input),
     ...(result && valueView('result', result)),
   };
+}
+
+/** What is left of a drive that has ended says nothing of what goes on now. */
+function progressView({ state, soft }: ListedRun): View {
+  return state.lease && soft.inFlight?.length ? { progress: readable(soft.inFlight) } : {};
 }
 
 /** The value itself, or where it can be read: `resultRef: { checkpoint, sha256, … }`, at `…/checkpoints/{seq}/output`. */

@@ -133,7 +133,14 @@ const progress = {
   headHash: z.string(),
   checkpointHead: Count,
   schemaVersion: z.int(),
-  lease: z.object({ owner: z.string(), epoch: Count, expiresAt: Time }).optional(),
+  lease: z
+    .object({
+      owner: z.string(),
+      epoch: Count,
+      expiresAt: Time.describe('As its drive has last extended it.'),
+    })
+    .optional(),
+  lastHeartbeatAt: Time.optional().describe('The last sign of life of a drive.'),
   epoch: Count,
   dueAt: Time.optional(),
   deadlineAt: Time.optional(),
@@ -221,7 +228,13 @@ const ValueRef = z
   .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })
   .describe('A large value: read it at /v1/runs/{id}/checkpoints/{checkpoint}/output.');
 
+const Progress = z.object({ step: z.string(), details: Value, at: Time });
+
 export const Run = RunSummary.extend({
+  progress: z
+    .array(Progress)
+    .optional()
+    .describe('Of a run that is driven: what its bodies last said of themselves, up to a heartbeat ago.'),
   input: Value.optional(),
   inputRef: ValueRef.optional(),
   result: Value.optional(),
