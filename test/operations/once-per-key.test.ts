@@ -183,6 +183,17 @@ describe('a worker that never ends', () => {
     expect(desk.record).toMatchObject({ attempts: 2, status: 'completed' });
   });
 
+  test('keeps others off no longer than an installation says', async () => {
+    const desk = new Desk();
+    const shortly = () => oncePerKey({ ...desk.deps(), processingLockMs: 20_000 }, request(), desk.work);
+    void oncePerKey({ ...desk.deps(), processingLockMs: 20_000 }, request(), never);
+    await settle();
+    desk.clock.jump(19_999);
+    expect(await shortly()).toEqual({ kind: 'in_flight' });
+    desk.clock.jump(1);
+    expect(await shortly()).toEqual(first);
+  });
+
   test(`${MAX_ATTEMPTS} times is one that nobody follows`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

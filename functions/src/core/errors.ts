@@ -44,8 +44,8 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_CONFLICT: {
     httpStatus: 409,
-    title: 'A request with this idempotency key is still under way',
-    help: 'Wait and repeat the same request with the same key.',
+    title: 'The request with this idempotency key was never finished',
+    help: 'See whether it did what you asked for; if not, send it under a new key.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     httpStatus: 422,

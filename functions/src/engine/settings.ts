@@ -51,3 +51,9 @@ export const LOCAL_SETTINGS: EngineSettings = {
   heartbeatMs: 1_500,
   pollMs: 2_000,
 };
+
+/**
+ * For the same reason: how long, in ms, repetitions of a request wait for the worker that had begun it. Longer than any
+ * request that is alive takes on one machine, but for large backfills, which may be done twice.
+ */
+export const LOCAL_PROCESSING_LOCK_MS = 20_000;

@@ -31,6 +31,8 @@ export interface OnceDeps extends SendDeps {
   readonly records: IdempotencyStore;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** For how long, in ms, a worker that has not finished may be alive; absent: {@link PROCESSING_LOCK_MS}. */
+  readonly processingLockMs?: number;
 }
 
 export interface KeyedRequest {
@@ -97,9 +99,9 @@ type Entry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceOutcome, { kind
 
 /** Makes the record, or takes over the one that is there, or says what that one answers. */
 async function enter(deps: OnceDeps, request: KeyedRequest): Promise<Entry> {
-  const { records, clock, random } = deps;
+  const { records, clock, random, processingLockMs: lockMs = PROCESSING_LOCK_MS } = deps;
   const attemptId = random.token();
-  let mine = begun(request, { attemptId, attempts: 1, now: clock.now() });
+  let mine = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
   let seen: Version | undefined;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const written = await sendUntilKnown(deps, () => write(records, mine, seen));
@@ -114,7 +116,7 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<Entry> {
     if (decision.kind === 'in_flight') return decision;
     if (decision.kind === 'replay') return replayOf(deps, request, stored.record);
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
-    mine = begun(request, { attemptId, attempts: 1, now });
+    mine = begun(request, { attemptId, attempts: 1, now, lockMs });
     if (decision.kind === 'take_over')
       mine = { ...mine, attempts: decision.attempts, createdAt: stored.record.createdAt };
   }
@@ -188,7 +190,12 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
 
 function begun(
   { key, source, tenantId, requestHash }: KeyedRequest,
-  { attemptId, attempts, now }: { attemptId: string; attempts: number; now: number },
+  {
+    attemptId,
+    attempts,
+    now,
+    lockMs,
+  }: { readonly attemptId: string; readonly attempts: number; readonly now: number; readonly lockMs: number },
 ): IdempotencyRecord {
   return {
     key,
@@ -199,7 +206,7 @@ function begun(
     createdAt: now,
     updatedAt: now,
     expiresAt: now + COMPLETED_TTL_MS,
-    lockExpiresAt: now + PROCESSING_LOCK_MS,
+    lockExpiresAt: now + lockMs,
     attempts,
     attemptId,
   };

@@ -10,7 +10,7 @@ import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
-import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
@@ -107,6 +107,7 @@ function build(settings: Settings): Root {
     records: new FirestoreIdempotencyStore(db, collectionPrefix),
     queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,
     recent: new RecentStarts(),
+    ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
     ...optional('bus', lazyBus({ settings, ...world })),
   };
   const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);

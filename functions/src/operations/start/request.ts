@@ -35,6 +35,8 @@ export interface StartDeps {
   readonly bus?: EventBus;
   /** Of this instance; absent: every repetition asks the store. */
   readonly recent?: RecentStarts;
+  /** Of requests whose work is more than one commit: see `OnceDeps`. */
+  readonly processingLockMs?: number;
 }
 
 export interface StartRequest {
