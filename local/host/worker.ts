@@ -23,7 +23,8 @@ const server = functionsServer(handlers);
 const drain = drainable(server);
 giveBackAtRest(server, { collect: collectAll });
 
-const tell = (message: FromWorker) => process.send?.(message);
+/** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
+const tell = (message: FromWorker) => process.send?.(message, () => {});
 
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
