@@ -17,3 +17,5 @@ export const MAX_QUERY_FILTERS = 100;
 export const MAX_INEQUALITY_FIELDS = 10;
 export const MAX_INDEX_ENTRIES_PER_DOCUMENT = 40_000;
 export const MAX_AGGREGATIONS = 5;
+/** How long ago a read may look, without point-in-time recovery. */
+export const MAX_READ_AGE_MS = 60 * 60_000;

@@ -4,7 +4,7 @@
  */
 import { type FieldPath, getField, overlay, withField } from './field-path.ts';
 import type { Resource } from './resource-name.ts';
-import { Code, StatusError } from './status.ts';
+import { Code, invalid, StatusError } from './status.ts';
 import { applyTransform, type FieldTransform } from './transform.ts';
 import { type Fields, identicalFields, type Value } from './value.ts';
 
@@ -50,9 +50,14 @@ export interface Outcome {
   readonly transformResults: readonly Value[];
 }
 
-/** @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires. */
+/**
+ * `time`: of the commit, microseconds since 1970.
+ *
+ * @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires,
+ * INVALID_ARGUMENT when it cannot be
+ */
 export function applyWrite(current: Version | undefined, write: Write, time: number): Outcome {
-  checkPrecondition(current, write);
+  checkPrecondition(current, write, time);
   if (write.kind === 'delete') {
     return { next: undefined, changed: current !== undefined, transformResults: [] };
   }
@@ -70,8 +75,11 @@ export function applyWrite(current: Version | undefined, write: Write, time: num
   return { next, changed: true, transformResults };
 }
 
-function checkPrecondition(current: Version | undefined, write: Write): void {
+function checkPrecondition(current: Version | undefined, write: Write, time: number): void {
   const { precondition, name } = write;
+  if (precondition.kind === 'updateTime' && precondition.at > time) {
+    throw invalid(`The update_time that is required of ${name} lies in the future.`);
+  }
   if (precondition.kind === 'exists') {
     if (precondition.exists && !current) {
       throw new StatusError(Code.NOT_FOUND, `No document to update: ${name}`);

@@ -7,8 +7,8 @@ import { documentKey } from '../model/document-key.ts';
 import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
 import { entryDifference } from '../model/index/index-entries.ts';
-import { MAX_DOCUMENT_BYTES } from '../model/limits.ts';
-import { invalid } from '../model/status.ts';
+import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS } from '../model/limits.ts';
+import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
 import { applyWrite, type Version, type Write } from '../model/write.ts';
 import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
@@ -110,14 +110,24 @@ export class Database {
 
   /** A moment shortly ago. @throws INVALID_ARGUMENT in the future, FAILED_PRECONDITION when it is too long ago. */
   at(time: number): Snapshot {
-    if (time > this.readTime()) throw invalid('read_time lies in the future.');
+    if (this.#isTooOld(time)) {
+      throw new StatusError(
+        Code.FAILED_PRECONDITION,
+        'The requested snapshot version is more than an hour old.',
+      );
+    }
     return this.#recent.at(time);
   }
 
   /** Whether that moment can still be read. @throws INVALID_ARGUMENT in the future */
   remembers(time: number): boolean {
-    if (time > this.readTime()) throw invalid('read_time lies in the future.');
-    return this.#recent.reaches(time);
+    return !this.#isTooOld(time) && this.#recent.reaches(time);
+  }
+
+  #isTooOld(time: number): boolean {
+    const now = this.readTime();
+    if (time > now) throw invalid('read_time lies in the future.');
+    return time < now - MAX_READ_AGE_MS * 1000;
   }
 
   /** Tells the names of what each commit changes, within the step of the event loop that applies it. Returns its end. */

@@ -1,4 +1,5 @@
 /** Times on the wire (`google.protobuf.Timestamp`) and in the server (microseconds since 1970). */
+import { invalid } from '../model/status.ts';
 
 /** A 64-bit number as protobufjs decodes it. */
 export type WireInteger = number | { toNumber(): number };
@@ -10,6 +11,12 @@ export interface WireTimestamp {
 
 export function toMicros(time: WireTimestamp): number {
   return toNumber(time.seconds) * 1e6 + Math.floor((time.nanos ?? 0) / 1000);
+}
+
+/** A moment that a caller names. @throws INVALID_ARGUMENT unless it is a whole number of microseconds */
+export function toAlignedMicros(time: WireTimestamp, name: string): number {
+  if ((time.nanos ?? 0) % 1000 !== 0) throw invalid(`${name} must have a precision of microseconds.`);
+  return toMicros(time);
 }
 
 export function toTimestamp(micros: number): { seconds: number; nanos: number } {

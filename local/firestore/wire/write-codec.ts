@@ -7,7 +7,7 @@ import type { FieldTransform } from '../model/transform.ts';
 import type { Value } from '../model/value.ts';
 import type { Precondition, Write } from '../model/write.ts';
 import { decodeDocument } from './document-codec.ts';
-import { toMicros, type WireTimestamp } from './time.ts';
+import { toAlignedMicros, type WireTimestamp } from './time.ts';
 import { decodeArray, decodeValue } from './value-decoder.ts';
 
 export interface WireMask {
@@ -117,7 +117,7 @@ export function decodePrecondition(precondition: WirePrecondition | null | undef
     case 'exists':
       return { kind: 'exists', exists: precondition.exists ?? false };
     case 'updateTime':
-      return { kind: 'updateTime', at: toMicros(precondition.updateTime ?? {}) };
+      return { kind: 'updateTime', at: toAlignedMicros(precondition.updateTime ?? {}, 'update_time') };
     default:
       return { kind: 'none' };
   }

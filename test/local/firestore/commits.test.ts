@@ -1,8 +1,8 @@
 import { FieldPath, FieldValue, Timestamp } from '@google-cloud/firestore';
-import { credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
 import { type Bench, startBench } from './support/client.ts';
+import { RawCalls } from './support/raw-calls.ts';
+import { database } from './support/requests.ts';
 
 const ALREADY_EXISTS = 6;
 const NOT_FOUND = 5;
@@ -236,17 +236,10 @@ test.each([
 });
 
 test('a call that is not served answers UNIMPLEMENTED', async () => {
-  const read = async () => {
-    for await (const partition of bench.db.collectionGroup('x').getPartitions(3)) return partition;
-    return undefined;
-  };
-  await expect(read()).rejects.toMatchObject({ code: 12 });
-  const Client = makeClientConstructor(firestoreService(), 'Firestore');
-  const client = new Client(bench.server.host, credentials.createInsecure());
-  const write = client.Write?.();
-  const refusal = await new Promise((resolve) => write?.once('error', resolve).once('data', resolve));
-  client.close();
-  expect(refusal).toMatchObject({ code: 12, message: expect.stringContaining('Write') });
+  const raw = new RawCalls(bench.server.host);
+  const answer = await raw.call('ExecutePipeline', { database });
+  raw.close();
+  expect(answer).toMatchObject({ code: 12, details: expect.stringContaining('ExecutePipeline') });
 });
 
 function nest(levels: number): object {

@@ -27,6 +27,22 @@ export function normaliseQuery(request: QueryRequest): Query {
   return query;
 }
 
+/**
+ * The query whose results are summed or averaged over `fields`. It reads an index that holds them, so a document without
+ * one of them is left out, and unless the caller orders by name the fields are orders of their own: a limit takes the
+ * least values, and the index that is needed has the fields at its end.
+ */
+export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Query {
+  const name = query.orders.at(-1);
+  if (!name || query.orders.length === query.explicitOrders) return { ...query, required: fields };
+  const others = query.orders.slice(0, -1);
+  for (const field of byName(fields)) {
+    const isOrdered = [...others, name].some((o) => sameField(o.field, field));
+    if (!isOrdered) others.push({ field, descending: name.descending });
+  }
+  return { ...query, orders: [...others, name] };
+}
+
 export function leaves(filter: Filter | undefined): Comparison[] {
   if (!filter) return [];
   return filter.kind === 'compare' ? [filter] : filter.filters.flatMap(leaves);
@@ -49,15 +65,16 @@ function impliedOrders(explicit: readonly Order[], comparisons: readonly Compari
   const orders = [...explicit];
   if (orders.some((o) => isNameField(o.field))) return orders;
   const descending = orders.at(-1)?.descending ?? false;
-  const fields = comparisons
-    .filter((c) => isInequality(c.op) && !isNameField(c.field))
-    .map((c) => c.field)
-    .sort((a, b) => compareUtf8(formatFieldPath(a), formatFieldPath(b)));
-  for (const field of fields) {
+  const fields = comparisons.filter((c) => isInequality(c.op) && !isNameField(c.field)).map((c) => c.field);
+  for (const field of byName(fields)) {
     if (!orders.some((o) => sameField(o.field, field))) orders.push({ field, descending });
   }
   orders.push({ field: [NAME_FIELD], descending });
   return orders;
+}
+
+function byName(fields: readonly FieldPath[]): FieldPath[] {
+  return [...fields].sort((a, b) => compareUtf8(formatFieldPath(a), formatFieldPath(b)));
 }
 
 function checkOrders(orders: readonly Order[]): void {

@@ -2,7 +2,7 @@
 import { type FieldPath, parseFieldPath } from '../../model/field-path.ts';
 import { MAX_AGGREGATIONS } from '../../model/limits.ts';
 import { type Candidate, fieldValue } from '../../model/query/match.ts';
-import type { Query } from '../../model/query/query.ts';
+import { orderByAggregated } from '../../model/query/normalise.ts';
 import { invalid, unimplemented } from '../../model/status.ts';
 import { NULL, type Value } from '../../model/value.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
@@ -47,7 +47,8 @@ export async function runAggregationQuery(
   const wire = request.structuredAggregationQuery;
   if (!wire?.structuredQuery) throw invalid('RunAggregationQuery needs a structured query.');
   const aggregations = decodeAggregations(wire.aggregations ?? []);
-  const query = withFields(decodeQuery(request.parent, wire.structuredQuery), aggregations);
+  const fields = aggregations.flatMap((a) => (a.field ? [a.field] : []));
+  const query = orderByAggregated(decodeQuery(request.parent, wire.structuredQuery), fields);
   return reading(session, { database: query.scope.database, wire: request }, async (selected) => {
     const { found, readTime } = await readQuery(session, selected, query);
     const reads = Math.max(1, Math.ceil((found.length + query.offset) / ENTRIES_PER_READ));
@@ -60,18 +61,16 @@ export async function runAggregationQuery(
   });
 }
 
-/** Documents that lack a field that is summed or averaged are left out of the whole query, as production's index has it. */
-function withFields(query: Query, aggregations: readonly Aggregation[]): Query {
-  return { ...query, required: aggregations.flatMap((a) => (a.field ? [a.field] : [])) };
-}
-
 function decodeAggregations(wire: readonly WireAggregation[]): Aggregation[] {
-  if (wire.length === 0) throw invalid('An aggregation query needs at least one aggregation.');
-  if (wire.length > MAX_AGGREGATIONS)
-    throw invalid(`A query can have at most ${MAX_AGGREGATIONS} aggregations.`);
+  if (wire.length === 0) throw invalid('Aggregations can not be empty.');
+  if (wire.length > MAX_AGGREGATIONS) {
+    throw invalid(
+      `The maximum number of aggregations allowed in an aggregation query is ${MAX_AGGREGATIONS}. Received: ${wire.length}.`,
+    );
+  }
   const aggregations = wire.map((a, i) => decodeAggregation(a, a.alias || `field_${i + 1}`));
   if (new Set(aggregations.map((a) => a.alias)).size < aggregations.length) {
-    throw invalid('Two aggregations have the same alias.');
+    throw invalid('Aggregation aliases contain duplicate alias.');
   }
   return aggregations;
 }

@@ -1,5 +1,5 @@
 /** Reads the consistency selector that all reading calls share. */
-import { toMicros, type WireTimestamp } from '../../wire/time.ts';
+import { toAlignedMicros, type WireTimestamp } from '../../wire/time.ts';
 import type { Consistency, Session } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 
@@ -32,7 +32,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
       return { transaction, snapshot: transaction.snapshot, begun: transaction.id };
     }
     case 'readTime': {
-      const snapshot = session.databases.get(database).at(toMicros(wire.readTime ?? {}));
+      const snapshot = session.databases.get(database).at(toAlignedMicros(wire.readTime ?? {}, 'read_time'));
       return { transaction: undefined, snapshot, begun: undefined };
     }
     default:
@@ -60,7 +60,7 @@ export async function reading<T>(
 export function transactionMode(options: WireTransactionOptions): TransactionMode {
   if (options.mode === 'readOnly') {
     const { readTime } = options.readOnly ?? {};
-    return { kind: 'readOnly', at: readTime ? toMicros(readTime) : undefined };
+    return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime, 'read_time') : undefined };
   }
   const retried = options.readWrite?.retryTransaction;
   return { kind: 'readWrite', retryOf: retried?.length ? retried : undefined };

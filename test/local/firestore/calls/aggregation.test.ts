@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AggregateField, FieldPath, type Firestore, type Query } from '@google-cloud/firestore';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Bench, startBench } from '../support/client.ts';
+import { RawCalls } from '../support/raw-calls.ts';
+import { database as root } from '../support/requests.ts';
+
+const INVALID_ARGUMENT = 3;
+const FAILED_PRECONDITION = 9;
+
+const folder = mkdtempSync(join(tmpdir(), 'cairn-aggregation-'));
+let plain: Bench;
+let indexed: Bench;
+let raw: RawCalls;
+/** Tells integers from doubles. */
+let exact: Firestore;
+
+beforeAll(async () => {
+  plain = await startBench();
+  raw = new RawCalls(plain.server.host);
+  exact = plain.client();
+  exact.settings({ useBigInt: true });
+  const indexesFile = join(folder, 'firestore.indexes.json');
+  const fields = ['kind', 'n'].map((fieldPath) => ({ fieldPath, order: 'ASCENDING' }));
+  writeFileSync(
+    indexesFile,
+    JSON.stringify({ indexes: [{ collectionGroup: 'items', queryScope: 'COLLECTION', fields }] }),
+  );
+  indexed = await startBench({ indexesFile });
+  await Promise.all([plain, indexed].map(fill));
+});
+afterAll(async () => {
+  raw.close();
+  await Promise.all([plain.stop(), indexed.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+/** Names run against the numbers, so that the two orders take different documents. */
+async function fill({ db }: Bench): Promise<void> {
+  const batch = db.batch();
+  for (let n = 0; n < 8; n++) batch.set(db.doc(`items/d${9 - n}`), { n, kind: n % 2, other: 1 });
+  batch.set(db.doc('items/without'), { kind: 0, other: 1 });
+  await batch.commit();
+}
+
+const items = (bench: Bench) => bench.db.collection('items');
+const ofN = {
+  sum: AggregateField.sum('n'),
+  mean: AggregateField.average('n'),
+  count: AggregateField.count(),
+};
+
+async function over(query: Query): Promise<unknown> {
+  return (await query.aggregate(ofN).get()).data();
+}
+
+describe('what is summed or averaged', () => {
+  test('orders the query, so that a limit takes its least values', async () => {
+    expect(await over(items(plain).limit(3))).toEqual({ sum: 3, mean: 1, count: 3 });
+    expect(await over(items(plain).where('kind', '==', 1).limit(2))).toEqual({ sum: 4, mean: 2, count: 2 });
+    expect(await over(items(plain).offset(6))).toEqual({ sum: 13, mean: 6.5, count: 2 });
+  });
+
+  test('leaves orders of the caller’s own as they are', async () => {
+    expect(await over(items(plain).orderBy('n', 'desc').limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
+    const byName = items(plain).orderBy(FieldPath.documentId());
+    expect(await over(byName.limit(2))).toEqual({ sum: 13, mean: 6.5, count: 2 });
+    expect(await over(byName.startAfter('d8'))).toEqual({ sum: 0, mean: 0, count: 1 });
+    const odd = items(plain).orderBy('kind', 'desc');
+    expect(await over(odd.limit(2))).toEqual({ sum: 12, mean: 6, count: 2 });
+  });
+
+  test('leaves out a document without it, from counts too, whatever the order', async () => {
+    for (const query of [items(plain), items(plain).orderBy(FieldPath.documentId())]) {
+      expect(await over(query)).toEqual({ sum: 28, mean: 3.5, count: 8 });
+    }
+    expect((await items(plain).count().get()).data()).toEqual({ count: 9 });
+  });
+
+  test('stands at the end of the index that is needed', async () => {
+    expect(await over(items(indexed))).toEqual({ sum: 28, mean: 3.5, count: 8 });
+    expect(await over(items(indexed).where('kind', '==', 1))).toEqual({ sum: 16, mean: 4, count: 4 });
+    const declared = { code: FAILED_PRECONDITION, message: expect.stringContaining('"other","order":"ASC') };
+    await expect(over(items(indexed).where('other', '==', 1))).rejects.toMatchObject(declared);
+    const two = items(indexed).aggregate({ n: AggregateField.sum('n'), other: AggregateField.sum('other') });
+    await expect(two.get()).rejects.toMatchObject(declared);
+  });
+});
+
+describe('the sum of', () => {
+  const max = 2n ** 63n - 1n;
+  const { MAX_VALUE, MIN_VALUE } = Number;
+
+  /** An integer is a bigint here, a double a number. */
+  test.each([
+    ['nothing is the integer 0, its average null', [], 0n, null],
+    ['integers is exact, though a part of it leaves 64 bits', [max, 1n, -101n], max - 100n, 2 ** 63 / 3],
+    ['integers beyond 64 bits is a double', [max, max], 2 ** 64, 2 ** 63],
+    ['an integer and a double is a double', [5n, 4.5, 3.5], 13, 13 / 3],
+    ['numbers passes over all else, which counts for no average', [5n, '3', 6n], 11n, 5.5],
+    ['the greatest doubles is infinite', [MAX_VALUE, 1e293], Infinity, Infinity],
+    ['infinities of both signs is NaN', [Infinity, -Infinity], NaN, NaN],
+    ['NaN and anything is NaN', [5n, NaN], NaN, NaN],
+    ['the least double stays, its half is 0', [MIN_VALUE, 0n], MIN_VALUE, 0],
+  ] as const)('%s', async (title, values, sum, mean) => {
+    const numbers = exact.collection(`numbers-${title.length}`);
+    await Promise.all(values.map((n, i) => numbers.doc(`d${i}`).set({ n })));
+    expect(await over(numbers)).toEqual({ sum, mean, count: BigInt(values.length) });
+  });
+});
+
+test.each([
+  ['no aggregation', [], 'Aggregations can not be empty'],
+  ['six of them', Array.from({ length: 6 }, () => ({ count: {} })), 'maximum number of aggregations'],
+  ['two of one name', [1, 2].map(() => ({ alias: 'a', count: {} })), 'contain duplicate alias'],
+])('%s is refused in the words that clients look for', async (_title, aggregations, details) => {
+  const answer = await aggregate('items', aggregations);
+  expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringContaining(details) });
+});
+
+function aggregate(collectionId: string, aggregations: readonly object[]) {
+  const structuredQuery = { from: [{ collectionId }] };
+  return raw.call('RunAggregationQuery', {
+    parent: `${root}/documents`,
+    structuredAggregationQuery: { structuredQuery, aggregations },
+  });
+}

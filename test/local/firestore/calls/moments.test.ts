@@ -1,0 +1,100 @@
+import { Timestamp } from '@google-cloud/firestore';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Bench, startBench } from '../support/client.ts';
+import { RawCalls } from '../support/raw-calls.ts';
+import { doc, database as root } from '../support/requests.ts';
+
+const INVALID_ARGUMENT = 3;
+const FAILED_PRECONDITION = 9;
+const HOUR_MS = 60 * 60_000;
+const START_MS = 1_800_000_000_000;
+
+interface Moment {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+let now = START_MS;
+let bench: Bench;
+let raw: RawCalls;
+
+beforeAll(async () => {
+  bench = await startBench({ clock: () => now });
+  raw = new RawCalls(bench.server.host);
+});
+afterAll(async () => {
+  raw.close();
+  await bench.stop();
+});
+
+async function written(path: string, v: number): Promise<Moment> {
+  const { writeTime } = await bench.db.doc(path).set({ v });
+  return { seconds: writeTime.seconds, nanos: writeTime.nanoseconds };
+}
+
+describe('an update time that is required of a document', () => {
+  const later = (at: Moment, ms: number): Moment => {
+    const { seconds, nanoseconds } = Timestamp.fromMillis(at.seconds * 1000 + at.nanos / 1e6 + ms);
+    return { seconds, nanos: nanoseconds };
+  };
+
+  test.each([
+    ['in the past', (at: Moment) => later(at, -1), FAILED_PRECONDITION],
+    ['in the future', (at: Moment) => later(at, HOUR_MS), INVALID_ARGUMENT],
+    ['finer than a microsecond', (at: Moment) => ({ ...at, nanos: at.nanos + 1 }), INVALID_ARGUMENT],
+  ])('%s changes nothing', async (title, change, code) => {
+    const path = `required/${title}`;
+    const at = await written(path, 1);
+    const currentDocument = { updateTime: change(at) };
+    const update = { name: doc(path), fields: {} };
+    for (const write of [
+      { update, currentDocument },
+      { delete: doc(path), currentDocument },
+    ]) {
+      expect(await raw.call('Commit', { database: root, writes: [write] })).toMatchObject({ code });
+    }
+    expect((await bench.db.doc(path).get()).data()).toEqual({ v: 1 });
+    const kept = { update, currentDocument: { updateTime: at } };
+    expect(await raw.call('Commit', { database: root, writes: [kept] })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a read at a past time', () => {
+  const reads = (readTime: Moment) => [
+    raw.call('BatchGetDocuments', { database: root, documents: [doc('past/d')], readTime }),
+    raw.call('GetDocument', { name: doc('past/d'), readTime }),
+    raw.call('RunQuery', {
+      parent: `${root}/documents`,
+      structuredQuery: { from: [{ collectionId: 'past' }] },
+      readTime,
+    }),
+    raw.call('BeginTransaction', { database: root, options: { readOnly: { readTime } } }),
+  ];
+
+  test('reaches back an hour, and no further', async () => {
+    const at = await written('past/d', 1);
+    await written('past/d', 2);
+    now += HOUR_MS - 1_000;
+    for (const answer of await Promise.all(reads(at))) expect(answer).toMatchObject({ code: 0 });
+    now += 2_000;
+    for (const answer of await Promise.all(reads(at))) {
+      expect(answer).toMatchObject({ code: FAILED_PRECONDITION, details: expect.stringContaining('hour') });
+    }
+  });
+
+  test('is refused when it is finer than a microsecond', async () => {
+    const at = await written('past/d', 3);
+    for (const answer of await Promise.all(reads({ ...at, nanos: at.nanos + 1 }))) {
+      expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringContaining('microsec') });
+    }
+  });
+});
+
+test('a batch of documents tells of those that are missing at its end', async () => {
+  await Promise.all(['batch/a', 'batch/c'].map((path) => written(path, 1)));
+  const documents = ['batch/a', 'batch/b', 'batch/c', 'batch/b'].map(doc);
+  const { messages } = await raw.call('BatchGetDocuments', { database: root, documents });
+  expect(messages.map((m) => m.missing ?? (m.found as { name: string }).name)).toEqual(
+    ['batch/a', 'batch/c', 'batch/b'].map(doc),
+  );
+});
