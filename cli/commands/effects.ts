@@ -38,7 +38,7 @@ export const resolveEffect = command({
   name: 'effects resolve',
   summary: 'Say what became of an action in doubt, or whether it may be repeated',
   details:
-    'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.',
+    'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
   args: {
     run: RUN,
     effect: { help: 'id of the effect, or how it begins; see effects list' },
@@ -58,6 +58,7 @@ export const resolveEffect = command({
       `effects resolve last 9f3c recorded --result '{"id":"pay_1"}' --note "found it in the ledger"`,
       'it took place',
     ],
+    ['effects resolve last 9f3c failed --note "they never got it"', 'also of a run that has ended'],
     ['effects resolve last 9f3c re-execute --note "the receiver knows nothing of it"', 'call it again'],
   ],
   async run(context, { args, options }) {

@@ -40,9 +40,11 @@ export function answerLines(items: readonly Item[]): string {
 function answerLine({ kind, runId, step, effectId, answers, more }: Item): string {
   const rest = more === undefined ? '' : `   (and ${more} more: cairn runs show ${runId})`;
   if (answers.length === 0) return `cairn runs show ${runId}   (nothing can be answered now)${rest}`;
-  if (kind === 'left_in_doubt') return `cairn runs resume ${runId}${rest}`;
-  if (kind === 'effect_in_doubt')
-    return `cairn effects resolve ${runId} ${effectId} ${answers.join('|')}${rest}`;
+  if (kind === 'effect_in_doubt' || kind === 'left_in_doubt') {
+    const outcomes = answers.filter((answer) => answer !== 'resume').join('|');
+    const or = answers.includes('resume') ? `   (or cairn runs resume ${runId})` : '';
+    return `cairn effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
+  }
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
   return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
 }

@@ -47,7 +47,16 @@ describe('the inbox on a terminal', () => {
       { kind: 'effect_in_doubt', effectId: 'e.0001', answers: ['recorded', 're-execute', 'failed'] },
       'cairn effects resolve run_a e.0001 recorded|re-execute|failed',
     ],
-    ['what was left in doubt', { kind: 'left_in_doubt', answers: ['resume'] }, 'cairn runs resume run_a'],
+    [
+      'what was left in doubt',
+      { kind: 'left_in_doubt', effectId: 'e.0001', answers: ['recorded', 'failed', 'resume'] },
+      'cairn effects resolve run_a e.0001 recorded|failed   (or cairn runs resume run_a)',
+    ],
+    [
+      'what a completed run left in doubt',
+      { kind: 'left_in_doubt', effectId: 'e.0001', answers: ['recorded', 'failed'] },
+      'cairn effects resolve run_a e.0001 recorded|failed',
+    ],
     ['what nobody can answer now', { answers: [] }, 'cairn runs show run_a   (nothing can be answered now)'],
     [
       'the last of many',

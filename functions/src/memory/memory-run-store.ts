@@ -248,7 +248,7 @@ export class MemoryRunStore implements RunStore {
     for (const told of this.#told) told(runId, events);
   }
 
-  #writeSnapshot(run: RunDocuments, change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): string {
+  #writeSnapshot(run: RunDocuments, change: Omit<SnapshotTouch, 'runId' | 'seen'>): string {
     const { snapshot, soft } = change;
     if (snapshot) run.snapshot = freeze(snapshot);
     if (snapshot) run.askingSince = askingSince(snapshot);
@@ -258,6 +258,7 @@ export class MemoryRunStore implements RunStore {
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
     if (soft?.obligationsMet) run.wakeAt = undefined;
     if (change.wakeAt !== undefined) run.wakeAt = change.wakeAt;
+    if (change.asksNothing) run.askingSince = undefined;
     run.version = this.#db.nextVersion();
     return run.version;
   }

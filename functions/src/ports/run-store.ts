@@ -111,6 +111,8 @@ export interface SnapshotTouch {
   readonly soft?: SoftUpdate;
   /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
   readonly wakeAt?: number;
+  /** Of a run that has ended: the ledger knows what became of all that it left in doubt, and the inbox finds it no more. */
+  readonly asksNothing?: true;
 }
 
 export type TouchResult =

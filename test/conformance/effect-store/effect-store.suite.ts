@@ -17,6 +17,7 @@ const FULL = row({
   responseHash: 'c'.repeat(64),
   resultText: '{"id":[[7]]}',
   recordedResultRef: { runId: 'run_0', sha256: 'd'.repeat(64), bytes: 900_000, chunks: 1 },
+  askedBy: 'run_2',
   originEffectId: effectIdOf(KEY, 2),
   error: 'no answer',
   resolution: { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' },

@@ -113,7 +113,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await listed()).toEqual(['run_2', 'run_1']);
       });
 
-      test('are also those that ended in doubt, until another goes on for them', async () => {
+      test('are also those that ended in doubt, whoever goes on for them, until the ledger knows', async () => {
         await start('run_1');
         const { state } = await loaded('run_1');
         await append('run_1', [...claim(state, T0 + 1_000), ATTEMPTED, FAILED], T0 + 6);
@@ -128,7 +128,14 @@ export function runFinderConformance(name: string, harness: Harness): void {
         const supersedes = { event, snapshot: reduce(source.state, event), soft, seen };
         const successor = beginning('run_3', { identity: { resumedFrom: 'run_1' } });
         expect(await stores.runs.start({ ...successor, supersedes })).toMatchObject({ kind: 'committed' });
+        expect(await listed()).toEqual(['run_1', 'run_2']);
+        const stale = await stores.runs.touch({ runId: 'run_1', seen, asksNothing: true });
+        expect([stale.kind, await listed()]).toEqual(['stale', ['run_1', 'run_2']]);
+        const { snapshotVersion, ...before } = await loaded('run_1');
+        await stores.runs.touch({ runId: 'run_1', seen: snapshotVersion, asksNothing: true });
         expect(await listed()).toEqual(['run_2']);
+        const after = await loaded('run_1');
+        expect([after.state, after.soft]).toEqual([before.state, before.soft]);
       });
 
       test('are not those that are about to be deleted', async () => {

@@ -7,7 +7,12 @@ import {
   comparisonOf,
   tokenWords,
 } from '../../../console/src/pages/run/checkpoints/words.ts';
-import { countWords, type Effect, effectWords } from '../../../console/src/pages/run/effects/words.ts';
+import {
+  countWords,
+  type Effect,
+  effectWords,
+  isToldByPerson,
+} from '../../../console/src/pages/run/effects/words.ts';
 import { verdictOf } from '../../../console/src/pages/run/integrity/words.ts';
 import { countsOf, type Preview, stepWords } from '../../../console/src/pages/run/successors/words.ts';
 
@@ -25,6 +30,12 @@ describe('an outside action is told as', () => {
     ['in doubt', { status: 'attempted' }, over, 'bad'],
     ['in doubt', { status: 'attempted' }, asked, 'bad'],
     ['in doubt', { status: 'blocked', blockedBy: 'doubt' }, asked, 'bad'],
+    [
+      'called again',
+      { status: 'blocked', blockedBy: 'doubt', resolution: { outcome: 're-execute', by: 'c.ann' } },
+      over,
+      'wait',
+    ],
     ['blocked: asks first', { status: 'blocked', blockedBy: 'policy' }, asked, 'wait'],
     ['blocked: another request', { status: 'blocked', blockedBy: 'mismatch' }, live, 'bad'],
   ])('%s', (words, part, facts, tone) => {
@@ -32,7 +43,21 @@ describe('an outside action is told as', () => {
   });
 
   test('left in doubt by a run that has ended, with what to do', () => {
-    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('Resume the run');
+    expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('say what became of it');
+  });
+
+  test('to be told by a person where one is asked, or where nobody else will tell', () => {
+    const told = (part: object, facts = over) => isToldByPerson(row(part), facts);
+    expect([told({ status: 'attempted' }), told({ status: 'blocked', blockedBy: 'doubt' })]).toEqual([
+      true,
+      true,
+    ]);
+    expect([told({ status: 'attempted' }, asked), told({ status: 'attempted' }, live)]).toEqual([
+      true,
+      false,
+    ]);
+    for (const part of [{ status: 'recorded' }, { status: 'blocked', blockedBy: 'policy' }])
+      expect(told(part)).toBe(false);
   });
 
   test('so many of each', () => {

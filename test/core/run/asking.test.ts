@@ -79,9 +79,9 @@ describe('since when a run asks a person', () => {
       undefined,
     ],
     [
-      'one that another run goes on for, which finds out',
+      'one that another run goes on for, which may end before it finds out',
       grownBy(acting, [failedRun(), superseded], END),
-      undefined,
+      END,
     ],
   ])('%s', (_name, state, since) => {
     expect(askingSince(state)).toBe(since);

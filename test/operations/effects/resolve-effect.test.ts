@@ -34,8 +34,13 @@ class Doubt {
     const doubt = new Doubt(options);
     doubt.outside.faults.push('lose_answer');
     doubt.runId = await doubt.world.start('post');
-    await doubt.world.run();
+    await doubt.untilAsked();
     return doubt;
+  }
+
+  /** Or to its end: a run that waits would be looked at for ever. */
+  untilAsked(): Promise<void> {
+    return this.world.run(() => this.world.db.runs.get(this.runId)?.snapshot.status === 'awaiting_approval');
   }
 
   get effectId(): string {
@@ -88,7 +93,7 @@ describe('an effect in doubt', () => {
     const doubt = await Doubt.asked();
     doubt.outside.faults.push('lose_answer');
     await doubt.resolve({ outcome: 're-execute' });
-    await doubt.world.run();
+    await doubt.untilAsked();
     expect(doubt.outside.calls).toBe(2);
     expect(doubt.effectId).toMatch(/\.0002$/);
   });
@@ -130,6 +135,16 @@ describe('an effect in doubt', () => {
     const first = await doubt.resolve({ result: { id: 1 } });
     const again = await doubt.resolve({ result: { id: 1 }, actor: 'c.bob' });
     expect(again).toEqual(first);
+    expect(await doubt.resolve({ actor: 'c.bob' })).toEqual(first);
+  });
+
+  test('is no more what another result says, though that is a record too', async () => {
+    const doubt = await Doubt.asked();
+    await doubt.resolve({ result: { id: 1 } });
+    await expect(doubt.resolve({ result: { id: 2 } })).rejects.toMatchObject({
+      code: 'EFFECT_RESOLVED',
+      message: expect.stringContaining('with another result'),
+    });
   });
 });
 
@@ -159,7 +174,7 @@ describe('a resolution is refused, and nothing written,', () => {
     await expect(doubt.resolve({ result: { id: 1 } })).rejects.toMatchObject({ code: 'EFFECT_RESOLVED' });
   });
 
-  test('of a run that has ended', async () => {
+  test('to call once more for a run that has ended', async () => {
     const doubt = await Doubt.asked();
     await cancelRun(doubt.world.deps, {
       runId: doubt.runId,
@@ -168,7 +183,10 @@ describe('a resolution is refused, and nothing written,', () => {
       stopKind: 'user',
     });
     await doubt.world.run();
-    await expect(doubt.resolve({ result: { id: 1 } })).rejects.toMatchObject({ code: 'RUN_TERMINAL_STATE' });
+    await expect(doubt.resolve({ outcome: 're-execute' })).rejects.toMatchObject({
+      code: 'RUN_TERMINAL_STATE',
+    });
+    expect(doubt.world.db.effects.values().next().value?.record.resolution).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@
  * The people: one who knows the receiver answers, truthfully, whatever is asked of an outside action, in his own time and now
  * and then twice; others make successors of what has ended, of any mode and from anywhere.
  */
-import type { EffectRecord, Resolution } from '../../../functions/src/core/effects/effect.ts';
+import { type EffectRecord, isInDoubt, type Resolution } from '../../../functions/src/core/effects/effect.ts';
 import { CairnError } from '../../../functions/src/core/errors.ts';
 import { isOver, type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
 import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
@@ -66,6 +66,7 @@ export class People {
         if (wait.effectId === undefined) this.#approve(snapshot, wait.id, stepKey(wait.execution));
         else this.#resolve(runId, wait.effectId, this.#soon);
       }
+      if (isOver(snapshot)) this.#lookAtLeft(snapshot);
     }
     if (this.#left === 0) return;
     const ended = [...db.runs.values()].map(({ snapshot }) => snapshot).filter(isOver);
@@ -76,6 +77,16 @@ export class People {
     const times = Math.min(this.#left, draw.chance(0.3) ? 2 : 1);
     for (let i = 0; i < times; i += 1) this.#succeed(source);
     this.#left -= times;
+  }
+
+  /** Somebody looks after some of what a run left in doubt, while others make successors of it. */
+  #lookAtLeft({ id, effects }: RunState): void {
+    const { db, draw } = this.#options;
+    for (const { effectId } of effects) {
+      const row = db.effects.get(effectId)?.record;
+      if (!row || !isInDoubt(row) || !this.#isNew(`${id} has left ${effectId}`)) continue;
+      if (draw.chance(0.5)) this.#resolve(id, effectId, this.#soon);
+    }
   }
 
   #isNew(name: string): boolean {
@@ -119,15 +130,27 @@ export class People {
     if (row.blockedBy !== 'policy' && receiver.isUnderWay(row.idempotencyKey)) {
       return this.#resolve(runId, effectId, cluster.now + MINUTE);
     }
-    const outcome = row.resolution?.outcome ?? this.#truth(row);
+    const isEnded = isOver(this.#stateOf(runId));
+    const outcome = row.resolution?.outcome ?? (isEnded ? this.#truthAtEnd(row) : this.#truth(row));
     const found = row.blockedBy === 'policy' ? undefined : receiver.find(row.idempotencyKey);
     const result = outcome === 'recorded' && found ? { result: { serial: found.serial } } : {};
-    if (outcome === 'failed') this.failed.add(runId);
+    if (outcome === 'failed' && !isEnded) this.failed.add(runId);
     if (outcome === 're-execute' && row.blockedBy === 'policy') {
       const { what } = JSON.parse(row.requestText ?? '{}') as { readonly what: string };
       this.allowed.set(what, (this.allowed.get(what) ?? new Set()).add(runId));
     }
     await unlessTooLate(resolveEffect(deps, { ...asked, tenantId, outcome, ...result }));
+  }
+
+  #stateOf(runId: string): RunState {
+    const run = this.#options.db.runs.get(runId);
+    if (!run) throw new Error(`there is no run ${runId}`);
+    return run.snapshot;
+  }
+
+  /** Nothing is called any more for a run that has ended. */
+  #truthAtEnd({ idempotencyKey }: EffectRecord): Resolution {
+    return this.#options.receiver.find(idempotencyKey) ? 'recorded' : 'failed';
   }
 
   #truth({ blockedBy, idempotencyKey }: EffectRecord): Resolution {

@@ -115,14 +115,13 @@ function Question({ item, onAnswer }: QuestionProps) {
         <Text value={question} max={600} />
       </p>
       <div className="row">
-        {kind === 'left_in_doubt' ? (
+        <GuardedButton least="operator" className="primary" unless={unless} onClick={onAnswer}>
+          Answer
+        </GuardedButton>
+        {answers.includes('resume') && (
           <Link href={`/runs/${runId}?do=resume`} className="button">
             Resume the run to find out
           </Link>
-        ) : (
-          <GuardedButton least="operator" className="primary" unless={unless} onClick={onAnswer}>
-            Answer
-          </GuardedButton>
         )}
         {more !== undefined && <span className="dim">{more} more questions of this run</span>}
       </div>
@@ -132,8 +131,10 @@ function Question({ item, onAnswer }: QuestionProps) {
 
 function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {
   const { runId, kind, step, waitId, effectId, detail, question, dueAt } = item;
-  if (kind === 'effect_in_doubt' && effectId !== undefined)
-    return <ResolveDialog runId={runId} effectId={effectId} onClose={onClose} />;
+  if (effectId !== undefined) {
+    const isOver = kind === 'left_in_doubt';
+    return <ResolveDialog runId={runId} effectId={effectId} isOver={isOver} onClose={onClose} />;
+  }
   return (
     <DecideDialog
       runId={runId}

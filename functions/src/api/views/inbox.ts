@@ -65,9 +65,7 @@ function said(detailText: string | undefined): {
   };
 }
 
-function leftText(status: string, { step, capabilityId }: InboxQuestion): string {
-  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and nobody knows whether it took place. Look at the receiver.`;
-  return status === 'completed'
-    ? what
-    : `${what} To settle it, resume the run: its successor finds out, or asks.`;
+function leftText(status: string, { step, capabilityId, answers }: InboxQuestion): string {
+  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and nobody knows whether it took place. Look at the receiver, and say whether it did (recorded) or not (failed).`;
+  return answers.includes('resume') ? `${what} Or resume the run: its successor finds out, or asks.` : what;
 }

@@ -67,6 +67,8 @@ export interface EffectRecord {
   readonly resultText?: string;
   /** Where it lies, if not. */
   readonly recordedResultRef?: ResultRef;
+  /** Who asked a person about it last, where not the run that made it: one that was made from that run. */
+  readonly askedBy?: string;
   /** Of a row that answered from another: which one. */
   readonly originEffectId?: string;
   /** What went wrong, as far as is known. */
@@ -89,7 +91,7 @@ type Changeable =
   | 'blockedBy'
   | 'attempt'
   | 'epoch'
-  | 'runId'
+  | 'askedBy'
   | 'bindingCallId'
   | 'responseHash'
   | 'resultText'
@@ -115,6 +117,20 @@ export type EffectWrite =
 
 /** Rows of one key: each is a replay, or an attempt that certainly came to nothing. A key that has more is refused. */
 export const MAX_ROWS_PER_KEY = 500;
+
+/**
+ * Whether nobody has found out, or said, what became of the action. Once it is known it stays so in this row: another call is
+ * another row, or is made while the run lives that made this one.
+ */
+export function isInDoubt({
+  status,
+  blockedBy,
+  resolution,
+}: Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'>): boolean {
+  return (
+    status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
+  );
+}
 
 /** Document id of a row: padded, so that the order of the ids is the order of the rows. */
 export function effectIdOf(idempotencyKey: string, n: number): string {

@@ -2,7 +2,7 @@
  * What is wrong with the rows of the side-effect ledger of which a run's journal tells (DESIGN sections 8 and 11). The ledger
  * is never repaired: what was done outside cannot be told from anything else. Pure.
  */
-import { type EffectRecord, type EffectStatus, effectIdOf } from '../effects/effect.ts';
+import { type EffectRecord, type EffectStatus, effectIdOf, isInDoubt } from '../effects/effect.ts';
 import { sha256Hex } from '../encoding/hash.ts';
 import { optional } from '../optional.ts';
 import type { EventData, RunEvent } from '../run/events.ts';
@@ -99,20 +99,10 @@ function rowProblems(found: Found<EffectRecord>, told: ToldEffect, { subject, st
   try {
     const members = unlike(found.id, found.value, told, state);
     if (members.length > 0) return [unhealable('EFFECT_DIFFERENT', subject, { members, told: told.last })];
-    return isOver(state) && isInDoubt(found.value, told)
-      ? [unhealable('EFFECT_IN_DOUBT_AT_END', subject)]
-      : [];
+    return isOver(state) && isInDoubt(found.value) ? [unhealable('EFFECT_IN_DOUBT_AT_END', subject)] : [];
   } catch (error) {
     return [unhealable('EFFECT_UNREADABLE', subject, { reason: messageOf(error) })];
   }
-}
-
-/** Nobody has found out, or said, what became of it. */
-function isInDoubt({ status, blockedBy, resolution }: EffectRecord, { last }: ToldEffect): boolean {
-  if (last === 'recorded' || last === 'failed' || last === 'reused') return false;
-  return (
-    status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
-  );
 }
 
 /** Members of the row that the journal, or the row itself, says are otherwise. */

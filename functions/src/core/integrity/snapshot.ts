@@ -1,7 +1,8 @@
 /** What is wrong with the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
 
+import { isInDoubt } from '../effects/effect.ts';
 import { optional } from '../optional.ts';
-import { askingSince } from '../run/asking.ts';
+import { askingSince, leavesDoubt } from '../run/asking.ts';
 import type { Wait } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
@@ -47,7 +48,7 @@ function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunStat
     ...differencesSafely(snapshot.value, atSnapshot),
     ...lag(facts, atSnapshot, state),
     ...lateWake(facts, snapshot, state),
-    ...wrongInbox(snapshot, atSnapshot),
+    ...wrongInbox(facts, snapshot, atSnapshot),
     ...wrongNames(snapshot, atSnapshot),
   ];
 }
@@ -114,12 +115,26 @@ function idsOf(waits: readonly Wait[]): string[] {
   return waits.flatMap((wait: Partial<Wait> | null) => (typeof wait?.id === 'string' ? [wait.id] : []));
 }
 
-/** Written with every snapshot and never alone, so that it is exactly what the journal implied at that event. */
-function wrongInbox({ askingSince: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+/**
+ * Written with every snapshot, so that it is exactly what the journal implied at that event; but it is taken away from a run
+ * that has ended once the ledger knows what became of all that the run left in doubt.
+ */
+function wrongInbox(
+  { effects }: RunFacts,
+  { askingSince: stored }: FoundSnapshot,
+  atSnapshot: RunState,
+): Problem[] {
   const implied = askingSince(atSnapshot);
   if (stored === implied) return [];
+  if (stored === undefined && leavesDoubt(atSnapshot) && isAllKnown(effects, atSnapshot)) return [];
   const evidence = { ...optional('implied', implied), ...optional('stored', stored) };
   return [healable('INBOX_WRONG', SUBJECT, evidence)];
+}
+
+/** Whether the ledger knows how each of them ended; of a row that is gone or cannot be read it does not. */
+function isAllKnown(rows: RunFacts['effects'], { effects }: RunState): boolean {
+  const known = new Set(rows.flatMap((row) => (row.kind === 'sound' && !isInDoubt(row.value) ? row.id : [])));
+  return effects.every(({ effectId }) => known.has(effectId));
 }
 
 /** What was found may be anything, and names may be a caller's own, so that neither is told. */

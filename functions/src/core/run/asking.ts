@@ -9,7 +9,8 @@ import { isOver, type RunState } from './state.ts';
 
 /**
  * When the oldest open question was opened, epoch ms; undefined: it asks nobody. A run that has ended asks nothing, but
- * for what became of an outside action that it left in doubt: since its end, and until another run goes on for it.
+ * for what became of an outside action that it left in doubt: since its end, and until the ledger knows of each, which is not
+ * folded. Then what is stored is taken away (operations/inbox/let-go.ts), and `check` asks the ledger whether it may be gone.
  */
 export function askingSince(state: RunState): number | undefined {
   if (isOver(state)) return leavesDoubt(state) ? (state.completedAt ?? state.updatedAt) : undefined;
@@ -22,7 +23,7 @@ export function questionsOf({ waits, cancellation, compensating }: RunState): re
   return cancellation || compensating ? [] : waits.filter(({ kind }) => kind === 'approval');
 }
 
-/** Whether the run has ended without anybody knowing what became of something it did outside, and none has resumed it. */
+/** Whether the run has ended without its journal knowing what became of something it did outside. The ledger may know since. */
 export function leavesDoubt(state: RunState): boolean {
-  return isOver(state) && state.effects.length > 0 && state.supersededBy === undefined;
+  return isOver(state) && state.effects.length > 0;
 }

@@ -36,6 +36,10 @@ export class Bindings {
     });
   }
 
+  has(capabilityId: string): boolean {
+    return this.#byCapability.has(capabilityId);
+  }
+
   /** Whether a call in doubt can be cleared up without a person: by a look, or because the receiver acts once per key. */
   canFindOut(capabilityId: string): boolean {
     const binding = this.#byCapability.get(capabilityId);

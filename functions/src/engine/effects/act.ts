@@ -11,6 +11,7 @@ import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
+import { messageOf, readable } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import { type Appended, EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
@@ -125,7 +126,7 @@ async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
   const { verdict } = place;
   switch (verdict.kind) {
     case 'act':
-      return attempt(wish, place.key, verdict.n);
+      return attempt(wish, place.key, { n: verdict.n });
     case 'reuse':
       return reuse(wish, place, verdict.origin);
     case 'mismatch':
@@ -137,8 +138,17 @@ async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
   }
 }
 
+/** The row that stands for a call. */
+interface RowOfCall {
+  readonly n: number;
+  /** It is there: an earlier call by this run. */
+  readonly again?: StoredEffect;
+  /** That of a call by an earlier run of the lineage, of which this call will tell: the receiver acts once per key. */
+  readonly after?: StoredEffect;
+}
+
 /** The fence (E1): nothing is called unless this was appended by who holds the run. */
-async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect): Promise<ActEnd> {
+async function attempt(wish: Wish, key: string, { n, again, after }: RowOfCall): Promise<ActEnd> {
   const { asker, request, deps, undo } = wish;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
@@ -156,7 +166,10 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
     const { hash: requestHash } = request;
     const capabilityId = asker.capability.id;
     const data = { ...refOf(asker.execution), effectId, capabilityId, attempt, requestHash };
-    return [{ type: 'effect_attempted', initiator: 'system', data, effect }];
+    return [
+      ...(after ? [passedOn(wish, after, now)] : []),
+      { type: 'effect_attempted', initiator: 'system', data, effect },
+    ];
   });
   const { events, effectsVersion } = appended;
   if (events.length === 0) return { kind: 'stopped' };
@@ -171,6 +184,14 @@ async function attempt(wish: Wish, key: string, n: number, again?: StoredEffect)
   } finally {
     wish.alive.delete(effectId);
   }
+}
+
+/** The doubt goes over to the next row: nobody need be asked about this one any more. Under the version that was seen. */
+function passedOn(wish: Wish, { record, version: seen }: StoredEffect, at: number): EventDraft {
+  const { effectId } = record;
+  const resolution = { outcome: 're-execute' as const, by: `run ${wish.asker.state.id}`, at };
+  const change = { status: 'blocked' as const, blockedBy: 'doubt' as const, resolution, updatedAt: at };
+  return { ...settled(wish, effectId, 'in_doubt'), effect: { kind: 'change', effectId, seen, change } };
 }
 
 /** What a run that is cancelled, failing or sent back still wanted is not done; what undoes it is. */
@@ -190,11 +211,12 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
       (more) => binding.call(request.value, { idempotencyKey: key, signal, ...more }),
     );
     answered = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response));
-  } catch (cause) {
+  } catch (thrown) {
+    const cause = readable(thrown);
     if (!(cause instanceof NotApplied)) {
       return { kind: 'doubt', cause, settled: [settled(wish, effectId, 'in_doubt')] };
     }
-    const late = await recordAnswer(deps, written, failedChange(cause.message, deps.clock.now()));
+    const late = await recordAnswer(deps, written, failedChange(messageOf(cause), deps.clock.now()));
     if (late === 'late') return { kind: 'stopped' };
     return { kind: 'not_applied', cause, settled: [settled(wish, effectId, 'failed')] };
   }
@@ -243,9 +265,9 @@ async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<A
 
 /** E6: the row that asks is made by the commit that opens the question. */
 function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
-  const { asker, deps } = wish;
+  const { asker } = wish;
   const { asked } = place;
-  if (asked && asked.record.resolution === undefined) return asking(asked, 'policy', deps.clock.now());
+  if (asked && asked.record.resolution === undefined) return asking(wish, asked, 'policy');
   const error = `'${asker.capability.id}' was done before: a person says whether it is done once more`;
   const { key, n } = place.own;
   const record = blockedRow(asker, newRow(wish, key, n), { by: 'policy', error, origin });
@@ -264,7 +286,7 @@ async function resolveDoubt(
   place: Place,
   { row, remedy }: Doubt,
 ): Promise<ActEnd | 'look_again'> {
-  const { deps, asker } = wish;
+  const { asker } = wish;
   const stored = place.stored(row);
   const alive = wish.alive.get(row.effectId);
   // It may still act: nothing can be found out before it has answered.
@@ -278,11 +300,11 @@ async function resolveDoubt(
   }
   switch (remedy) {
     case 'ask':
-      return asking(stored, 'doubt', deps.clock.now());
+      return asking(wish, stored, 'doubt');
     case 'call_again':
       return row.runId === asker.state.id
-        ? attempt(wish, place.key, row.n, stored)
-        : attempt(wish, place.key, nextRow(place));
+        ? attempt(wish, place.key, { n: row.n, again: stored })
+        : attempt(wish, place.key, { n: nextRow(place), after: stored });
     case 'lookup':
       return lookUp(wish, place.key, stored);
   }
@@ -319,8 +341,8 @@ async function lookUp(
       const { response } = found;
       ({ answer } = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response)));
     }
-  } catch (cause) {
-    return { kind: 'doubt', cause, settled: [] };
+  } catch (thrown) {
+    return { kind: 'doubt', cause: readable(thrown), settled: [] };
   }
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);
@@ -342,9 +364,11 @@ function wishOf({ asker, trace }: Wish): Performed {
   return { runId: state.id, execution, capability, parent: trace };
 }
 
-function asking({ record, version }: StoredEffect, why: Ask['why'], now: number): ActEnd {
-  const { effectId, capabilityId } = record;
-  const change = { status: 'blocked' as const, blockedBy: why, updatedAt: now };
+function asking({ asker, deps }: Wish, { record, version }: StoredEffect, why: Ask['why']): ActEnd {
+  const { effectId, capabilityId, runId } = record;
+  const { id } = asker.state;
+  const askedBy = runId === id ? {} : { askedBy: id };
+  const change = { status: 'blocked' as const, blockedBy: why, ...askedBy, updatedAt: deps.clock.now() };
   const write: EffectWrite = { kind: 'change', effectId, seen: version, change };
   return { kind: 'ask', ask: { effectId, capabilityId, why, write, row: record } };
 }

@@ -54,10 +54,9 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
 
 /** The event that says what became of the effect, with the row that says so too. */
 function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft {
-  const { effectId, outcome, actor, note } = request;
+  const { effectId, outcome, actor } = request;
   const { record, version: seen } = stored;
-  const resolution = { outcome, by: actor, at: now, ...optional('note', note) };
-  const change: EffectChange = { resolution, updatedAt: now, ...whatItIsNow(stored, request, said) };
+  const change = changeOf({ stored, request, said, now });
   const { capabilityId } = record;
   const responseHash = record.resolution ? record.responseHash : said.answer?.responseHash;
   const isKnown = record.blockedBy !== 'policy' && outcome !== 're-execute';
@@ -76,6 +75,18 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
     // Resolved already for another run that asked as well: only this one has to hear of it.
     ...(record.resolution ? {} : { effect: { kind: 'change', effectId, seen, change } }),
   };
+}
+
+/** What the row says of it from now on: who said what, when and why, and what follows for the row. */
+export function changeOf({
+  stored,
+  request,
+  said,
+  now,
+}: Pick<Resolving, 'stored' | 'request' | 'said' | 'now'>): EffectChange {
+  const { outcome, actor, note } = request;
+  const resolution = { outcome, by: actor, at: now, ...optional('note', note) };
+  return { resolution, updatedAt: now, ...whatItIsNow(stored, request, said) };
 }
 
 /** A question about a repetition stays one: only its answer is noted. So does a doubt that another call may end. */

@@ -1,10 +1,11 @@
 /**
  * Records what a person says of an outside action that is in doubt, or that may not be repeated unasked. The journal
- * settles who was first: the row, the end of the wait and what follows for the step are one commit.
+ * settles who was first: the row, the end of the wait and what follows for the step are one commit. Of a run that has ended
+ * the row alone is settled (settle-left.ts).
  */
-import type { EffectRecord } from '../../core/effects/effect.ts';
+import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
-import { type RunState, stepKey } from '../../core/run/state.ts';
+import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
@@ -15,6 +16,7 @@ import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts
 import { appendFromOutside, loadOwn } from '../outside-append.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { resolutionDrafts, type Said, waitFor } from './resolution-drafts.ts';
+import { settleLeft } from './settle-left.ts';
 
 export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
   readonly effects: EffectStore;
@@ -51,9 +53,10 @@ async function resolve(
   const { runId, tenantId, effectId } = request;
   const { resolution } = stored.record;
   // Another run of the lineage may have asked about the same row: it is resolved once.
-  if (resolution && resolution.outcome !== request.outcome) answeredBefore(stored.record, request);
+  if (resolution && resolution.outcome !== request.outcome) answeredBefore(stored.record, { request });
   // What the journal still calls open has been resolved if the row says so: whoever did was not heard.
   const said = await saidOf(deps, request, stored.record);
+  const before = resolution && answeredBefore(stored.record, { request, said });
   let state: RunState | undefined;
   const appended = await appendFromOutside(deps, {
     runId,
@@ -69,21 +72,26 @@ async function resolve(
   if (resolved) {
     deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
     await driveAfter(deps, appended);
-    if (resolution) return answeredBefore(stored.record, request);
-    return { ...viewOf(request), resolvedAt: resolved.at };
+    return before ?? { ...viewOf(request), resolvedAt: resolved.at };
   }
-  const { record } = await ownEffect(deps, request);
-  const repeated = answeredBefore(record, request, state);
+  const now = await ownEffect(deps, request);
+  if (state && isOver(state) && isInDoubt(now.record)) {
+    const resolvedAt = await settleLeft(deps, { state, stored: now, request, said });
+    deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome: request.outcome });
+    return { ...viewOf(request), resolvedAt };
+  }
+  const repeated = answeredBefore(now.record, { request, said, state });
   await driveAfter(deps, appended);
   return repeated;
 }
 
-/** The row, if the run asks about it or made it. */
+/** The row, if the run asks about it, has asked about it, or made it. */
 async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<StoredEffect> {
   const { runId, tenantId, effectId } = request;
   const { state } = await loadOwn(deps, { runId, tenantId });
   const found = await sendUntilKnown(deps, () => deps.effects.read(effectId));
-  const isOfRun = found?.record.runId === runId || waitFor(state, effectId) !== undefined;
+  const { runId: madeBy, askedBy } = found?.record ?? {};
+  const isOfRun = madeBy === runId || askedBy === runId || waitFor(state, effectId) !== undefined;
   if (found && found.record.tenantId === tenantId && isOfRun) return found;
   throw new CairnError('NOT_FOUND', 'the run has no effect with this id', { field: 'effectId' });
 }
@@ -99,6 +107,8 @@ async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRec
       ...(fromOrigin ? { help: 'Leave the result out: the one that is recorded is used.' } : {}),
     });
   }
+  // Whoever repeats what was said need not know the result.
+  if (row.resolution && result === undefined) return {};
   const { capability } = deps.bindings.byId(row.capabilityId);
   const { answer, text } = await sendUntilKnown(deps, () =>
     answerOf(deps.store, runId, capability, result ?? null),
@@ -114,12 +124,22 @@ async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRec
   return { answer };
 }
 
-function answeredBefore(row: EffectRecord, request: ResolveRequest, state?: RunState): EffectResolved {
+interface Repeating {
+  readonly request: ResolveRequest;
+  readonly said?: Said;
+  readonly state?: RunState | undefined;
+}
+
+function answeredBefore(row: EffectRecord, { request, said, state }: Repeating): EffectResolved {
   const { resolution, effectId, status } = row;
   if (resolution) {
     const { outcome, by, at } = resolution;
-    if (outcome === request.outcome) return { ...viewOf(request), resolvedBy: by, resolvedAt: at };
-    throw new CairnError('EFFECT_RESOLVED', `the effect was resolved as '${outcome}' by ${by}`, {
+    const hash = said?.answer?.responseHash;
+    const isOther = hash !== undefined && hash !== row.responseHash;
+    if (outcome === request.outcome && !isOther)
+      return { ...viewOf(request), resolvedBy: by, resolvedAt: at };
+    const what = isOther ? 'with another result ' : '';
+    throw new CairnError('EFFECT_RESOLVED', `the effect was resolved as '${outcome}' ${what}by ${by}`, {
       stepId: stepKey(row),
       details: { effectId, outcome, resolvedBy: by, resolvedAt: new Date(at).toISOString() },
     });
@@ -130,7 +150,7 @@ function answeredBefore(row: EffectRecord, request: ResolveRequest, state?: RunS
   }
   if (state?.completedAt !== undefined) {
     throw new CairnError('RUN_TERMINAL_STATE', `the run is ${state.status}: it asks nothing any more`, {
-      help: 'Resume the run: its successor finds out, or asks.',
+      help: 'Resume, replay or fork the run: its successor asks where it must.',
       details: { status: state.status },
     });
   }

@@ -3,11 +3,12 @@
  *
  * Must not: answer anything; see operations/approvals, operations/effects and operations/successors.
  */
-import { type EffectRecord, RESOLUTIONS, type Resolution } from '../../core/effects/effect.ts';
+import { RESOLUTIONS, type Resolution } from '../../core/effects/effect.ts';
 import { optional } from '../../core/optional.ts';
 import { leavesDoubt, questionsOf } from '../../core/run/asking.ts';
 import { DECISIONS, type Decision, type Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 
 /**
@@ -34,40 +35,45 @@ export interface OpenQuestion {
   readonly answers: readonly Answer[];
 }
 
-/** Questions of one run, the oldest first; what cannot be answered any more is none. @param now epoch ms */
-export function openQuestions(run: RunState, registry: WorkflowRegistry, now: number): OpenQuestion[] {
-  if (leavesDoubt(run)) return leftInDoubt(run, registry);
+/** What is deployed says which answers would be taken. */
+export interface Deployed {
+  readonly registry: WorkflowRegistry;
+  readonly bindings: Bindings;
+}
+
+/**
+ * Questions of one run, the oldest first; what cannot be answered any more is none. Of a run that has ended, each action of
+ * whose end its journal does not know; the ledger may know. @param now epoch ms
+ */
+export function openQuestions(run: RunState, deployed: Deployed, now: number): OpenQuestion[] {
+  if (leavesDoubt(run)) return leftInDoubt(run, deployed);
   const open = questionsOf(run).filter(({ dueAt }) => dueAt === undefined || now < dueAt);
   return open
-    .map((wait) => questionOf(run, wait, registry))
+    .map((wait) => questionOf(run, wait, deployed))
     .sort((a, b) => a.openedAt - b.openedAt || (a.step < b.step ? -1 : 1));
 }
 
-/** Whether it is still unknown what became of the action, and nobody else is about to find out. */
-export function isLeft({ status, blockedBy, resolution, runId }: EffectRecord, run: RunState): boolean {
-  // Another run of the lineage has begun to find out: the row is its business now.
-  if (runId !== run.id) return false;
-  return (
-    status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
-  );
-}
-
-function leftInDoubt(run: RunState, registry: WorkflowRegistry): OpenQuestion[] {
+function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuestion[] {
   const openedAt = run.completedAt ?? run.updatedAt;
-  // What has completed cannot be resumed, nor can a version that is not deployed.
-  const isResumable = run.status !== 'completed' && registry.pinned(run.type, run.planVersion) !== undefined;
-  const answers = isResumable ? (['resume'] as const) : [];
+  // What has completed, or was resumed already, cannot be resumed, nor can a version that is not deployed.
+  const isResumable = run.status !== 'completed' && run.supersededBy === undefined;
+  const isDeployed = registry.pinned(run.type, run.planVersion) !== undefined;
   return run.effects.map(({ effectId, step, capabilityId }) => ({
     kind: 'left_in_doubt',
     step,
     openedAt,
     effectId,
     capabilityId,
-    answers,
+    answers: [
+      // What a result may be says the capability.
+      ...(bindings.has(capabilityId) ? (['recorded'] as const) : []),
+      'failed',
+      ...(isResumable && isDeployed ? (['resume'] as const) : []),
+    ],
   }));
 }
 
-function questionOf(run: RunState, wait: Wait, registry: WorkflowRegistry): OpenQuestion {
+function questionOf(run: RunState, wait: Wait, { registry }: Deployed): OpenQuestion {
   const question = { step: stepKey(wait.execution), openedAt: wait.openedAt, wait };
   const workflow = registry.pinned(run.type, run.planVersion);
   if (wait.purpose === 'effect') {

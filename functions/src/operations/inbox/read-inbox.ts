@@ -1,29 +1,28 @@
 /**
- * Everything that the runs of a tenant ask people now. Reads only.
+ * Everything that the runs of a tenant ask people now. Changes no run, and of an ended one that is found to ask nothing any
+ * more only that it is found.
  *
  * Must not: decide what counts as a question (core/run/asking.ts) or which answers there are (questions.ts).
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
+import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
-import type { EffectStore } from '../../ports/runs/effect-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
-import { isLeft, type OpenQuestion, openQuestions } from './questions.ts';
+import { leftInDoubt } from './left-in-doubt.ts';
+import { type LetGoDeps, letGo } from './let-go.ts';
+import { type Deployed, type OpenQuestion, openQuestions } from './questions.ts';
 
-export interface InboxDeps {
+export interface InboxDeps extends Deployed, LetGoDeps {
   readonly finder: RunFinder;
-  readonly effects: EffectStore;
-  /** Says which answers a question takes. */
-  readonly registry: WorkflowRegistry;
   readonly clock: Clock;
 }
 
 /** Of one run: a person answers some and looks again, and a page of 100 runs still fits an answer. */
 export const MAX_QUESTIONS_OF_RUN = 20;
-/** Rows of the ledger asked for at once. */
-const CONCURRENT_ROWS = 10;
+/** Runs whose rows of the ledger are read at once. */
+const CONCURRENT_RUNS = 5;
 
 /** A question, with the row of the ledger that it is about, if it is about one and that says more than the run. */
 export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord };
@@ -31,13 +30,13 @@ export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord };
 export interface AskingRun {
   readonly run: RunState;
   readonly questions: readonly InboxQuestion[];
-  /** How many more it asks than are told. */
+  /** How many more it asks than are told; of a run that has ended, at most. */
   readonly more: number;
 }
 
 /**
  * A page of runs, who has asked for the longest first, each with its questions. Rows are read only for what the run itself
- * cannot tell: at most as many as there are questions on the page.
+ * cannot tell.
  */
 export async function readInbox(
   deps: InboxDeps,
@@ -45,49 +44,30 @@ export async function readInbox(
   page: PageRequest,
 ): Promise<Page<AskingRun>> {
   const { items, ...listed } = await deps.finder.asking(tenantId, page);
-  const now = deps.clock.now();
-  const asking = items.map((run) => {
-    const all = openQuestions(run, deps.registry, now);
-    const questions = all.slice(0, MAX_QUESTIONS_OF_RUN);
-    return { run, questions, more: all.length - questions.length };
-  });
-  const rows = await readRows(deps.effects, asking.flatMap(rowsNeeded));
-  const told = asking.map(({ run, questions, more }) => ({
-    run,
-    questions: questions.flatMap((question) => withRow(run, question, rows)),
-    more,
-  }));
+  const told: AskingRun[] = [];
+  for (let from = 0; from < items.length; from += CONCURRENT_RUNS) {
+    const some = items.slice(from, from + CONCURRENT_RUNS);
+    told.push(...(await Promise.all(some.map((run) => askingRun(deps, run)))));
+  }
   return { ...listed, items: told.filter(({ questions }) => questions.length > 0) };
 }
 
-function rowsNeeded({ questions }: AskingRun): string[] {
-  const unclear = questions.filter(
-    ({ kind, capabilityId }) => kind === 'left_in_doubt' || capabilityId === undefined,
-  );
-  return unclear.flatMap(({ effectId }) => effectId ?? []);
-}
-
-/** What has become known since the run ended is asked no more. */
-function withRow(
-  run: RunState,
-  question: OpenQuestion,
-  rows: ReadonlyMap<string, EffectRecord>,
-): InboxQuestion[] {
-  const row = question.effectId === undefined ? undefined : rows.get(question.effectId);
-  if (!row) return [question];
-  if (question.kind === 'left_in_doubt' && !isLeft(row, run)) return [];
-  return [{ ...question, capabilityId: row.capabilityId, row }];
-}
-
-async function readRows(
-  effects: EffectStore,
-  effectIds: readonly string[],
-): Promise<ReadonlyMap<string, EffectRecord>> {
-  const rows = new Map<string, EffectRecord>();
-  for (let from = 0; from < effectIds.length; from += CONCURRENT_ROWS) {
-    const some = effectIds.slice(from, from + CONCURRENT_ROWS);
-    const found = await Promise.all(some.map((effectId) => effects.read(effectId)));
-    for (const stored of found) if (stored) rows.set(stored.record.effectId, stored.record);
+async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
+  const all = openQuestions(run, deps, deps.clock.now());
+  if (all[0]?.kind === 'left_in_doubt') {
+    const left = await leftInDoubt(deps, { run, questions: all, most: MAX_QUESTIONS_OF_RUN });
+    if (left.isKnown) await letGo(deps, run.id);
+    return { run, ...left };
   }
-  return rows;
+  const some = all.slice(0, MAX_QUESTIONS_OF_RUN);
+  const questions = await Promise.all(some.map((question) => withRow(deps, question)));
+  return { run, questions, more: all.length - some.length };
+}
+
+/** Only the row names what is asked about where another run of the lineage acted. */
+async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<InboxQuestion> {
+  const { effectId, capabilityId } = question;
+  if (effectId === undefined || capabilityId !== undefined) return question;
+  const record = (await effects.read(effectId))?.record;
+  return { ...question, ...optional('row', record), ...optional('capabilityId', record?.capabilityId) };
 }

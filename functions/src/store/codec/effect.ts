@@ -28,6 +28,7 @@ const table = {
   responseHash: optional(text),
   resultText: optional(text),
   recordedResultRef: optional(map<ResultRef>({ runId: text, sha256: text, bytes: integer, chunks: integer })),
+  askedBy: optional(text),
   originEffectId: optional(text),
   error: optional(text),
   resolution: optional(

@@ -192,7 +192,7 @@ export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
  * what state and extension imply; how far earlier heartbeats had come is not looked up, since too early a look is
  * harmless. Without one, an extension moves it.
  */
-export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 'soft' | 'wakeAt'>): Members {
+export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen'>): Members {
   const update: Members = {};
   if (change.snapshot) {
     const members = changing.encode(change.snapshot);
@@ -223,6 +223,7 @@ export function encodeSnapshotUpdate(change: Pick<SnapshotTouch, 'snapshot' | 's
     update.wakeAt = FieldValue.delete();
   }
   if (change.wakeAt !== undefined) update.wakeAt = Timestamp.fromMillis(change.wakeAt);
+  if (change.asksNothing) update.askingSince = FieldValue.delete();
   return update;
 }
 

@@ -1,6 +1,7 @@
 /** The form that the address names, about what it names. */
 import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { isFinal } from '../../../parts/run-status.ts';
 import { type Run, stepIdOf, stepKey } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
@@ -20,7 +21,14 @@ export function ActForm({ run }: { readonly run: Run }) {
     case 'decide':
       return <Decide run={run} waitId={about.wait ?? ''} key={about.wait} onClose={close} />;
     case 'resolve':
-      return <ResolveDialog {...form} effectId={about.effect ?? ''} key={about.effect} />;
+      return (
+        <ResolveDialog
+          {...form}
+          effectId={about.effect ?? ''}
+          isOver={isFinal(run.status)}
+          key={about.effect}
+        />
+      );
     case 'signal':
       return (
         <SignalDialog {...form} waitedFor={run.waits.find(({ id }) => id === about.wait)} key={about.wait} />

@@ -5,8 +5,11 @@ import type { Typed } from '../../../parts/json-view/json-text.ts';
 
 export type ResolveBody = Answer<'ResolveBody'>;
 export type Resolution = ResolveBody['outcome'];
-/** Nobody knows whether it took place; or it did, in an earlier run, and would be done once more. */
-export type Matter = 'doubt' | 'repetition';
+/**
+ * Nobody knows whether it took place (`left`: and the run has ended, so that nothing is called for it any more); or it did, in
+ * an earlier run, and would be done once more.
+ */
+export type Matter = 'doubt' | 'left' | 'repetition';
 
 export interface Saying {
   readonly outcome: Resolution;
@@ -29,6 +32,18 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
     },
     { outcome: 'failed', verb: 'Count it as failed', meaning: 'It did not, and shall not.', isDanger: true },
   ],
+  left: [
+    {
+      outcome: 'recorded',
+      verb: 'Record its result',
+      meaning: 'It took place; this is what the receiver answered. Runs made from this one take it over.',
+    },
+    {
+      outcome: 'failed',
+      verb: 'Count it as failed',
+      meaning: 'It did not take place. Runs made from this one may call it.',
+    },
+  ],
   repetition: [
     {
       outcome: 'recorded',
@@ -42,7 +57,7 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
 
 /** Whether this saying carries what the receiver answered. */
 export function takesResult(matter: Matter, outcome: Resolution): boolean {
-  return matter === 'doubt' && outcome === 'recorded';
+  return matter !== 'repetition' && outcome === 'recorded';
 }
 
 export interface Said {

@@ -15,15 +15,17 @@ import './actions.css';
 export interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
+  /** The run has ended: what is said settles the ledger, and nothing follows from it. */
+  readonly isOver: boolean;
   onClose(): void;
 }
 
-export function ResolveDialog({ runId, effectId, onClose }: ResolveDialogProps) {
+export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialogProps) {
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
   const [outcome, setOutcome] = useState<Resolution>('recorded');
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
-  const matter = row?.blockedBy === 'policy' ? 'repetition' : 'doubt';
+  const matter = row?.blockedBy === 'policy' ? 'repetition' : isOver ? 'left' : 'doubt';
   const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
@@ -53,7 +55,7 @@ export function ResolveDialog({ runId, effectId, onClose }: ResolveDialogProps) 
         <Loading what="the effect" />
       )}
       <ChoiceOf
-        legend={matter === 'doubt' ? 'Find out at the receiver first; then' : 'It was done before'}
+        legend={matter === 'repetition' ? 'It was done before' : 'Find out at the receiver first; then'}
         value={outcome}
         options={SAYINGS[matter].map((one) => ({
           value: one.outcome,

@@ -6,7 +6,7 @@ import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type Effect, effectWords, type RunFacts, stepWords } from './words.ts';
+import { type Effect, effectWords, isToldByPerson, type RunFacts, stepWords } from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
@@ -23,7 +23,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       <p>
         <strong className={tone}>{words}</strong>: {visibleText(meaning)}
       </p>
-      {facts.asked.has(effect.effectId) && <ResolveButton effectId={effect.effectId} />}
+      {isToldByPerson(effect, facts) && <ResolveButton effectId={effect.effectId} />}
       {error !== undefined && (
         <p className="bad">
           <Text value={error} />

@@ -57,15 +57,20 @@ export function effectWords(effect: Effect, { isOver, asked }: RunFacts): Effect
         meaning: 'It was called, and its answer is not known yet. If none comes, it is in doubt.',
       };
     case 'blocked':
-      return blocked(blockedBy, isOver);
+      return blocked(blockedBy, { isOver, resolution });
   }
 }
 
 const ASKED = 'Nobody knows whether it took place. The run waits for a person to say.';
 const LEFT =
-  'Nobody knows whether it took place, and the run has ended. Resume the run: its successor finds out, or asks.';
+  'Nobody knows whether it took place, and the run has ended. Look at the receiver, and say what became of it.';
 
-function blocked(by: Effect['blockedBy'], isOver: boolean): EffectWords {
+interface Standing {
+  readonly isOver: boolean;
+  readonly resolution: Effect['resolution'];
+}
+
+function blocked(by: Effect['blockedBy'], { isOver, resolution }: Standing): EffectWords {
   switch (by) {
     case 'policy':
       return {
@@ -83,8 +88,22 @@ function blocked(by: Effect['blockedBy'], isOver: boolean): EffectWords {
       };
     case 'doubt':
     case undefined:
+      if (resolution) {
+        return {
+          tone: 'wait',
+          mark: '↻',
+          words: 'called again',
+          meaning: `Nobody knows whether this call took place; by ${resolution.by} it was left to another one.`,
+        };
+      }
       return { ...IN_DOUBT, meaning: isOver ? LEFT : ASKED };
   }
+}
+
+/** Whether a person can say what became of it: its run asks, or has ended without anybody knowing. */
+export function isToldByPerson(effect: Effect, facts: RunFacts): boolean {
+  if (facts.asked.has(effect.effectId)) return true;
+  return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
 }
 
 /** Key of the step, with revision and attempt where they are not the first. */

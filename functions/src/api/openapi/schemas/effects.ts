@@ -36,6 +36,10 @@ export const Effect = z.object({
     .object({ runId: z.string(), sha256: z.string(), bytes: Count, chunks: Count })
     .optional()
     .describe('A large result lies under the payloads of that run.'),
+  askedBy: z
+    .string()
+    .optional()
+    .describe('Which run asked a person about it last, where not the run that made it.'),
   originEffectId: z.string().optional().describe('Which effect answered in place of this one.'),
   error: z.string().optional(),
   resolution: z

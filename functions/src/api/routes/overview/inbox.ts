@@ -7,11 +7,13 @@ import { inboxItems } from '../../views/inbox.ts';
 
 /** The page is one of runs: the questions of a run stand together. */
 export async function listInbox(
-  { finder, effects, registry, start }: ApiDeps,
+  { finder, effects, registry, bindings, start }: ApiDeps,
   { tenantId }: Caller,
   url: string,
 ): Promise<Response> {
   const page = pageRequest(readQuery(url, ['limit', 'cursor']));
-  const { items, next } = await readInbox({ finder, effects, registry, clock: start.clock }, tenantId, page);
+  const { store, clock, log } = start;
+  const deps = { finder, effects, registry, bindings, store, clock, log };
+  const { items, next } = await readInbox(deps, tenantId, page);
   return Response.json({ items: items.flatMap(inboxItems), ...(next === undefined ? {} : { next }) });
 }

@@ -1,0 +1,65 @@
+/**
+ * Records what a person says of an action that a run left in doubt which has ended. The row of the ledger alone is settled, under
+ * the version that was seen: the run never changes again, and nothing is appended behind its end (J6). Runs that are made
+ * from it find the row as it is then.
+ *
+ * Must not: check what is said, or answer who says it again; see resolve-effect.ts.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
+import { letGo } from '../inbox/let-go.ts';
+import type { ResolveRequest } from './request.ts';
+import { changeOf, type Said, waitFor } from './resolution-drafts.ts';
+
+export interface Settling {
+  /** Has ended. */
+  readonly state: RunState;
+  /** In doubt. */
+  readonly stored: StoredEffect;
+  readonly request: ResolveRequest;
+  readonly said: Said;
+}
+
+/**
+ * @returns when it was settled, epoch ms
+ * @throws EffectMoved if somebody has written the row meanwhile; CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION,
+ *   UNAVAILABLE
+ */
+export async function settleLeft(
+  deps: JournalDeps & { readonly effects: EffectStore },
+  { state, stored, request, said }: Settling,
+): Promise<number> {
+  if (request.outcome === 're-execute') throw callsNothing(state);
+  await assertAskedByNobody(deps, stored);
+  const now = deps.clock.now();
+  const { effectId, runId } = stored.record;
+  const change = changeOf({ stored, request, said, now });
+  const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
+  if (kind === 'stale') throw new EffectMoved(effectId);
+  await letGo(deps, runId);
+  return now;
+}
+
+function callsNothing({ id, status }: RunState): CairnError {
+  return new CairnError('RUN_TERMINAL_STATE', `run ${id} is ${status}: it calls nothing any more`, {
+    help: 'Resume, replay or fork the run to do it once more; or say that it took place (recorded), or did not (failed).',
+    details: { status },
+  });
+}
+
+/** A live run that asks about it needs the answer itself: it would wait on, and could be told nothing else. */
+async function assertAskedByNobody(
+  deps: JournalDeps,
+  { record: { askedBy, effectId } }: StoredEffect,
+): Promise<void> {
+  if (askedBy === undefined) return;
+  const asking = await sendUntilKnown(deps, () => deps.store.load(askedBy));
+  if (!asking || isOver(asking.state) || !waitFor(asking.state, effectId)) return;
+  throw new CairnError('RUN_INVALID_TRANSITION', `run ${askedBy} goes on for this one, and asks about it`, {
+    help: `Resolve it at run ${askedBy}.`,
+    details: { runId: askedBy },
+  });
+}

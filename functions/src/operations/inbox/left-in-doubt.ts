@@ -1,0 +1,76 @@
+/**
+ * What runs that have ended left in doubt, as far as a person is still to say what became of it: not what the ledger knows by
+ * now, nor what another run of the lineage is about to find out.
+ *
+ * Must not: change a row.
+ */
+import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
+import type { LetGoDeps } from './let-go.ts';
+import type { OpenQuestion } from './questions.ts';
+
+export type LeftDeps = LetGoDeps;
+
+/** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
+export type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
+
+export interface Left {
+  /** At most as many as were asked for. */
+  readonly questions: readonly LeftQuestion[];
+  /** Questions that were not looked into: the ledger may know of some. */
+  readonly more: number;
+  /** The ledger knows of all. */
+  readonly isKnown: boolean;
+}
+
+/** Resumes of one another that are followed: more would be a run that nobody could ever end. */
+const MAX_RESUMES = 50;
+/** Rows of the ledger asked for at once. */
+const CONCURRENT_ROWS = 10;
+
+/** @param most how many questions are told; rows are read until there are so many */
+export async function leftInDoubt(
+  deps: LeftDeps,
+  {
+    run,
+    questions,
+    most,
+  }: { readonly run: RunState; readonly questions: readonly OpenQuestion[]; readonly most: number },
+): Promise<Left> {
+  const open: LeftQuestion[] = [];
+  let read = 0;
+  while (read < questions.length && open.length < most) {
+    const some = questions.slice(read, read + Math.min(CONCURRENT_ROWS, most - open.length));
+    read += some.length;
+    const found = await Promise.all(some.map((question) => withRow(deps, question)));
+    open.push(...found.filter(({ row }) => row === undefined || isInDoubt(row)));
+  }
+  const more = questions.length - read;
+  if (open.length === 0) return { questions: [], more, isKnown: true };
+  if (await isResumedByALiveRun(deps, run)) return { questions: [], more: 0, isKnown: false };
+  const told = await Promise.all(open.map(async (one) => ((await isAskedElsewhere(deps, one)) ? [] : [one])));
+  return { questions: told.flat(), more, isKnown: false };
+}
+
+async function withRow({ effects }: LeftDeps, question: OpenQuestion): Promise<LeftQuestion> {
+  const stored = question.effectId === undefined ? undefined : await effects.read(question.effectId);
+  return stored ? { ...question, capabilityId: stored.record.capabilityId, row: stored.record } : question;
+}
+
+/** It finds out by itself, or asks; and if it ends without having done so, the question is this run's again. */
+async function isResumedByALiveRun({ store }: LeftDeps, run: RunState): Promise<boolean> {
+  let by = run.supersededBy;
+  for (let looked = 0; by !== undefined && looked < MAX_RESUMES; looked += 1) {
+    const next = await store.load(by);
+    if (!next) return false;
+    if (!isOver(next.state)) return true;
+    by = next.state.supersededBy;
+  }
+  return false;
+}
+
+/** By a run that was made from this one in another way; its own question is in the inbox. */
+async function isAskedElsewhere({ store }: LeftDeps, { row }: LeftQuestion): Promise<boolean> {
+  const other = row?.askedBy === undefined ? undefined : await store.load(row.askedBy);
+  return other?.state.waits.some(({ effectId }) => effectId === row?.effectId) ?? false;
+}

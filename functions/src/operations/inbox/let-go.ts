@@ -1,0 +1,35 @@
+/**
+ * Takes a run that has ended out of the inbox once the ledger knows what became of all that the run left in doubt. A person
+ * may have said so, or an answer came late, or a run that was made from it found out: none of that is in its journal (J6).
+ *
+ * Must not: decide what is still in doubt (core/effects), or change anything but where the inbox finds runs.
+ */
+import { isInDoubt } from '../../core/effects/effect.ts';
+import { leavesDoubt } from '../../core/run/asking.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { EffectStore } from '../../ports/runs/effect-store.ts';
+
+export interface LetGoDeps {
+  readonly store: Pick<RunStore, 'load' | 'touch'>;
+  readonly effects: Pick<EffectStore, 'read'>;
+  readonly log: Log;
+}
+
+/**
+ * Never throws: it spares readers of the inbox a run that has no question for them, and the next of them does what could not
+ * be done. A run whose document has changed since it was read is left to them as well.
+ */
+export async function letGo({ store, effects, log }: LetGoDeps, runId: string): Promise<void> {
+  try {
+    const loaded = await store.load(runId);
+    if (!loaded || !leavesDoubt(loaded.state)) return;
+    for (const { effectId } of loaded.state.effects) {
+      const stored = await effects.read(effectId);
+      if (!stored || isInDoubt(stored.record)) return;
+    }
+    await store.touch({ runId, seen: loaded.snapshotVersion, asksNothing: true });
+  } catch (error) {
+    log.warn('inbox_not_let_go', { runId, error });
+  }
+}
