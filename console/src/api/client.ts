@@ -15,7 +15,8 @@ import type {
   Question,
 } from '../../../functions/src/api/openapi/calls.ts';
 import { Passage } from './passage.ts';
-import { ApiError, isPassing, problemOf, unreachable } from './problem.ts';
+import { ApiError, isPassing, type Problem, problemOf, unreachable } from './problem.ts';
+import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
 
@@ -39,6 +40,7 @@ const TIMEOUT_MS = 65_000;
 export class Api {
   /** What streams have found of the way to the API. */
   readonly passage = new Passage();
+  readonly reach = new Reach();
   readonly #credential: () => Promise<string>;
   readonly #onRefused: () => void;
 
@@ -99,6 +101,7 @@ export class Api {
   ): Promise<Response> {
     const authorization = `Bearer ${await this.#credential()}`;
     const hasBody = method !== 'GET';
+    const askedAt = Date.now();
     let answer: Response;
     try {
       answer = await fetch(target, {
@@ -110,13 +113,25 @@ export class Api {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      this.reach.lost(askedAt);
       throw unreachable(error);
     }
-    if (answer.ok) return answer;
+    const hear = () => this.reach.heard(answer.headers.get('date'), askedAt, Date.now());
+    if (answer.ok) {
+      hear();
+      return answer;
+    }
     const problem = problemOf(answer.status, await answer.text());
+    if (isOfApi(problem)) hear();
+    else this.reach.lost(askedAt);
     if (answer.status === 401) this.#onRefused();
     throw new ApiError(problem);
   }
+}
+
+/** Whoever stands before the API and cannot reach it answers in its place, and in other words. */
+function isOfApi({ status, code }: Problem): boolean {
+  return status < 500 || code !== `HTTP_${status}`;
 }
 
 /** A change of one route, typed by it; made by {@link planned}. */

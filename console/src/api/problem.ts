@@ -45,12 +45,12 @@ function retryAfterMs(details: unknown): number | undefined {
 }
 
 export function unreachable(error: unknown): ApiError {
-  const detail = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
   return new ApiError({
     status: 0,
     code: 'UNREACHABLE',
     title: 'The API does not answer',
-    detail,
+    detail: `Nothing came back (${said}).`,
     help: 'Check the network. On your machine: is `npm start` still running?',
   });
 }

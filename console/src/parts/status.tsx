@@ -4,6 +4,7 @@
 const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
   pending: ['quiet', '○'],
   running: ['live', '◐'],
+  'under way': ['live', '◐'],
   replaying: ['live', '◐'],
   retrying: ['warn', '↻'],
   again: ['warn', '↻'],

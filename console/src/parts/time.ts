@@ -19,10 +19,58 @@ export function duration(ms: number): string {
   return rest === 0 ? `${whole}${unit}` : `${whole}${unit} ${rest}${nextUnit}`;
 }
 
-/** `3m ago`, `in 2h`, `now`. */
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+
+/** As {@link duration}, of what is going on while one looks: nothing smaller than a second, nor than a minute above one. */
+function roughly(ms: number): string {
+  if (ms < MINUTE) return `${Math.floor(ms / 1_000)}s`;
+  return ms < HOUR ? `${Math.floor(ms / MINUTE)}m` : duration(ms);
+}
+
+/** `3m ago`, `in 2h 5m`, `now`. */
 export function relative(iso: string, now: number): string {
   const away = Date.parse(iso) - now;
   if (Number.isNaN(away)) return iso;
   if (Math.abs(away) < 1_000) return 'now';
-  return away < 0 ? `${duration(-away)} ago` : `in ${duration(away)}`;
+  return away < 0 ? `${roughly(-away)} ago` : `in ${roughly(away)}`;
+}
+
+/** `so far`: of what is under way. */
+export function soFar(ms: number): string {
+  return `${roughly(Math.max(0, ms))} so far`;
+}
+
+/** `Sun 22 Nov 2026, 12:34:07 CET`: where the browser is. As it came, where it is no time. */
+export function exactly(iso: string, timeZone?: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const { day, time } = formatsOf(timeZone);
+  return `${day.format(at).replace(',', '')}, ${time.format(at)}`;
+}
+
+interface Formats {
+  readonly day: Intl.DateTimeFormat;
+  readonly time: Intl.DateTimeFormat;
+}
+
+/** To make one takes longer than all that a page does with it. */
+const formats = new Map<string | undefined, Formats>();
+
+function formatsOf(timeZone: string | undefined): Formats {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const made = {
+    day: new Intl.DateTimeFormat('en-GB', {
+      ...zone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+    }),
+    time: new Intl.DateTimeFormat('en-GB', { ...zone, timeStyle: 'long' }),
+  };
+  formats.set(timeZone, made);
+  return made;
 }

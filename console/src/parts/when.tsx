@@ -1,6 +1,7 @@
-/** A time beside which the clock goes on: how long ago, and on hovering when exactly. */
-import { useSyncExternalStore } from 'react';
-import { relative } from './time.ts';
+/** A time beside which the clock goes on: how long ago, and on hovering when exactly, here and in UTC. */
+import { useContext, useMemo, useSyncExternalStore } from 'react';
+import { SessionContext } from '../session/session.ts';
+import { exactly, relative } from './time.ts';
 
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
@@ -22,15 +23,26 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Epoch ms, moving once a second. */
+/** Epoch ms, moving once a second; as the API has it, whatever this machine's clock says. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  const reach = useContext(SessionContext)?.api.reach;
+  const own = useSyncExternalStore(subscribe, () => now);
+  return own + (reach?.shown().clockOffsetMs ?? 0);
 }
 
-export function When({ at }: { readonly at: string }) {
+interface WhenProps {
+  readonly at: string;
+  /** Says when exactly beside it: where it may be days ago, or is compared with what others saw. */
+  readonly exact?: boolean;
+}
+
+export function When({ at, exact }: WhenProps) {
+  const now = useNow();
+  const here = useMemo(() => exactly(at), [at]);
   return (
-    <time dateTime={at} title={at}>
-      {relative(at, useNow())}
+    <time dateTime={at} title={`${here} (${at})`}>
+      {relative(at, now)}
+      {exact && <span className="dim"> · {here}</span>}
     </time>
   );
 }

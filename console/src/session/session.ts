@@ -1,6 +1,7 @@
 /** Who looks: the API as somebody, what they may, and how they leave. */
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Answer, Api } from '../api/client.ts';
+import type { Reached } from '../api/reach.ts';
 
 export type Me = Answer<'Me'>;
 export type Role = Me['role'];
@@ -27,6 +28,12 @@ export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error('nobody is signed in');
   return session;
+}
+
+/** Whether the API answers, and how far this machine's clock is from its. */
+export function useReached(): Reached {
+  const { reach } = useSession().api;
+  return useSyncExternalStore(reach.subscribe, reach.shown);
 }
 
 /** Whether whoever looks may do what takes this role. */

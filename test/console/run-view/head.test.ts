@@ -5,9 +5,13 @@ import {
   NOT_BEGUN,
   planOf,
   stepView,
+  UNDER_WAY,
+  underWay,
 } from '../../../console/src/pages/run/graph/step-view.ts';
+import { doingOf } from '../../../console/src/pages/run/header/doing.ts';
 import { helpFor, whyOf } from '../../../console/src/pages/run/header/why.ts';
-import type { Run, StepState } from '../../../console/src/pages/run/live/events.ts';
+import type { GraphNode, Run, StepState } from '../../../console/src/pages/run/live/events.ts';
+import type { StepHistory } from '../../../console/src/pages/run/live/span.ts';
 import { ERROR_CODES } from '../../../functions/src/core/errors.ts';
 import { RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
 
@@ -77,8 +81,11 @@ describe('a step at a glance', () => {
 
   test('counts its items, and says how they stand', () => {
     const view = stepView({ id: 'read', kind: 'map', needs: [] }, { steps, histories }, itemCounts(steps));
-    expect(view.items).toEqual({ total: 3, done: 1, failed: 1, open: 1 });
-    expect(view.items && itemsText(view.items)).toBe('1 of 3 items, 1 open, 1 failed');
+    expect(view.items).toEqual({ total: 3, isWhole: false, done: 1, failed: 1, open: 1 });
+    expect(view.items && itemsText(view.items)).toBe('1 items done so far, 1 open, 1 failed');
+    const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')]);
+    const whole = itemCounts(ended).get('read');
+    expect(whole && itemsText(whole)).toBe('2 of 3 items, 1 failed');
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);
   });
 
@@ -86,6 +93,56 @@ describe('a step at a glance', () => {
     expect(stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories }, new Map()).status).toBe(
       NOT_BEGUN,
     );
+  });
+
+  test('is under way where a drive holds the run and nothing stands before it, though nothing is written of it', () => {
+    const nodes = ['read', 'audit', 'pay', 'book'].map((id, at, all) => ({
+      id,
+      kind: 'step' as const,
+      needs: at === 0 ? [] : [all[at - 1] ?? ''],
+    }));
+    const known = new Map([done('read', 'degraded')] as unknown as [string, StepState][]);
+    const driven = run({ status: 'running', lease: { epoch: 1 } });
+    const at = (facts: object) => [...underWay(nodes, known, run({ ...driven, ...facts }))];
+    expect(at({})).toEqual(['audit']);
+    expect(at({ lease: undefined })).toEqual([]);
+    expect(at({ compensating: true })).toEqual([]);
+    expect(at({ status: 'awaiting_approval' })).toEqual([]);
+    const failed = new Map([done('read', 'failed')] as unknown as [string, StepState][]);
+    expect([...underWay(nodes, failed, driven)]).toEqual([]);
+    const view = stepView(
+      nodes[1] as GraphNode,
+      { steps: known, histories },
+      new Map(),
+      underWay(nodes, known, driven),
+    );
+    expect(view.status).toBe(UNDER_WAY);
+    expect(whyOf(driven, doingOf({ nodes, steps: known, histories }, driven))?.text).toBe(
+      'Drive 1 works on audit.',
+    );
+  });
+
+  test('that failed and is tried again is told with how often, over what, and when next', () => {
+    const retryAt = '2026-01-01T00:01:00.000Z';
+    const step = {
+      key: 'push',
+      phase: 'retrying',
+      seq: 9,
+      revision: 1,
+      attempt: 4,
+      startedAt: retryAt,
+      retryAt,
+    };
+    const error = { code: 'STEP_FAILED', message: 'connection refused' };
+    const told = new Map([
+      ['push', { key: 'push', kind: 'step', spans: [{ end: 'retried', error }, { end: 'interrupted' }] }],
+    ]) as unknown as ReadonlyMap<string, StepHistory>;
+    const known = new Map([['push', step]]) as unknown as ReadonlyMap<string, StepState>;
+    const of = (histories: ReadonlyMap<string, StepHistory>, status = 'running') =>
+      doingOf({ nodes: undefined, steps: known, histories }, run({ status })).trying;
+    expect(of(told)).toEqual([{ key: 'push', attempt: 4, retryAt, error }]);
+    expect(of(new Map())).toEqual([{ key: 'push', attempt: 4, retryAt, error: undefined }]);
+    expect(of(told, 'failed')).toEqual([]);
   });
 
   test('of a plan that is not deployed is one that has begun, its items folded into it', () => {

@@ -18,6 +18,11 @@ test.each([
     'a: BROKEN: no',
   ],
   [
+    'what it failed over, without the code that every step fails with',
+    { status: 'failed', error: { code: 'STEP_FAILED', message: 'no', stepId: 'a', retryable: false } },
+    'a: no',
+  ],
+  [
     'why it was stopped, and by whom',
     {
       status: 'cancelled',

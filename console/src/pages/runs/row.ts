@@ -70,11 +70,12 @@ export function byAge(a: RunRow, b: RunRow): number {
   return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
 }
 
-function markOf({ status, stopKind, compensating, cancellation }: RunSummary): string | undefined {
+function markOf({ status, stopKind, compensating, cancellation, steps }: RunSummary): string | undefined {
   if (status === 'cancelled' && stopKind === 'halt') return 'halted';
   if (isFinal(status)) return undefined;
   if (compensating) return 'undoing';
-  return cancellation ? 'being cancelled' : undefined;
+  if (cancellation) return 'being cancelled';
+  return status === 'running' && steps.retrying > 0 ? 'a step is tried again' : undefined;
 }
 
 /** What it failed over, why it was stopped, what it waits for, or what it does. */
@@ -82,7 +83,7 @@ function nowOf(run: RunSummary): string {
   const { error, cancellation, parked, status } = run;
   if (status === 'completed') return '';
   if (status === 'cancelled' || (cancellation && !error)) return cancellationText(cancellation);
-  if (error) return `${error.stepId === undefined ? '' : `${error.stepId}: `}${error.code}: ${error.message}`;
+  if (error) return [error.stepId, codeOf(error), error.message].filter(Boolean).join(': ');
   if (parked !== undefined) return parked;
   const [wait] = run.waits;
   if (wait) {
@@ -95,6 +96,11 @@ function nowOf(run: RunSummary): string {
     itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
   );
   return under.length > 0 ? under.join(', ') : (run.currentStep ?? '');
+}
+
+/** That a step failed is said by its name. */
+function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {
+  return code === 'STEP_FAILED' && stepId !== undefined ? '' : code;
 }
 
 function cancellationText(cancellation: RunSummary['cancellation']): string {

@@ -1,6 +1,6 @@
 /** Each attempt and each wait of a step, the newest first: when, how long, how it ended and why. */
 
-import { duration } from '../../../parts/time.ts';
+import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
 import type { Span, StepHistory } from '../live/span.ts';
@@ -66,5 +66,5 @@ function Attempt({ span }: { readonly span: Span }) {
 }
 
 function Lasting({ from }: { readonly from: number }) {
-  return <>{duration(Math.max(0, useNow() - from))} so far</>;
+  return <>{soFar(useNow() - from)}</>;
 }

@@ -8,7 +8,7 @@ import type { StepHistory } from '../live/span.ts';
 import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
-import { itemCounts, planOf, stepView } from './step-view.ts';
+import { itemCounts, planOf, stepView, underWay } from './step-view.ts';
 import './overview.css';
 
 export function OverviewTab() {
@@ -19,14 +19,15 @@ export function OverviewTab() {
   const drawn = useDeferredValue(view);
   const plan = usePlan(graph?.nodes, steps, histories);
   const items = useMemo(() => itemCounts(steps), [steps]);
+  const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const viewOf = useCallback(
     (id: string) => {
       const node = byId.get(id);
-      return node && stepView(node, { steps, histories }, items);
+      return node && stepView(node, { steps, histories }, items, working);
     },
-    [byId, steps, histories, items, events],
+    [byId, steps, histories, items, working, events],
   );
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 

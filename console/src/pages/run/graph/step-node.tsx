@@ -61,7 +61,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
         <Status status={status} />
         <Extras view={view} />
       </span>
-      {items && items.total > 0 && (
+      {items?.isWhole && items.total > 0 && (
         <span
           className="step-bar"
           title={itemsText(items)}
@@ -79,7 +79,11 @@ function Extras({
 }) {
   return (
     <span className="step-extras">
-      {items && items.total > 0 && <span>{`${items.done}/${items.total}`}</span>}
+      {items && items.total > 0 && (
+        <span title={itemsText(items)}>
+          {items.isWhole ? `${items.done}/${items.total}` : `${items.done} done`}
+        </span>
+      )}
       {attempts > 1 && <span title={`attempt ${attempts}`}>×{attempts}</span>}
       {revision > 1 && <span title={`revision ${revision}`}>r{revision}</span>}
       {durationMs !== undefined && <span>{duration(durationMs)}</span>}

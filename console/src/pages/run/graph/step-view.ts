@@ -1,9 +1,12 @@
 /** What is shown of a step at a glance, from the plan, its state and its history. Pure. */
-import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { type GraphNode, type Run, type StepState, stepIdOf } from '../live/events.ts';
 import type { StepHistory } from '../live/span.ts';
 
 export interface ItemCounts {
+  /** Of those that are known. */
   readonly total: number;
+  /** Until the set has ended, there may be more than have been told of. */
+  readonly isWhole: boolean;
   readonly done: number;
   readonly failed: number;
   /** Running, waiting, or to be tried again. */
@@ -14,7 +17,7 @@ export interface StepView {
   readonly id: string;
   readonly kind: string;
   readonly needs: readonly string[];
-  /** A phase, or the outcome of what is done; `not begun` for what has not. */
+  /** A phase, or the outcome of what is done; `under way` or `not begun` for what nothing is written of yet. */
   readonly status: string;
   readonly seq: number | undefined;
   readonly revision: number;
@@ -26,6 +29,8 @@ export interface StepView {
 }
 
 export const NOT_BEGUN = 'not begun';
+/** A drive holds the run and nothing stands before the step. That it begins is written down only where it must not run twice. */
+export const UNDER_WAY = 'under way';
 
 export interface StepsKnown {
   readonly nodes: readonly GraphNode[] | undefined;
@@ -35,11 +40,12 @@ export interface StepsKnown {
 
 /** Items are counted at their step, in one pass over all. */
 export function itemCounts(steps: ReadonlyMap<string, StepState>): ReadonlyMap<string, ItemCounts> {
-  const counts = new Map<string, { total: number; done: number; failed: number; open: number }>();
+  const counts = new Map<string, { -readonly [K in keyof ItemCounts]: ItemCounts[K] }>();
   for (const [key, step] of steps) {
     const id = stepIdOf(key);
     if (id === key) continue;
-    const count = counts.get(id) ?? { total: 0, done: 0, failed: 0, open: 0 };
+    const isWhole = steps.get(id)?.phase === 'done';
+    const count = counts.get(id) ?? { total: 0, isWhole, done: 0, failed: 0, open: 0 };
     counts.set(id, count);
     count.total += 1;
     if (step.phase !== 'done') count.open += 1;
@@ -56,10 +62,26 @@ export function planOf({ nodes, steps, histories }: StepsKnown): readonly GraphN
   return [...ids].map((id) => ({ id, kind: histories.get(id)?.kind ?? 'step', needs: [] }));
 }
 
+/** The steps of which nothing is written yet and at which the drive of the run is. */
+export function underWay(
+  nodes: readonly GraphNode[] | undefined,
+  steps: ReadonlyMap<string, StepState>,
+  run: Pick<Run, 'status' | 'lease' | 'compensating' | 'cancellation'> | undefined,
+): ReadonlySet<string> {
+  if (run?.status !== 'running' || !run.lease || run.compensating || run.cancellation) return new Set();
+  const isDone = (id: string) => {
+    const step = steps.get(id);
+    return step?.phase === 'done' && step.outcome !== 'failed';
+  };
+  const begins = nodes?.filter(({ id, needs }) => !steps.has(id) && needs.every(isDone)) ?? [];
+  return new Set(begins.map(({ id }) => id));
+}
+
 export function stepView(
   { id, kind, needs }: GraphNode,
   { steps, histories }: Pick<StepsKnown, 'steps' | 'histories'>,
   items: ReadonlyMap<string, ItemCounts>,
+  working: ReadonlySet<string> = new Set(),
 ): StepView {
   const state = steps.get(id);
   const history = histories.get(id);
@@ -67,7 +89,7 @@ export function stepView(
     id,
     kind,
     needs,
-    status: statusOf(state),
+    status: !state && working.has(id) ? UNDER_WAY : statusOf(state),
     seq: state?.seq,
     revision: state?.revision ?? 1,
     attempts: state && 'attempt' in state ? state.attempt : (history?.attempts ?? 0),
@@ -82,8 +104,8 @@ export function statusOf(state: StepState | undefined): string {
   return state.phase === 'done' ? state.outcome : state.phase;
 }
 
-export function itemsText({ total, done, failed, open }: ItemCounts): string {
-  const parts = [`${done} of ${total} items`];
+export function itemsText({ total, isWhole, done, failed, open }: ItemCounts): string {
+  const parts = [isWhole ? `${done} of ${total} items` : `${done} items done so far`];
   if (open > 0) parts.push(`${open} open`);
   if (failed > 0) parts.push(`${failed} failed`);
   return parts.join(', ');

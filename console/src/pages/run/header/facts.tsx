@@ -13,7 +13,7 @@ const VALUE_CHARS = 120;
 export function Facts({ run }: { readonly run: Run }) {
   const { trigger, lease, source, parent } = run;
   return (
-    <dl className="facts">
+    <dl className="run-facts">
       <Fact name="Trigger">
         {trigger.source}
         {trigger.userId !== undefined && (
@@ -37,18 +37,25 @@ export function Facts({ run }: { readonly run: Run }) {
         {run.idempotencyKey && !saysDelivery(run) && <CopyText text={run.idempotencyKey} />}
       </Fact>
       <Fact name="Created">
-        <When at={run.createdAt} />
+        <When at={run.createdAt} exact />
       </Fact>
       <Fact name="Started">{startedLate(run) && run.startedAt && <When at={run.startedAt} />}</Fact>
-      <Fact name="Ended">{run.completedAt && <When at={run.completedAt} />}</Fact>
+      <Fact name="Ended">{run.completedAt && <When at={run.completedAt} exact />}</Fact>
       <Fact name={run.completedAt ? 'Took' : 'Under way for'}>
         <Took run={run} />
       </Fact>
       <Fact name="Must end by">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
       <Fact name="Driven by">
         {lease && (
-          <span title={`owner ${lease.owner}`}>
-            drive {lease.epoch}, lease ends <When at={lease.expiresAt} />
+          <span
+            title={`owner ${lease.owner}; another may take the run ${lease.expiresAt} unless it beats again`}
+          >
+            drive {lease.epoch}
+            {run.lastHeartbeatAt && (
+              <>
+                , last sign of life <When at={run.lastHeartbeatAt} />
+              </>
+            )}
           </span>
         )}
       </Fact>

@@ -1,5 +1,5 @@
 /** The head of a run's page: what it is, where it stands and why, and what can be done; facts below, which can be folded away. */
-
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -9,8 +9,11 @@ import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Liveness } from '../live/run-follower.ts';
 import { CopyText } from './copy-text.tsx';
+import { doingOf } from './doing.ts';
 import { Facts } from './facts.tsx';
 import { Held } from './held.tsx';
+import { Trouble } from './trouble.tsx';
+import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
 import { helpFor, whyOf } from './why.ts';
 
@@ -18,8 +21,13 @@ import { helpFor, whyOf } from './why.ts';
 const MOST_WAITS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
-  const { live } = useRunData();
-  const why = whyOf(run);
+  const { live, graph, steps, histories, events } = useRunData();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const doing = useMemo(
+    () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
+    [graph?.nodes, steps, histories, events, run],
+  );
+  const why = whyOf(run, doing);
   return (
     <header className="run-head">
       <div className="row run-title">
@@ -53,6 +61,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
         </p>
         {why?.help && !run.error && <p className="dim">{why.help}</p>}
         {run.error && <RunError error={run.error} />}
+        <Trouble trying={doing.trying} />
         {run.waits.slice(0, MOST_WAITS).map((wait) => (
           <WaitView key={wait.id} wait={wait} linked />
         ))}
@@ -74,7 +83,10 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
         {error.stepId !== undefined && (
           <span className="dim">
             {' '}
-            in step <Text value={error.stepId} max={120} />
+            in step{' '}
+            <ViewLink to={{ step: error.stepId, tab: undefined }}>
+              <Text value={error.stepId} max={120} />
+            </ViewLink>
           </span>
         )}
       </p>

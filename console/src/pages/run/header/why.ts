@@ -1,5 +1,6 @@
 /** Why a run is as it is, in a sentence or two for who has just come. Pure. */
 import type { Run } from '../live/events.ts';
+import type { Doing } from './doing.ts';
 
 type Facts = Pick<
   Run,
@@ -27,13 +28,14 @@ export interface Why {
   readonly help?: string | undefined;
 }
 
-export function whyOf(run: Facts): Why | undefined {
+/** @param doing what its steps tell; without it, the run alone does */
+export function whyOf(run: Facts, doing: Doing = NOTHING_KNOWN): Why | undefined {
   const { status, source } = run;
   switch (status) {
     case 'pending':
       return { text: 'It has been taken in, and a worker is to begin with it.', until: run.wakeAt };
     case 'running':
-      return whyMoving(run);
+      return whyMoving(run, doing);
     case 'replaying':
       return { text: `It takes over what ${source?.runId ?? 'its source'} had completed.` };
     case 'awaiting_approval':
@@ -45,7 +47,7 @@ export function whyOf(run: Facts): Why | undefined {
         until: run.wakeAt,
       };
     case 'failed':
-      return { text: 'It failed, for the reason below.', help: run.error && helpFor(run.error.code) };
+      return { text: 'It ended with an error:', help: run.error && helpFor(run.error.code) };
     case 'cancelled':
       return { text: whyCancelled(run) };
     default:
@@ -53,13 +55,26 @@ export function whyOf(run: Facts): Why | undefined {
   }
 }
 
-function whyMoving({ compensating, cancellation, lease, dueAt, steps, resumeCount }: Facts): Why {
+const NOTHING_KNOWN: Doing = { working: [], trying: [] };
+/** More names than these say less. */
+const MOST_NAMED = 2;
+
+function whyMoving(run: Facts, { working }: Doing): Why {
+  const { compensating, cancellation, lease, dueAt, steps, resumeCount } = run;
   const back = resumeCount > 0 ? ` It was interrupted and came back ${times(resumeCount)}.` : '';
   if (compensating) return { text: `It is being undone: what it had completed is taken back.${back}` };
   if (cancellation) return { text: `It has been asked to end, and does so at its next step.${back}` };
-  if (lease) return { text: `Drive ${lease.epoch} works on it.${back}` };
-  if (steps.retrying > 0) return { text: `A step failed and is tried again.${back}`, until: dueAt };
+  if (lease) return { text: `Drive ${lease.epoch} works on ${named(working)}.${back}` };
+  if (steps.retrying === 1) return { text: `A step failed and is tried again.${back}`, until: dueAt };
+  if (steps.retrying > 1)
+    return { text: `${steps.retrying} steps failed and are tried again.${back}`, until: dueAt };
   return { text: `No worker has it at the moment; the next one is on its way.${back}`, until: dueAt };
+}
+
+function named(working: readonly string[]): string {
+  if (working.length === 0) return 'it';
+  const more = working.length - MOST_NAMED;
+  return `${working.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** What a run is parked for is an error code where the installation lacks something. */

@@ -11,6 +11,8 @@ import { RunFollower, type RunSource } from './run-follower.ts';
 
 /** The run itself is read again at most so often, however fast it moves. */
 const REREAD_MS = 300;
+/** While a worker has it: a sign of life is no event, and one that was not heard for long is what one comes to see. */
+const DRIVEN_REREAD_MS = 10_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
@@ -32,6 +34,7 @@ export function useRun(id: string): RunData {
   } = useQuery({
     queryKey: ['run', id],
     queryFn: ({ signal }) => api.get('/v1/runs/{id}', { params: { id }, signal }),
+    refetchInterval: ({ state }) => (state.data?.lease ? DRIVEN_REREAD_MS : false),
   });
   const isBehind = run !== undefined && run.head < followed.head;
   useEffect(() => {

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Status } from '../../../parts/status.tsx';
-import { duration } from '../../../parts/time.ts';
+import { duration, soFar } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useNow, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
@@ -193,5 +193,5 @@ function Took({ row }: { readonly row: RunRow }) {
 }
 
 function Counting({ since }: { readonly since: string }) {
-  return `${duration(useNow() - Date.parse(since))} so far`;
+  return soFar(useNow() - Date.parse(since));
 }

@@ -1,0 +1,47 @@
+/** What a run is busy with, or stuck at, step by step: for who has three seconds. Pure. */
+import { type StepsKnown, underWay } from '../graph/step-view.ts';
+import type { Run, StepState } from '../live/events.ts';
+import type { Span } from '../live/span.ts';
+
+/** A step that failed and is tried again. */
+export interface Trying {
+  readonly key: string;
+  /** Of those that failed, the newest. */
+  readonly attempt: number;
+  /** ISO. */
+  readonly retryAt: string;
+  /** Undefined while the history does not reach there. */
+  readonly error?: Span['error'] | undefined;
+}
+
+export interface Doing {
+  /** Keys of steps at which a body works. */
+  readonly working: readonly string[];
+  readonly trying: readonly Trying[];
+}
+
+export function doingOf(
+  { nodes, steps, histories }: StepsKnown,
+  run: Pick<Run, 'status' | 'lease' | 'compensating' | 'cancellation'>,
+): Doing {
+  if (run.status !== 'running' && run.status !== 'replaying') return { working: [], trying: [] };
+  const states = [...steps.values()];
+  // A set is under way as long as its items are: they say more.
+  const started = states.filter(({ phase }) => phase === 'running').map(({ key }) => key);
+  const sets = new Set(started.filter((key) => started.some((other) => other.startsWith(`${key}[`))));
+  return {
+    working: [...started.filter((key) => !sets.has(key)), ...underWay(nodes, steps, run)],
+    trying: states.flatMap((step) => (isTrying(step) ? [trying(step, histories)] : [])),
+  };
+}
+
+type Retrying = Extract<StepState, { readonly phase: 'retrying' }>;
+
+function isTrying(step: StepState): step is Retrying {
+  return step.phase === 'retrying';
+}
+
+function trying({ key, attempt, retryAt }: Retrying, histories: StepsKnown['histories']): Trying {
+  const error = histories.get(key)?.spans.findLast(({ end }) => end === 'retried')?.error;
+  return { key, attempt, retryAt, error };
+}

@@ -1,0 +1,34 @@
+/** The steps that failed and are tried again: which, how often, over what, and when next. */
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+import type { Trying } from './doing.ts';
+import { ViewLink } from './view-link.tsx';
+
+/** A hundred items over the same are told by the first. */
+const MOST = 3;
+
+export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
+  return (
+    <>
+      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error }) => (
+        <div key={key} className="run-error passing">
+          <p>
+            <ViewLink to={{ step: key, tab: undefined }}>
+              <Text value={key} max={120} />
+            </ViewLink>{' '}
+            failed {attempt === 1 ? 'once' : `${attempt} times`}
+            {error && (
+              <>
+                : <Text value={error.message} max={300} />
+              </>
+            )}{' '}
+            <span className="dim">
+              next attempt <When at={retryAt} />
+            </span>
+          </p>
+        </div>
+      ))}
+      {trying.length > MOST && <p className="dim">and {trying.length - MOST} more steps are tried again</p>}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+/** What is to be known on every page before anything on it is believed: that it is old, or that this machine's clock is wrong. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { duration } from '../parts/time.ts';
+import { useNow } from '../parts/when.tsx';
+import { useReached, useSession } from '../session/session.ts';
+
+/** A request that was lost once is nothing yet. */
+const PATIENCE_MS = 3_000;
+/** While nothing answers it is asked so often whether it does again. */
+const PROBE_MS = 3_000;
+/** Less does not mislead who reads minutes. */
+const MOST_OFFSET_MS = 60_000;
+
+export function Notices() {
+  const { lostAt, clockOffsetMs } = useReached();
+  useProbe(lostAt !== undefined);
+  return (
+    <div className="notices" role="status">
+      {lostAt !== undefined && <Lost at={lostAt} />}
+      {Math.abs(clockOffsetMs) > MOST_OFFSET_MS && (
+        <p>
+          The clock of this device is {inMinutes(clockOffsetMs)} {clockOffsetMs > 0 ? 'behind' : 'ahead of'}{' '}
+          that of the API. Times are told by the API’s.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function inMinutes(ms: number): string {
+  const minute = 60_000;
+  return duration(Math.round(Math.abs(ms) / minute) * minute);
+}
+
+function Lost({ at }: { readonly at: number }) {
+  useNow();
+  const ms = Date.now() - at;
+  if (ms < PATIENCE_MS) return null;
+  return (
+    <p>
+      <strong>The API has not answered for {duration(ms)}.</strong> What is shown is from before; it is read
+      again as soon as there is an answer.
+    </p>
+  );
+}
+
+/** Everything that is shown is read anew when there is an answer. */
+function useProbe(isLost: boolean): void {
+  const { api } = useSession();
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isLost) return;
+    const timer = setInterval(() => {
+      // What it says does not matter; that it says nothing is what is shown.
+      api.get('/v1/healthz').catch(() => undefined);
+    }, PROBE_MS);
+    return () => {
+      clearInterval(timer);
+      void queries.invalidateQueries();
+    };
+  }, [isLost, api, queries]);
+}

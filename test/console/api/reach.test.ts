@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { offsetMs, Reach } from '../../../console/src/api/reach.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00.000Z');
+const header = (ms: number) => new Date(ms).toUTCString();
+
+describe('the clock of the API', () => {
+  test('is no other than this machine’s as far as a header of whole seconds can tell', () => {
+    const times = fc.record({
+      at: fc.integer({ min: 0, max: 10_000 }),
+      trip: fc.integer({ min: 0, max: 5_000 }),
+      part: fc.double({ min: 0, max: 1, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(times, ({ at, trip, part }) => {
+        const asked = AT + at;
+        expect(offsetMs(header(asked + trip * part), asked, asked + trip)).toBe(0);
+      }),
+    );
+  });
+
+  test('is told to within the header and half the way there and back, where the two differ', () => {
+    const times = fc.record({
+      off: fc.integer({ min: 10_000, max: 86_400_000 }),
+      sign: fc.constantFrom(1, -1),
+      trip: fc.integer({ min: 0, max: 5_000 }),
+    });
+    fc.assert(
+      fc.property(times, ({ off, sign, trip }) => {
+        const found = offsetMs(header(AT + off * sign + trip / 2), AT, AT + trip) ?? 0;
+        expect(Math.abs(found - off * sign)).toBeLessThanOrEqual(1_000 + trip / 2);
+      }),
+    );
+  });
+
+  test.each([
+    ['no header', null, AT],
+    ['a header that is no time', 'soon', AT],
+    ['an answer that took long', header(AT), AT + 60_000],
+    ['a clock that was set back meanwhile', header(AT), AT - 1],
+  ])('is not told by %s', (_, date, answeredAt) => {
+    expect(offsetMs(date, AT, answeredAt)).toBeUndefined();
+  });
+});
+
+test('the API is lost from the first request without an answer to the next with one, and each is told once', () => {
+  const reach = new Reach();
+  const told: (number | undefined)[] = [];
+  reach.subscribe(() => told.push(reach.shown().lostAt));
+  reach.heard(header(AT), AT, AT);
+  reach.lost(AT + 1);
+  reach.lost(AT + 2);
+  reach.heard(null, AT + 3, AT + 4);
+  reach.heard(null, AT + 5, AT + 6);
+  expect(told).toEqual([AT + 1, undefined]);
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import { exactly, relative, soFar } from '../../../console/src/parts/time.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00.000Z');
+const S = 1_000;
+const M = 60 * S;
+const H = 60 * M;
+
+describe('how long ago it was', () => {
+  test.each([
+    [-400, 'now'],
+    [-2_300, '2s ago'],
+    [59 * S, 'in 59s'],
+    [-(16 * M + 10 * S), '16m ago'],
+    [-(3 * H + 5 * M), '3h 5m ago'],
+    [30 * H, 'in 1d 6h'],
+  ])('%d ms: %s', (away, said) => {
+    expect(relative(new Date(NOW + away).toISOString(), NOW)).toBe(said);
+  });
+
+  test('is said as it came where it is no time', () => {
+    expect(relative('soon', NOW)).toBe('soon');
+    expect(exactly('soon')).toBe('soon');
+  });
+
+  test('never less than nothing, of what began by a clock that is ahead', () => {
+    expect(soFar(-5 * S)).toBe('0s so far');
+  });
+});
+
+test('a moment is told with its day, where one is, and with the name of that time', () => {
+  expect(exactly('2026-11-22T23:34:07.000Z', 'Europe/Berlin')).toBe('Mon 23 Nov 2026, 00:34:07 CET');
+  expect(exactly('2026-07-01T00:00:00.000Z', 'UTC')).toBe('Wed 1 Jul 2026, 00:00:00 UTC');
+});
