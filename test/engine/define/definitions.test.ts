@@ -208,6 +208,37 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(10);
   });
 
+  test('of the result and the input of a child that is given as a workflow', () => {
+    const other = defineWorkflow({
+      type: 'other',
+      planVersion: 1,
+      input: z.object({ site: z.string(), depth: z.number().default(1) }),
+      steps: (step) => ({ found: step('found', ({ input }) => input.site.length * input.depth) }),
+    });
+    const workflow = defined((step) => {
+      const input = () => ({ site: 'a' });
+      const over = () => ['a', 'b'];
+      const kid = step.child('kid', { workflow: other, input });
+      const kids = step.child('kids', { workflow: other, over, input: ({ item }) => ({ site: item }) });
+      // @ts-expect-error -- the workflow has no such output
+      step('wrong-output', { needs: { kid } }, ({ kid }) => kid.lost);
+      // @ts-expect-error -- the step may have been skipped
+      step('sure', { needs: { kid } }, ({ kid }) => kid.found + 1);
+      // @ts-expect-error -- the workflow takes a text
+      step.child('wrong-input', { workflow: other, input: () => ({ site: 1 }) });
+      // @ts-expect-error -- an item is a text
+      step.child('wrong-item', { workflow: other, over, input: ({ item }) => ({ site: item.length }) });
+      return {
+        out: step(
+          'out',
+          { needs: { kid, kids } },
+          ({ kid, kids }) => (kid.found ?? 0) + kids.reduce((sum, { found }) => sum + (found ?? 0), 0),
+        ),
+      };
+    });
+    expect(workflow.steps.size).toBe(7);
+  });
+
   test('of what undoes it, and what replaces it', () => {
     const workflow = defined((step) => {
       const lock = step('lock', { compensate: ({ output }) => void output.id.length }, () => ({ id: 'l' }));

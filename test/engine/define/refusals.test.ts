@@ -102,6 +102,20 @@ describe('a step is refused at definition, by its name, for', () => {
       'bad.retry.initialMs',
       'a number of ms from 0',
     ],
+    [
+      'a retry by another name',
+      'step',
+      { retry: { max: 3 } },
+      'bad.retry',
+      "in 'retry' there is no option 'max'",
+    ],
+    [
+      'an error whose retry goes by another name',
+      'map',
+      { retry: { perError: [{ match: 'A' }, { match: 'B', attempts: 1 }] } },
+      'bad.retry.perError[1]',
+      "there is no option 'attempts'",
+    ],
     ['a shrinking delay', 'step', { retry: { factor: 0.5 } }, 'bad.retry.factor', 'a number from 1'],
     [
       'a cap that is none',
@@ -228,6 +242,17 @@ describe('a step is refused at definition, by its name, for', () => {
     expect(error.message).toContain('bad');
   });
 
+  test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child'])(
+    'an option that it does not have: a %s',
+    (kind) => {
+      const error = refusal(one(kind, { timeuot: '5s' }));
+      expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'bad' });
+      expect(error.message).toContain(
+        "workflow 'wrong': step 'bad': there is no option 'timeuot'; there are: ",
+      );
+    },
+  );
+
   test.each<Kind>(['step', 'map'])('no body: a %s', (kind) => {
     const without = (step: LooseFactory) =>
       (kind === 'step' ? step : step.map)('bad', COMPLETE[kind], undefined);
@@ -250,7 +275,32 @@ describe('a workflow is refused at definition for', () => {
       'wrong.timeout',
       'wrong.timeout "x"',
     ],
+    [
+      'an option there is not',
+      defining(fine, { retries: 3 }),
+      'options',
+      "there is no option 'retries'; there are: input, on",
+    ],
+    ['no schema of its input', defining(fine, { input: undefined }), 'input', "'input' is a Zod schema"],
+    [
+      'no function that declares the steps',
+      defining(fine, { steps: [] }),
+      'steps',
+      "needs the function 'steps'",
+    ],
     ['no steps', defining(() => ({})), 'steps', 'at least one step'],
+    [
+      'a result that was forgotten',
+      defining((step) => void fine(step) as never),
+      'steps',
+      "'steps' returns the handles of the run's outputs by name, not undefined",
+    ],
+    [
+      'steps that are declared later',
+      defining((step) => Promise.resolve(fine(step)) as never),
+      'steps',
+      'by name, not a promise',
+    ],
     [
       'a result that is no step',
       defining((step) => ({ ...fine(step), b: undefined })),
@@ -273,7 +323,7 @@ describe('a workflow is refused at definition for', () => {
       'two steps of one name',
       defining((step) => ({ ...fine(step), b: step.sleep('a', { for: 1 }) })),
       'steps',
-      'step "a" is declared twice',
+      `workflow 'wrong': step "a" is declared twice`,
     ],
     [
       'a name that no document could have',

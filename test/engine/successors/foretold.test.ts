@@ -96,7 +96,7 @@ function workflowOf({ steps }: Case, stage: Stage): Workflow {
         const id = `s${i}`;
         const needs = Object.fromEntries(before.map((n) => [`n${n}`, handles[`s${n}`]])) as object;
         const fails = () => !stage.mended;
-        const common = { needs, ifSkipped: one.ifSkipped, resumable: one.resumable };
+        const common = { needs, ifSkipped: one.ifSkipped };
         const body = (index?: number) => {
           stage.ran.push(index === undefined ? id : `${id}[${index}]`);
           if (one.acts === 'fails' && fails()) throw new Fatal('no');
@@ -107,6 +107,7 @@ function workflowOf({ steps }: Case, stage: Stage): Workflow {
         const undo = one.undoable ? { compensate: () => {} } : {};
         const options = {
           ...common,
+          resumable: one.resumable,
           ...undo,
           ...(one.acts === 'skips' ? { onFailure: 'skip' } : {}),
         } as object;

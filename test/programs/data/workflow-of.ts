@@ -47,14 +47,15 @@ function declare(step: types.StepFactory<ProgramInput>, declaration: Declaration
   const { plan, handles, stage } = declaration;
   const needsOf = needsIn(declaration);
   const sight = (context: object) => ({ plan, context: context as Context, needs: needsOf(context) });
-  const common = {
+  const shared = {
     needs: Object.fromEntries(plan.needs.map((id, i) => [`n${i}`, handles.get(id) as types.Handle<unknown>])),
     ifSkipped: plan.ifSkipped as 'run',
     ...(plan.when === 'always'
       ? {}
       : { when: (context: object) => plan.when === 'odd' && isOdd(plan, needsOf(context)) }),
-    onFailure: plan.onFailure === 'degrade' ? { degradeTo: replacement(plan) as never } : plan.onFailure,
   };
+  const onFailure = plan.onFailure === 'degrade' ? { degradeTo: replacement(plan) as never } : plan.onFailure;
+  const common = { ...shared, onFailure };
   switch (plan.kind) {
     case 'step':
       return step(plan.id, { ...common, ...bodyOptions(plan, plan.body.maxAttempts, stage) }, (context) =>
@@ -71,7 +72,7 @@ function declare(step: types.StepFactory<ProgramInput>, declaration: Declaration
       );
     }
     case 'sleep':
-      return step.sleep(plan.id, { ...common, for: plan.ms });
+      return step.sleep(plan.id, { ...shared, for: plan.ms });
     case 'approval':
       return step.approval(plan.id, {
         ...common,

@@ -64,7 +64,6 @@ const family = (stage: Stage, completion?: { readonly tolerate: number }) =>
         over: () => [1, 2, -3, 4].filter((n) => n > 0 || completion !== undefined),
         input: ({ item }) => ({ n: item }),
         concurrency: 2,
-        ...(completion as { readonly tolerate: number }),
         ...(completion === undefined ? {} : { completion }),
       });
       const after = step('after', { needs: { kids } }, async ({ kids, ...c }) => {

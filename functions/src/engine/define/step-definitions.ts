@@ -19,13 +19,12 @@ const MAX_EVENT_NAME = 100;
 const MAX_ESCALATION_CHARS = 1_000;
 
 export function plainStep(name: StepName, options: Given, body: unknown): steps.PlainStep {
-  return { kind: 'step', ...common(name, options), ...bodyPart(name, options, body) };
+  return { ...common('step', name, options), ...bodyPart(name, options, body) };
 }
 
 export function mapStep(name: StepName, options: Given, body: unknown): steps.MapStep {
   return {
-    kind: 'map',
-    ...common(name, options),
+    ...common('map', name, options),
     ...bodyPart(name, options, body),
     fanOut: fanOut(name, options),
   };
@@ -37,8 +36,7 @@ export function approvalStep(name: StepName, options: Given): steps.ApprovalStep
     throw stepError(name, `the text of an escalation may have ${MAX_ESCALATION_CHARS} characters`);
   }
   return {
-    kind: 'approval',
-    ...common(name, options),
+    ...common('approval', name, options),
     ask: required(name, options, 'ask'),
     onExpiry: onExpiry ?? 'fail',
     ...timeout(name, options),
@@ -59,8 +57,7 @@ export function eventStep(name: StepName, options: Given): steps.EventStep {
     throw stepError(name, `'event' names what it waits for, in 1 to ${MAX_EVENT_NAME} characters`);
   }
   return {
-    kind: 'event',
-    ...common(name, options),
+    ...common('event', name, options),
     event,
     key: required(name, options, 'key'),
     ...timeout(name, options),
@@ -76,8 +73,7 @@ export function sleepStep(name: StepName, options: Given): steps.SleepStep {
   // A fixed duration that is none is said now, not when a run first comes to it.
   if (given.for !== undefined && typeof given.for !== 'function') parseDuration(given.for, `${name.id}.for`);
   return {
-    kind: 'sleep',
-    ...common(name, options),
+    ...common('sleep', name, options),
     dueAt: (context, now) => sleepEnd(given, context, now),
   };
 }
@@ -86,8 +82,7 @@ export function childStep(name: StepName, options: Given): steps.ChildStep {
   const { workflow, onParentEnd } = options as Partial<types.ChildOptions<unknown, types.Needs, unknown>>;
   if (workflow === undefined) throw stepError(name, `'workflow' says what the child runs`);
   return {
-    kind: 'child',
-    ...common(name, options),
+    ...common('child', name, options),
     workflow: typeof workflow === 'string' ? workflow : workflow.type,
     input: required(name, options, 'input'),
     onParentEnd: onParentEnd ?? 'cancel',

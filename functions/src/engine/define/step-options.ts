@@ -9,6 +9,7 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
+import { ERROR_RETRY_OPTIONS, RETRY_OPTIONS, STEP_OPTIONS, unknownOption } from './known-options.ts';
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
@@ -53,13 +54,17 @@ export function invalid(type: string, field: string, message: string): CairnErro
   return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field });
 }
 
-export function common(name: StepName, options: Given) {
+/** What every step has. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
+export function common<K extends keyof typeof STEP_OPTIONS>(kind: K, name: StepName, options: Given) {
+  const problem = unknownOption(options, STEP_OPTIONS[kind]);
+  if (problem !== undefined) throw stepError(name, problem);
   const { needs, when, ifSkipped, idempotent, resumable, onFailure } = options as types.StepOptions<
     unknown,
     types.Needs,
     unknown
   >;
   return {
+    kind,
     id: name.id,
     needs: needIds(name, needs),
     ifSkipped: ifSkipped ?? ('skip' as const),
@@ -81,6 +86,7 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
       `a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_MS} ms`,
     );
   }
+  assertRetryOptions(name, given.retry);
   const { perError = [], ...policy } = given.retry ?? {};
   const retry = retryOf(name, 'retry', policy);
   return {
@@ -138,6 +144,20 @@ function usesOf(
     }
   }
   return uses as readonly Capability[];
+}
+
+function assertRetryOptions(name: StepName, given: types.RetryOptions = {}): void {
+  const problems = [
+    ['retry', unknownOption(given, RETRY_OPTIONS)],
+    ...(given.perError ?? []).map((entry, i) => [
+      `retry.perError[${i}]`,
+      unknownOption(entry, ERROR_RETRY_OPTIONS),
+    ]),
+  ];
+  const [option, problem] = problems.find(([, problem]) => problem !== undefined) ?? [];
+  if (problem !== undefined) {
+    throw invalid(name.type, `${name.id}.${option}`, `step '${name.id}': in '${option}' ${problem}`);
+  }
 }
 
 function retryOf(name: StepName, option: string, given: Partial<RetryPolicy>): RetryPolicy {

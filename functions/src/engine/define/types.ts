@@ -10,6 +10,7 @@ import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
 declare const degradedValue: unique symbol;
+declare const workflowTypes: unique symbol;
 
 /** A step as other steps refer to it; carries the type of its output. */
 export interface Handle<T> {
@@ -19,6 +20,17 @@ export interface Handle<T> {
 }
 
 export type Needs = Readonly<Record<string, Handle<unknown>>>;
+
+/** A workflow with what it takes and what its runs come to, so that a step that runs it as a child is checked. */
+export interface TypedWorkflow<Takes, Result> extends Workflow {
+  /** Only the compiler knows this member. */
+  readonly [workflowTypes]?: { takes: Takes; result: Result };
+}
+
+/** The result of a run by the handles its workflow returns. A step that was skipped stands there as null. */
+export type ResultOf<Returned extends Needs> = {
+  readonly [K in keyof Returned]: (Returned[K] extends Handle<infer T> ? T : never) | null;
+};
 
 /** The outputs a body sees, by the names under which it declared its needs. */
 export type Outputs<N extends Needs> = { readonly [K in keyof N]: N[K] extends Handle<infer T> ? T : never };
@@ -242,29 +254,30 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   readonly onFailure?: OnFailure<T>;
 }
 
-interface ChildCommon<Input, N extends Needs> extends CommonOptions<Input, N> {
+interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<Input, N> {
   /** The workflow to run, or its type. A child is made of the newest version deployed. */
-  readonly workflow: Workflow | string;
+  readonly workflow: TypedWorkflow<Takes, T> | Workflow | string;
   /** What becomes of a child that is under way when its parent ends: it is cancelled (default), or goes on alone. */
   readonly onParentEnd?: 'cancel' | 'abandon';
   /** For each child. */
   readonly timeout?: string | number;
 }
 
-export interface ChildOptions<Input, N extends Needs, T> extends ChildCommon<Input, N> {
-  readonly input: (seen: Seen<Input, N>) => unknown;
+export interface ChildOptions<Input, N extends Needs, T, Takes = unknown>
+  extends ChildCommon<Input, N, T, Takes> {
+  readonly input: (seen: Seen<Input, N>) => NoInfer<Takes>;
   /** Of a child that failed, was cancelled or took too long. */
   readonly onFailure?: OnFailure<T>;
 }
 
-export interface ChildrenOptions<Input, N extends Needs, Item, T>
-  extends ChildCommon<Input, N>,
+export interface ChildrenOptions<Input, N extends Needs, Item, T, Takes = unknown>
+  extends ChildCommon<Input, N, T, Takes>,
     FanOutOptions<Input, N, Item> {
-  readonly input: (seen: Seen<Input, N> & { readonly item: Item; readonly index: number }) => unknown;
+  readonly input: (seen: Seen<Input, N> & { readonly item: Item; readonly index: number }) => NoInfer<Takes>;
   readonly onFailure?: OnFailure<readonly T[]>;
 }
 
-/** The result of a run: the outputs its workflow returned, by name. */
+/** The result of a run of which the compiler does not know the workflow: the outputs it returned, by name. */
 export type ChildResult = Readonly<Record<string, Json>>;
 
 /** Adds steps to the workflow under definition. */
@@ -287,15 +300,18 @@ export interface StepFactory<Input> {
   /** A pause that survives everything and costs nothing while it lasts. Its output is null. */
   sleep<N extends Needs>(id: string, options: SleepOptions<Input, N>): Handle<null>;
   /** Runs another workflow, or one for each item of a list. Its output is the result of the run (or their list). */
-  child<N extends Needs, Item, T = ChildResult>(
+  child<N extends Needs, Item, T = ChildResult, Takes = unknown>(
     id: string,
-    options: ChildrenOptions<Input, N, Item, T> & { readonly completion: Completion },
+    options: ChildrenOptions<Input, N, Item, T, Takes> & { readonly completion: Completion },
   ): Handle<(T | null)[]>;
-  child<N extends Needs, Item, T = ChildResult>(
+  child<N extends Needs, Item, T = ChildResult, Takes = unknown>(
     id: string,
-    options: ChildrenOptions<Input, N, Item, T>,
+    options: ChildrenOptions<Input, N, Item, T, Takes>,
   ): Handle<T[]>;
-  child<N extends Needs, T = ChildResult>(id: string, options: ChildOptions<Input, N, T>): Handle<T>;
+  child<N extends Needs, T = ChildResult, Takes = unknown>(
+    id: string,
+    options: ChildOptions<Input, N, T, Takes>,
+  ): Handle<T>;
   <T>(id: string, body: Body<Input, Record<never, never>, T>): Handle<T>;
   <N extends Needs, T>(
     id: string,
@@ -337,13 +353,13 @@ export interface RetentionOptions {
   readonly cancelled?: string | number;
 }
 
-export interface WorkflowOptions<Input> {
+export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs = Needs> {
   /** Lower-case words joined by dashes. */
   readonly type: string;
   /** A positive integer, raised whenever the graph or the meaning of a step changes. Runs stay on theirs. */
   readonly planVersion: number;
   /** Checks the input of every start, and drops what the workflow does not use. */
-  readonly input: ZodType<Input>;
+  readonly input: ZodType<Input, Takes>;
   readonly on?: {
     readonly github?: GithubSubscription | readonly GithubSubscription[];
     readonly pubsub?: PubsubSubscription | readonly PubsubSubscription[];
@@ -361,5 +377,5 @@ export interface WorkflowOptions<Input> {
   readonly policy?: Policy<Input>;
   readonly retention?: RetentionOptions;
   /** Declares the graph. Called once, at load, without I/O; the handles it returns name the outputs of the run. */
-  steps(step: StepFactory<Input>): Readonly<Record<string, Handle<unknown>>>;
+  steps(step: StepFactory<Input>): Returned;
 }

@@ -1,7 +1,10 @@
 /** Turns an author's definition into the workflow the engine runs; everything wrong with it is said here, at load. */
 
+import type { ZodType } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
-import { buildGraph } from '../../core/graph/graph.ts';
+import { CairnError } from '../../core/errors.ts';
+import { buildGraph, type Graph } from '../../core/graph/graph.ts';
+import { unknownOption, WORKFLOW_OPTIONS } from './known-options.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
 import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
@@ -9,7 +12,7 @@ import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
 import { type Given, handleIds, invalid } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
-import type { Handle, StepFactory, WorkflowOptions } from './types.ts';
+import type { Handle, Needs, ResultOf, StepFactory, TypedWorkflow, WorkflowOptions } from './types.ts';
 
 const TYPE_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const MAX_TYPE_LENGTH = 100;
@@ -19,7 +22,9 @@ const MAX_TYPE_LENGTH = 100;
  *
  * @throws CairnError INVALID_INPUT naming the step and the reason
  */
-export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow {
+export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = Needs>(
+  options: WorkflowOptions<Input, Takes, Returned>,
+): TypedWorkflow<Takes, ResultOf<Returned>> {
   const { type, planVersion } = options;
   if (!TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
     throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
@@ -27,24 +32,11 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
   if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
     throw invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
   }
+  assertShape(options);
   const steps: StepDefinition[] = [];
   const returned = options.steps(factoryInto(steps, type));
   if (steps.length === 0) throw invalid(type, 'steps', 'a workflow needs at least one step');
-
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const result: Record<string, string> = {};
-  for (const [name, id] of Object.entries(handleIds(returned))) {
-    if (id === undefined || !byId.has(id))
-      throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
-    result[name] = id;
-  }
-  const graph = buildGraph(
-    steps.map((step) => ({
-      id: step.id,
-      needs: [...new Set(Object.values(step.needs))],
-      ifSkipped: step.ifSkipped,
-    })),
-  );
   const github = options.on?.github ?? [];
   const schedule = options.on?.schedule ?? [];
   const pubsub = options.on?.pubsub ?? [];
@@ -59,14 +51,63 @@ export function defineWorkflow<Input>(options: WorkflowOptions<Input>): Workflow
     schedules: declaredSchedules(options, Array.isArray(schedule) ? schedule : [schedule]),
     onDoubt: options.onDoubt ?? 'fail',
     retention: retentionFor(type, options.retention),
-    graph,
+    graph: graphOf(type, steps),
     steps: byId,
-    result,
+    result: resultOf(type, returned, byId),
     ...(options.timeout === undefined
       ? {}
       : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),
   };
+}
+
+/** What the compiler has told TypeScript callers, and nobody else. */
+function assertShape(
+  options: object & { readonly type: string; readonly input?: unknown; readonly steps?: unknown },
+): void {
+  const { type, input, steps } = options;
+  const problem = unknownOption(options, WORKFLOW_OPTIONS);
+  if (problem !== undefined) throw invalid(type, 'options', problem);
+  if (typeof (input as Partial<ZodType> | undefined)?.safeParse !== 'function') {
+    throw invalid(type, 'input', `'input' is a Zod schema, such as z.object({})`);
+  }
+  if (typeof steps !== 'function') throw invalid(type, 'steps', `needs the function 'steps'`);
+}
+
+function resultOf(
+  type: string,
+  returned: unknown,
+  byId: ReadonlyMap<string, StepDefinition>,
+): Record<string, string> {
+  if (typeof returned !== 'object' || returned === null || returned instanceof Promise) {
+    const what = returned instanceof Promise ? 'a promise' : String(returned);
+    throw invalid(type, 'steps', `'steps' returns the handles of the run's outputs by name, not ${what}`);
+  }
+  const ids = Object.entries(handleIds(returned as Needs));
+  return Object.fromEntries(
+    ids.map(([name, id]) => {
+      if (id !== undefined && byId.has(id)) return [name, id];
+      throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
+    }),
+  );
+}
+
+function graphOf(type: string, steps: readonly StepDefinition[]): Graph {
+  const nodes = steps.map(({ id, needs, ifSkipped }) => ({
+    id,
+    needs: [...new Set(Object.values(needs))],
+    ifSkipped,
+  }));
+  try {
+    return buildGraph(nodes);
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    const { field = 'steps', stepId, message } = error;
+    throw new CairnError(error.code, `workflow '${type}': ${message}`, {
+      field,
+      ...(stepId === undefined ? {} : { stepId }),
+    });
+  }
 }
 
 /** The author's `step`: every call notes a definition and returns a handle to it. */
