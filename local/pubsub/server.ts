@@ -4,6 +4,7 @@
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Faults } from '../firestore/faults.ts';
+import { iamCalls } from '../iam/policies.ts';
 import type { SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { Dispatch } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
@@ -12,6 +13,7 @@ import { Broker, type BrokerCounts } from './service/broker.ts';
 import { implementation, streamingPull } from './service/grpc-adapter.ts';
 import { publisherCalls } from './service/publisher.ts';
 import { Pushers } from './service/push.ts';
+import { snapshotCalls, topicSnapshotCalls } from './service/snapshot-calls.ts';
 import { subscriberCalls } from './service/subscriber.ts';
 import { PubsubStore } from './storage/storage.ts';
 import { pubsubProtocol } from './wire/protocol.ts';
@@ -58,12 +60,18 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
   });
-  const { publisher, subscriber, schemas } = pubsubProtocol();
-  server.addService(publisher, implementation(publisher, publisherCalls(broker), faults));
+  const { publisher, subscriber, schemas, iam } = pubsubProtocol();
+  const publishing = { ...publisherCalls(broker), ...topicSnapshotCalls(broker) };
+  server.addService(publisher, implementation(publisher, publishing, faults));
+  const freshId = () => `s${freshGeneration()}`;
+  const receiving = { ...subscriberCalls(broker, clock), ...snapshotCalls(broker, freshId) };
   server.addService(subscriber, {
-    ...implementation(subscriber, subscriberCalls(broker, clock), faults),
+    ...implementation(subscriber, receiving, faults),
     StreamingPull: streamingPull(broker, faults),
   });
+  const requireResource = (name: string) => broker.requireResource(name);
+  const access = iamCalls({ store, now: () => clock.now(), requireResource });
+  server.addService(iam, implementation(iam, access, faults));
   server.addService(schemas, implementation(schemas, {}, faults));
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>

@@ -29,6 +29,7 @@ export function subscriptionOf({ projectId, functionsUrl, spec, trigger }: ForFu
     deadLetter: undefined,
     retry: RETRY,
     detached: false,
+    exactlyOnce: false,
   };
 }
 

@@ -40,7 +40,12 @@ export interface BacklogRules {
   /** At most one message of a key is out at a time, as for push. */
   readonly oneOfKey: boolean;
   readonly generation: string;
+  /** An acknowledgement counts at once or not at all: one that comes before an earlier message's is refused. */
+  confirmed(): boolean;
 }
+
+/** What an acknowledgement did. Unknown: its id is good for nothing (any more). */
+export type Acknowledgement = 'acked' | 'unknown' | 'unordered';
 
 /** What became of messages: the caller stores it. */
 export interface BacklogEvents {
@@ -124,11 +129,17 @@ export class Backlog {
     return taken;
   }
 
-  /** @returns false if this id is good for nothing (any more) */
-  ack(ackId: string): boolean {
+  /** Whether the id is that of a delivery that counts. */
+  knows(ackId: string): boolean {
+    return this.#leases.get(ackId) !== undefined;
+  }
+
+  ack(ackId: string): Acknowledgement {
     const lease = this.#leases.get(ackId);
-    if (lease === undefined) return false;
+    if (lease === undefined) return 'unknown';
     const { entry } = lease;
+    const first = this.#keys.get(entry.key)?.entries[0];
+    if (first !== undefined && first !== entry && this.#rules.confirmed()) return 'unordered';
     const queue = this.#endLease(lease);
     if (queue) {
       entry.state = 'acked';
@@ -137,7 +148,7 @@ export class Backlog {
       this.#forget(entry);
       this.#events.acked(entry.id);
     }
-    return true;
+    return 'acked';
   }
 
   /** The lease ends at that time instead. @returns false if this id is good for nothing (any more) */

@@ -7,6 +7,8 @@ export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** How long every message is kept for whoever seeks back; undefined: not beyond what subscriptions keep. */
+  readonly retentionMs: number | undefined;
 }
 
 export interface PushConfig {
@@ -44,6 +46,18 @@ export interface SubscriptionConfig {
   readonly deadLetter: DeadLetterPolicy | undefined;
   readonly retry: RetryPolicy | undefined;
   readonly detached: boolean;
+  /** Acknowledgements are confirmed once they last, and refused when they come too late. */
+  readonly exactlyOnce: boolean;
+}
+
+/** What a subscription had not acknowledged at one moment, and all that its topic got since. */
+export interface SnapshotConfig {
+  /** `projects/{p}/snapshots/{s}` */
+  readonly name: string;
+  /** A topic's name, or `_deleted-topic_`. */
+  readonly topic: string;
+  readonly expiresAt: number;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A message as it is published, before it has an id. */
@@ -96,6 +110,10 @@ export const LIMITS = {
   defaultMinBackoffMs: 10_000,
   minDeliveryAttempts: 5,
   maxDeliveryAttempts: 100,
+  /** A snapshot is kept until the oldest message in it is so old. */
+  snapshotAgeMs: 7 * DAY_MS,
+  /** One that would be kept for less is not made. */
+  minSnapshotLifeMs: 60 * MINUTE_MS,
   /** The most resources a list answers at once. */
   page: 1000,
 } as const;

@@ -4,20 +4,29 @@
  */
 import { status } from '@grpc/grpc-js';
 
+/** A `google.rpc.ErrorInfo`: what clients read of an error beside its status. */
+export interface ErrorInfo {
+  readonly reason: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 /** Thrown by a handler, answered to the caller as this status. */
 export class PubsubError extends Error {
   readonly code: status;
+  readonly info: ErrorInfo | undefined;
 
-  constructor(code: status, message: string) {
+  constructor(code: status, message: string, info?: ErrorInfo) {
     super(message);
     this.name = 'PubsubError';
     this.code = code;
+    this.info = info;
   }
 }
 
 const lastSegment = (name: string) => name.slice(name.lastIndexOf('/') + 1);
 
-export const invalid = (message: string) => new PubsubError(status.INVALID_ARGUMENT, message);
+export const invalid = (message: string, info?: ErrorInfo) =>
+  new PubsubError(status.INVALID_ARGUMENT, message, info);
 
 export const missing = (name: string) =>
   new PubsubError(status.NOT_FOUND, `Resource not found (resource=${lastSegment(name)}).`);

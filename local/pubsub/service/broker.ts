@@ -3,7 +3,13 @@
  * and keeps feeds and storage in step. Knows no protobuf; arguments are already validated.
  */
 import type { Cancel, Clock } from '../../time/clock.ts';
-import { DELETED_TOPIC, projectOf } from '../model/names.ts';
+import {
+  DELETED_TOPIC,
+  projectOf,
+  requireSnapshot,
+  requireSubscription,
+  requireTopic,
+} from '../model/names.ts';
 import {
   type Message,
   messageBytes,
@@ -12,12 +18,19 @@ import {
   type TopicConfig,
 } from '../model/resources.ts';
 import { exists, missing, precondition, unavailable } from '../model/status.ts';
-import type { PubsubStore } from '../storage/storage.ts';
+import type { PubsubStore, Seeking } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
 import type { Pushers } from './push.ts';
+import { Snapshots } from './snapshots.ts';
 
 /** Exact expiry happens on delivery; this frees what nobody receives. */
 const SWEEP_MS = 10 * 60_000;
+
+/**
+ * Of real time, from a publish to its delivery. Production takes longer; without any, a message is with its subscriber
+ * before its publisher has heard of the id, and who waits for a message by its id misses it.
+ */
+const DELIVERY_LATENCY_MS = 10;
 
 export interface BrokerOptions {
   readonly store: PubsubStore;
@@ -36,6 +49,7 @@ export class Broker {
   readonly #options: BrokerOptions;
   readonly #topics = new Map<string, TopicConfig>();
   readonly #feeds = new Map<string, Feed>();
+  readonly snapshots: Snapshots;
   readonly counts: BrokerCounts = { published: 0, deadLetters: 0 };
   #started = false;
   #cancelSweep: Cancel = () => {};
@@ -43,6 +57,7 @@ export class Broker {
   /** Loads what storage holds; pushing starts with `start()`. */
   constructor(options: BrokerOptions) {
     this.#options = options;
+    this.snapshots = new Snapshots(options.store, options.clock);
     for (const topic of options.store.topics()) this.#topics.set(topic.name, topic);
     for (const config of options.store.subscriptions()) this.#addFeed(config);
   }
@@ -59,12 +74,14 @@ export class Broker {
   }
 
   ensureTopic(name: string): void {
-    if (!this.#topics.has(name)) this.#putTopic({ name, labels: {} });
+    if (!this.#topics.has(name)) this.#putTopic({ name, labels: {}, retentionMs: undefined });
   }
 
   updateTopic(topic: TopicConfig): TopicConfig {
     this.topic(topic.name);
-    return this.#putTopic(topic);
+    const updated = this.#putTopic(topic);
+    this.#dropRetained(updated);
+    return updated;
   }
 
   topic(name: string): TopicConfig {
@@ -85,18 +102,20 @@ export class Broker {
       feed,
       config: { ...feed.config, topic: DELETED_TOPIC },
     }));
-    this.#options.store.deleteTopic(
-      name,
-      orphans.map(({ config }) => config),
-    );
+    const snapshots = this.snapshots.orphans(name);
+    const subscriptions = orphans.map(({ config }) => config);
+    this.#options.store.deleteTopic(name, { subscriptions, snapshots });
     this.#topics.delete(name);
+    this.snapshots.adopt(snapshots);
     for (const { feed, config } of orphans) feed.configure(config);
   }
 
   /** All or nothing. @returns the ids, in the order of the messages */
   publish(topic: string, publications: readonly Publication[]): number[] {
-    this.topic(topic);
+    const { retentionMs } = this.topic(topic);
     const feeds = this.#feedsOf(topic);
+    const keepers = this.snapshots.of(topic).map(({ name }) => name);
+    if (retentionMs !== undefined) keepers.push(topic);
     const addressed = publications.map((publication) => {
       const takers = feeds.filter((feed) => feed.wants(publication.attributes));
       return { publication, takers };
@@ -106,7 +125,7 @@ export class Broker {
       addressed.map(({ publication, takers }) => ({
         ...publication,
         bytes: messageBytes(publication),
-        subscriptions: takers.map((feed) => feed.config.name),
+        holders: [...takers.map((feed) => feed.config.name), ...keepers],
       })),
       publishedAt,
     );
@@ -115,7 +134,9 @@ export class Broker {
       for (const feed of takers) feed.add(message);
     }
     this.counts.published += ids.length;
-    for (const feed of feeds) feed.pump();
+    setTimeout(() => {
+      for (const feed of feeds) feed.pump();
+    }, DELIVERY_LATENCY_MS).unref();
     return ids;
   }
 
@@ -143,6 +164,14 @@ export class Broker {
     feed.configure(config);
     if (this.#started) this.#options.pushers.follow(feed);
     return config;
+  }
+
+  /** Anything that can have an access policy. @throws PubsubError for a name that is none, and for what is missing */
+  requireResource(name: string): void {
+    const kind = name.split('/')[2];
+    if (kind === 'subscriptions') this.feed(requireSubscription(name));
+    else if (kind === 'snapshots') this.snapshots.get(requireSnapshot(name));
+    else this.topic(requireTopic(name));
   }
 
   feed(name: string): Feed {
@@ -193,8 +222,26 @@ export class Broker {
   /** What was published before `time` counts as acknowledged, what is kept since then does not. */
   seek(name: string, time: number): void {
     const feed = this.attached(name);
-    this.#options.store.seek(name, time, feed.config.retainAcked);
+    const topic = this.#topics.get(feed.config.topic);
+    if (topic) this.#dropRetained(topic);
+    this.#options.store.seek(seekingOf(feed), time, feed.config.topic);
     feed.reload();
+  }
+
+  /** What the snapshot holds is not acknowledged, all else is. */
+  seekToSnapshot(name: string, snapshotName: string): void {
+    const feed = this.attached(name);
+    const snapshot = this.snapshots.get(snapshotName);
+    if (snapshot.topic !== feed.config.topic || snapshot.topic === DELETED_TOPIC) {
+      throw precondition('The subscription and the snapshot must be of the same topic.');
+    }
+    this.#options.store.seekToSnapshot(seekingOf(feed), snapshotName);
+    feed.reload();
+  }
+
+  /** How long the topic keeps every message; undefined: there is no such topic, or it keeps none. */
+  retentionOf(topic: string): number | undefined {
+    return this.#topics.get(topic)?.retentionMs;
   }
 
   /** Nothing is pushed any longer; calls are still served. */
@@ -223,6 +270,7 @@ export class Broker {
       store,
       clock,
       freshGeneration,
+      retentionMs: ({ topic, retentionMs }) => Math.max(retentionMs, this.retentionOf(topic) ?? 0),
       forward: (source, message, failures) => this.#forward(source, message, failures),
     });
     this.#feeds.set(config.name, feed);
@@ -248,15 +296,32 @@ export class Broker {
     return [...this.#feeds.values()].filter((feed) => feed.config.topic === topic);
   }
 
+  /** Forgets what the topic was to keep only until now. */
+  #dropRetained({ name, retentionMs }: TopicConfig): void {
+    const { store, clock } = this.#options;
+    store.dropBefore(name, retentionMs === undefined ? Number.MAX_VALUE : clock.now() - retentionMs);
+  }
+
   #sweep(): void {
+    this.snapshots.expire();
+    for (const topic of this.#topics.values()) {
+      if (topic.retentionMs !== undefined) this.#dropRetained(topic);
+    }
     for (const feed of this.#feeds.values()) feed.dropExpired();
     const { clock } = this.#options;
     this.#cancelSweep = clock.at(clock.now() + SWEEP_MS, () => this.#sweep());
   }
 }
 
-const byName = <T extends { readonly name: string }>(resources: T[]): T[] =>
+const seekingOf = (feed: Feed): Seeking => ({
+  subscription: feed.config.name,
+  retain: feed.config.retainAcked,
+  wants: (attributes) => feed.wants(attributes),
+});
+
+export const byName = <T extends { readonly name: string }>(resources: T[]): T[] =>
   resources.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-const within = <T extends { readonly name: string }>(project: string, resources: T[]): T[] =>
+/** Those of a project, by name. */
+export const within = <T extends { readonly name: string }>(project: string, resources: T[]): T[] =>
   byName(resources.filter(({ name }) => name.startsWith(`${project}/`)));

@@ -3,7 +3,7 @@
  * next; what an end of a delivery means for storage is told to the store, and where a dead letter goes to the broker.
  */
 import type { Cancel, Clock } from '../../time/clock.ts';
-import { Backlog, type Delivery } from '../model/backlog.ts';
+import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type Filter, parseFilter } from '../model/filter.ts';
 import type { Consumer } from '../model/leases.ts';
@@ -25,6 +25,8 @@ export interface Receiver {
   /** False: give nothing now. When that changes it calls `pump`. */
   ready(): boolean;
   receive(received: readonly Received[]): void;
+  /** The subscription's configuration is another now. */
+  configured?(config: SubscriptionConfig): void;
   /** The subscription is gone, or no longer to be received from; it is detached already. */
   ended(error: PubsubError): void;
 }
@@ -35,8 +37,19 @@ export interface FeedOptions {
   readonly clock: Clock;
   /** Never the same twice, not even after a restart. */
   readonly freshGeneration: () => string;
+  /** How long messages are kept here: as long as the subscription says, or its topic if that is longer. */
+  readonly retentionMs: (config: SubscriptionConfig) => number;
   /** Publishes a dead letter. @returns false if there is no such topic (any more) */
   readonly forward: (config: SubscriptionConfig, message: Message, failures: number) => boolean;
+}
+
+/** What became of the ids of one call. */
+export interface Settled {
+  readonly done: readonly string[];
+  /** Good for nothing (any more). */
+  readonly invalid: readonly string[];
+  /** An earlier message of the key is still out: to be tried again. */
+  readonly unordered: readonly string[];
 }
 
 /** Messages and bytes of one answer: large enough for throughput, small enough for a client's memory. */
@@ -92,26 +105,18 @@ export class Feed {
     this.#receivers.delete(receiver);
   }
 
-  /** Ids that are good for nothing any more are passed over. @throws PubsubError for what never was an id */
-  acknowledge(ackIds: readonly string[]): void {
-    requireAckIds(ackIds);
-    if (this.#closed) return;
-    this.#backlog.expire(this.#options.clock.now());
-    for (const ackId of ackIds) this.#backlog.ack(ackId);
-    this.pump();
+  /** With exactly-once delivery, what is done is on disk when this returns. @throws PubsubError for what never was an id */
+  acknowledge(ackIds: readonly string[]): Settled {
+    return this.#settle(ackIds, (ackId) => this.#backlog.ack(ackId));
   }
 
   /** 0 gives back. @throws PubsubError for what never was an id */
-  modifyDeadline(ackIds: readonly string[], ms: number): void {
-    requireAckIds(ackIds);
-    if (this.#closed) return;
+  modifyDeadline(ackIds: readonly string[], ms: number): Settled {
     const now = this.#options.clock.now();
-    this.#backlog.expire(now);
-    for (const ackId of ackIds) {
-      if (ms === 0) this.#backlog.nack(ackId, now);
-      else this.#backlog.extend(ackId, now + ms);
-    }
-    this.pump();
+    return this.#settle(ackIds, (ackId) => {
+      const known = ms === 0 ? this.#backlog.nack(ackId, now) : this.#backlog.extend(ackId, now + ms);
+      return known ? 'acked' : 'unknown';
+    });
   }
 
   /** The new configuration is stored already. Switching between push and pull frees what is out. */
@@ -120,6 +125,7 @@ export class Feed {
     this.#config = config;
     if (switched) this.reload();
     else this.pump();
+    for (const receiver of this.#receivers) receiver.configured?.(config);
   }
 
   /** Takes the backlog from storage anew: no delivery before counts. */
@@ -157,15 +163,33 @@ export class Feed {
 
   /** Forgets what is older than the subscription keeps. */
   dropExpired(): void {
-    const cutoff = this.#options.clock.now() - this.#config.retentionMs;
+    const cutoff = this.#options.clock.now() - this.#retentionMs;
     this.#backlog.dropBefore(cutoff);
     this.#options.store.dropBefore(this.#config.name, cutoff);
+  }
+
+  get #retentionMs(): number {
+    return this.#options.retentionMs(this.#config);
+  }
+
+  #settle(ackIds: readonly string[], one: (ackId: string) => Acknowledgement): Settled {
+    const { exactlyOnce } = this.#config;
+    if (!exactlyOnce) requireAckIds(ackIds);
+    const settled = { acked: [] as string[], unknown: [] as string[], unordered: [] as string[] };
+    if (!this.#closed) {
+      this.#backlog.expire(this.#options.clock.now());
+      if (exactlyOnce) requireFew(ackIds.filter((ackId) => !this.#backlog.knows(ackId)));
+      for (const ackId of new Set(ackIds)) settled[one(ackId)].push(ackId);
+      if (exactlyOnce) this.#options.store.flush();
+      this.pump();
+    }
+    return { done: settled.acked, invalid: settled.unknown, unordered: settled.unordered };
   }
 
   #giveOut(): void {
     const now = this.#options.clock.now();
     this.#backlog.expire(now);
-    if (this.#backlog.dropBefore(now - this.#config.retentionMs)) this.dropExpired();
+    if (this.#backlog.dropBefore(now - this.#retentionMs)) this.dropExpired();
     for (let gave = true; gave; ) {
       gave = false;
       for (const receiver of [...this.#receivers]) {
@@ -197,6 +221,7 @@ export class Feed {
         pauseMs: (failures) => redeliveryPauseMs(this.#config, failures),
         oneOfKey: this.#config.push !== undefined,
         generation: freshGeneration(),
+        confirmed: () => this.#config.exactlyOnce,
       },
       {
         acked: (id) => store.ackLater(this.#config.name, id, this.#config.retainAcked),
@@ -234,6 +259,18 @@ export class Feed {
     this.#timer = { atMs, cancel };
   }
 }
+
+/** Ids that one answer can name: they travel in the trailers of the call, and a client takes 64 KiB of those. */
+const MOST_REFUSED = 500;
+
+/** Before anything is done, since what is not named as refused counts as done. */
+function requireFew(refused: readonly string[]): void {
+  if (refused.length > MOST_REFUSED) throw invalid(REFUSED);
+}
+
+/** Production's own words. */
+export const REFUSED =
+  'Some acknowledgement ids in the request were invalid. This could be because the acknowledgement ids have expired or the acknowledgement ids were malformed.';
 
 function requireAckIds(ackIds: readonly string[]): void {
   for (const ackId of ackIds) {

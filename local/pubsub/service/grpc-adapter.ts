@@ -12,7 +12,9 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Fault, Faults } from '../../firestore/faults.ts';
+import { IamError } from '../../iam/policies.ts';
 import { PubsubError, unavailable, unimplemented } from '../model/status.ts';
+import { trailersWith } from '../wire/error-info.ts';
 import type { WireStreamingPull } from '../wire/messages.ts';
 import { checkSize } from '../wire/protocol.ts';
 import type { Broker } from './broker.ts';
@@ -73,8 +75,8 @@ function after(fault: Fault | undefined, faults: Faults): void {
 
 /** What a fault rule's `path` is looked for in. */
 function names(request: object): string[] {
-  const { topic, subscription, name } = request as Record<string, unknown>;
-  return [topic, subscription, name].filter((value) => typeof value === 'string');
+  const { topic, subscription, name, snapshot, resource } = request as Record<string, unknown>;
+  return [topic, subscription, name, snapshot, resource].filter((value) => typeof value === 'string');
 }
 
 type Duplex = ServerDuplexStream<WireStreamingPull, object>;
@@ -132,8 +134,12 @@ function outgoing(call: Duplex, fault: Fault | undefined, fail: (error: unknown)
   };
 }
 
-function statusOf(error: unknown): { code: status; details: string } {
-  if (error instanceof PubsubError) return { code: error.code, details: error.message };
+function statusOf(error: unknown): { code: status; details: string; metadata?: Metadata } {
+  if (error instanceof PubsubError) {
+    const { code, message, info } = error;
+    return { code, details: message, ...(info && { metadata: trailersWith(code, message, info) }) };
+  }
+  if (error instanceof IamError) return { code: error.code, details: error.message };
   const reason = error instanceof Error ? error.message : String(error);
   return { code: status.INTERNAL, details: `Defect in the local Pub/Sub server: ${reason}` };
 }

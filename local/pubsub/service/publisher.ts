@@ -1,7 +1,8 @@
 /** The RPCs of `google.pubsub.v1.Publisher`, each an operation of the broker. Owns request shapes. */
 import { requireProject, requireSubscription, requireTopic } from '../model/names.ts';
 import { messageId } from '../model/resources.ts';
-import { publicationsFrom, topicFrom, updatedTopic } from '../wire/decode.ts';
+import { topicFrom, updatedTopic } from '../wire/decode.ts';
+import { publicationsFrom } from '../wire/decode-messages.ts';
 import { toWireTopic } from '../wire/encode.ts';
 import type { WireMessage, WireTopic } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';

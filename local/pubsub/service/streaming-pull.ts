@@ -4,7 +4,7 @@
  */
 import type { Consumer } from '../model/leases.ts';
 import { requireSubscription } from '../model/names.ts';
-import { LIMITS } from '../model/resources.ts';
+import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, type PubsubError, unimplemented } from '../model/status.ts';
 import { toWireReceived } from '../wire/encode.ts';
 import type { Int64, WireStreamingPull } from '../wire/messages.ts';
@@ -28,6 +28,8 @@ export class StreamingPull implements Receiver {
   #leaseMs = 0;
   #keepAlives = false;
   #draining = false;
+  /** What the client was last told of exactly-once delivery. */
+  #told: boolean | undefined;
 
   constructor(broker: Broker, outgoing: Outgoing) {
     this.#broker = broker;
@@ -61,6 +63,14 @@ export class StreamingPull implements Receiver {
     this.#write({ receivedMessages: received.map(toWireReceived) });
   }
 
+  configured({ exactlyOnce, ordered }: SubscriptionConfig): void {
+    if (this.#told === exactlyOnce) return;
+    this.#told = exactlyOnce;
+    this.#write({
+      subscriptionProperties: { exactlyOnceDeliveryEnabled: exactlyOnce, messageOrderingEnabled: ordered },
+    });
+  }
+
   ended(error: PubsubError): void {
     this.#outgoing.fail(error);
   }
@@ -78,12 +88,7 @@ export class StreamingPull implements Receiver {
     this.#keepAlives = integer(request.protocolVersion) >= 1;
     this.#settle(feed, request);
     this.#feed = feed;
-    this.#write({
-      subscriptionProperties: {
-        exactlyOnceDeliveryEnabled: false,
-        messageOrderingEnabled: feed.config.ordered,
-      },
-    });
+    this.configured(feed.config);
     feed.attach(this);
   }
 
@@ -109,10 +114,26 @@ export class StreamingPull implements Receiver {
       throw invalid('modify_deadline_seconds and modify_deadline_ack_ids must have the same length.');
     }
     const deadlines = modifyDeadlineSeconds.map(deadlineMs);
-    if (ackIds.length > 0) feed.acknowledge(ackIds);
-    for (const [index, ackId] of modifyDeadlineAckIds.entries()) {
-      feed.modifyDeadline([ackId], deadlines[index] as number);
+    if (ackIds.length > 0) {
+      const { done, invalid: invalidAckIds, unordered } = feed.acknowledge(ackIds);
+      this.#confirm(feed, {
+        acknowledgeConfirmation: { ackIds: done, invalidAckIds, unorderedAckIds: unordered },
+      });
     }
+    const settled = modifyDeadlineAckIds.map((ackId, index) =>
+      feed.modifyDeadline([ackId], deadlines[index] as number),
+    );
+    if (settled.length === 0) return;
+    this.#confirm(feed, {
+      modifyAckDeadlineConfirmation: {
+        ackIds: settled.flatMap(({ done }) => done),
+        invalidAckIds: settled.flatMap(({ invalid: unknown }) => unknown),
+      },
+    });
+  }
+
+  #confirm(feed: Feed, confirmation: object): void {
+    if (feed.config.exactlyOnce) this.#write(confirmation);
   }
 
   #write(response: object): void {

@@ -1,13 +1,14 @@
 /** The unary RPCs of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns request shapes. */
 import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
 import type { Clock } from '../../time/clock.ts';
-import { requireProject, requireSubscription } from '../model/names.ts';
-import { LIMITS } from '../model/resources.ts';
+import { requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
+import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
-import { pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
+import { pullIfExactlyOnce, pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
 import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
 import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
+import { type Feed, REFUSED, type Settled } from './feed.ts';
 import { type PageRequest, pageOf } from './page.ts';
 import { pull } from './pull.ts';
 
@@ -17,12 +18,13 @@ interface OfSubscription {
 
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */
 export function subscriberCalls(broker: Broker, clock: Clock) {
+  const told = (config: SubscriptionConfig) => toWireSubscription(config, broker.retentionOf(config.topic));
   return {
     CreateSubscription: (subscription: WireSubscription) =>
-      toWireSubscription(broker.createSubscription(subscriptionFrom(subscription))),
+      told(broker.createSubscription(subscriptionFrom(subscription))),
 
     GetSubscription: ({ subscription }: OfSubscription) =>
-      toWireSubscription(broker.feed(requireSubscription(subscription)).config),
+      told(broker.feed(requireSubscription(subscription)).config),
 
     UpdateSubscription({
       subscription,
@@ -32,14 +34,14 @@ export function subscriberCalls(broker: Broker, clock: Clock) {
       updateMask?: { paths?: string[] } | null;
     }) {
       const before = broker.feed(requireSubscription(subscription?.name ?? '')).config;
-      return toWireSubscription(
+      return told(
         broker.updateSubscription(updatedSubscription(before, subscription ?? {}, updateMask?.paths)),
       );
     },
 
     ListSubscriptions(request: PageRequest & { project: string }) {
       const { page, nextPageToken } = pageOf(broker.subscriptions(requireProject(request.project)), request);
-      return { subscriptions: page.map(toWireSubscription), nextPageToken };
+      return { subscriptions: page.map(told), nextPageToken };
     },
 
     DeleteSubscription({ subscription }: OfSubscription) {
@@ -49,14 +51,14 @@ export function subscriberCalls(broker: Broker, clock: Clock) {
 
     ModifyPushConfig({ subscription, pushConfig }: OfSubscription & { pushConfig?: WirePushConfig | null }) {
       const before = broker.feed(requireSubscription(subscription)).config;
-      broker.updateSubscription({ ...before, push: pushFrom(pushConfig) });
+      broker.updateSubscription(pullIfExactlyOnce({ ...before, push: pushFrom(pushConfig) }));
       return {};
     },
 
     Acknowledge({ subscription, ackIds }: OfSubscription & { ackIds: string[] }) {
       const feed = broker.feed(requireSubscription(subscription));
       if (ackIds.length === 0) throw invalid('No ack ids specified.');
-      feed.acknowledge(ackIds);
+      requireAllDone(feed, feed.acknowledge(ackIds));
       return {};
     },
 
@@ -67,7 +69,7 @@ export function subscriberCalls(broker: Broker, clock: Clock) {
     }: OfSubscription & { ackIds: string[]; ackDeadlineSeconds: number }) {
       const feed = broker.feed(requireSubscription(subscription));
       if (ackIds.length === 0) throw invalid('No ack ids specified.');
-      feed.modifyDeadline(ackIds, deadlineMs(ackDeadlineSeconds));
+      requireAllDone(feed, feed.modifyDeadline(ackIds, deadlineMs(ackDeadlineSeconds)));
       return {};
     },
 
@@ -89,9 +91,9 @@ export function subscriberCalls(broker: Broker, clock: Clock) {
       snapshot,
     }: OfSubscription & { time?: WireTimestamp | null; snapshot?: string }) {
       requireSubscription(subscription);
-      if (snapshot) throw unimplemented('Seek to a snapshot');
-      if (!time) throw invalid('SeekRequest.target must be set.');
-      broker.seek(subscription, toMs(time));
+      if (snapshot) broker.seekToSnapshot(subscription, requireSnapshot(snapshot));
+      else if (time) broker.seek(subscription, toMs(time));
+      else throw invalid('SeekRequest.target must be set.');
       return {};
     },
   };
@@ -103,4 +105,19 @@ export function deadlineMs(seconds: number): number {
     throw invalid(`ack_deadline_seconds must be in [0, 600], is ${seconds}.`);
   }
   return seconds * 1000;
+}
+
+/**
+ * With exactly-once delivery a caller hears which of its ids did nothing; the others have done what they should.
+ * Without it they are passed over.
+ */
+function requireAllDone(feed: Feed, { invalid: unknown, unordered }: Settled): void {
+  if (!feed.config.exactlyOnce || unknown.length + unordered.length === 0) return;
+  throw invalid(REFUSED, {
+    reason: 'EXACTLY_ONCE_ACKID_FAILURE',
+    metadata: Object.fromEntries([
+      ...unknown.map((ackId) => [ackId, 'PERMANENT_FAILURE_INVALID_ACK_ID']),
+      ...unordered.map((ackId) => [ackId, 'TRANSIENT_FAILURE_UNORDERED_ACK_ID']),
+    ]),
+  });
 }

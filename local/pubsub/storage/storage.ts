@@ -1,18 +1,37 @@
 /**
- * The state of the Pub/Sub server in SQLite: topics, subscriptions, messages, and which subscription has yet to
- * acknowledge which. Owns the tables and the moment of each write; decides nothing. Published messages are on disk
- * before `append` returns, so an acknowledged publish survives SIGKILL. What deliveries change is written in groups a
- * moment later: losing it repeats a delivery, which at-least-once allows.
+ * The state of the Pub/Sub server in SQLite: topics, subscriptions, snapshots, messages, and who holds which of them. Owns
+ * the moment of each write; decides nothing. Published messages are on disk before `append` returns, so an acknowledged
+ * publish survives SIGKILL. What deliveries change is written in groups a moment later: losing it repeats a delivery,
+ * which at-least-once allows. Who has confirmed a delivery writes it first (`flush`).
  */
+import type { Policy, PolicyStore } from '../../iam/policies.ts';
 import { GroupedDatabase, type SqliteStorage } from '../../sqlite/grouped-database.ts';
 import type { Waiting } from '../model/backlog.ts';
-import type { Message, Publication, SubscriptionConfig, TopicConfig } from '../model/resources.ts';
+import type {
+  Message,
+  Publication,
+  SnapshotConfig,
+  SubscriptionConfig,
+  TopicConfig,
+} from '../model/resources.ts';
+import { type Later, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
-/** A message with those who are to get it. */
+/** A message with the names of those who hold it. */
 export interface Addressed extends Publication {
   readonly bytes: number;
-  readonly subscriptions: readonly string[];
+  readonly holders: readonly string[];
 }
+
+/** What a subscription that seeks takes, of what another holds. */
+export interface Seeking {
+  readonly subscription: string;
+  /** Keeps what it has acknowledged. */
+  readonly retain: boolean;
+  wants(attributes: Readonly<Record<string, string>>): boolean;
+}
+
+/** What a subscription has that was stored by an earlier version. */
+const BEFORE_THERE_WAS = { exactlyOnce: false };
 
 interface MessageRow {
   readonly id: number;
@@ -22,31 +41,8 @@ interface MessageRow {
   readonly published: number;
 }
 
-/** `pending.acked` is 1 for what was acknowledged and is kept for a seek. */
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS topics (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS subscriptions (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL, attributes TEXT NOT NULL, key TEXT NOT NULL,
-    bytes INTEGER NOT NULL, published REAL NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS pending (
-    subscription TEXT NOT NULL, message INTEGER NOT NULL, failures INTEGER NOT NULL, acked INTEGER NOT NULL,
-    PRIMARY KEY (subscription, message)) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS pending_message ON pending (message);
-  INSERT INTO sqlite_sequence (name, seq)
-    SELECT 'messages', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'messages');`;
-
-type Later =
-  | { readonly kind: 'acked'; readonly subscription: string; readonly id: number; readonly retain: boolean }
-  | {
-      readonly kind: 'failed';
-      readonly subscription: string;
-      readonly id: number;
-      readonly failures: number;
-    };
-
-export class PubsubStore {
-  readonly #db: GroupedDatabase<typeof SQL, Later>;
+export class PubsubStore implements PolicyStore {
+  readonly #db: PubsubDatabase;
 
   constructor(storage: SqliteStorage) {
     this.#db = new GroupedDatabase({
@@ -65,18 +61,28 @@ export class PubsubStore {
     this.#db.statements.putTopic.run(topic.name, JSON.stringify(topic));
   }
 
-  /** Removes the topic; its subscriptions are written with it, as they are from now on. */
-  deleteTopic(name: string, orphans: readonly SubscriptionConfig[]): void {
+  /** Removes the topic and what it retains; its subscriptions and snapshots are written with it, as they are from now on. */
+  deleteTopic(
+    name: string,
+    orphans: {
+      readonly subscriptions: readonly SubscriptionConfig[];
+      readonly snapshots: readonly SnapshotConfig[];
+    },
+  ): void {
+    this.#db.flush();
     this.#db.transaction(() => {
       this.#db.statements.deleteTopic.run(name);
-      for (const subscription of orphans) this.putSubscription(subscription);
+      this.#db.statements.deletePolicy.run(name);
+      this.#clear(name);
+      for (const subscription of orphans.subscriptions) this.putSubscription(subscription);
+      for (const snapshot of orphans.snapshots) this.putSnapshot(snapshot);
     });
   }
 
   subscriptions(): SubscriptionConfig[] {
     return this.#db.statements.allSubscriptions
       .all()
-      .map((row) => JSON.parse(String(row.config)) as SubscriptionConfig);
+      .map((row) => ({ ...BEFORE_THERE_WAS, ...(JSON.parse(String(row.config)) as SubscriptionConfig) }));
   }
 
   putSubscription(subscription: SubscriptionConfig): void {
@@ -87,6 +93,7 @@ export class PubsubStore {
     this.#db.flush();
     this.#db.transaction(() => {
       this.#db.statements.deleteSubscription.run(name);
+      this.#db.statements.deletePolicy.run(name);
       this.#clear(name);
     });
   }
@@ -100,17 +107,54 @@ export class PubsubStore {
     });
   }
 
+  snapshots(): SnapshotConfig[] {
+    return this.#db.statements.allSnapshots
+      .all()
+      .map((row) => JSON.parse(String(row.config)) as SnapshotConfig);
+  }
+
+  putSnapshot(snapshot: SnapshotConfig): void {
+    this.#db.statements.putSnapshot.run(snapshot.name, JSON.stringify(snapshot));
+  }
+
+  /** A snapshot that holds what the subscription has not acknowledged at this moment. */
+  capture(snapshot: SnapshotConfig, subscription: string): void {
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.putSnapshot(snapshot);
+      this.#db.statements.capture.run(snapshot.name, subscription);
+    });
+  }
+
+  deleteSnapshot(name: string): void {
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.#db.statements.deleteSnapshot.run(name);
+      this.#db.statements.deletePolicy.run(name);
+      this.#clear(name);
+    });
+  }
+
+  policy(resource: string): Policy | undefined {
+    const row = this.#db.statements.policy.get(resource);
+    return row && (JSON.parse(String(row.policy)) as Policy);
+  }
+
+  putPolicy(resource: string, policy: Policy): void {
+    this.#db.statements.putPolicy.run(resource, JSON.stringify(policy));
+  }
+
   /** All or nothing. @returns the new ids, growing; a message nobody is to get has one but is not kept */
   append(messages: readonly Addressed[], publishedAt: number): number[] {
     let ids: number[] = [];
     this.#db.transaction(() => {
       ids = this.#newIds(messages.length);
-      for (const [i, { data, attributes, orderingKey, bytes, subscriptions }] of messages.entries()) {
-        if (subscriptions.length === 0) continue;
+      for (const [i, { data, attributes, orderingKey, bytes, holders }] of messages.entries()) {
+        if (holders.length === 0) continue;
         const id = ids[i] as number;
         const members = JSON.stringify(attributes);
         this.#db.statements.insertMessage.run(id, data, members, orderingKey, bytes, publishedAt);
-        for (const subscription of subscriptions) this.#db.statements.insertPending.run(subscription, id);
+        for (const holder of holders) this.#db.statements.insertPending.run(holder, id);
       }
     });
     return ids;
@@ -145,28 +189,41 @@ export class PubsubStore {
     this.#db.later({ kind: 'failed', subscription, id, failures });
   }
 
-  /** Forgets what the subscription was to keep only until then. */
-  dropBefore(subscription: string, cutoff: number): void {
+  /** When the oldest message was published that the subscription has not acknowledged. */
+  oldest(subscription: string): number | undefined {
+    this.#db.flush();
+    const published = this.#db.statements.oldest.get(subscription)?.published;
+    return published === null || published === undefined ? undefined : Number(published);
+  }
+
+  /** Forgets what the holder was to keep only until then. */
+  dropBefore(holder: string, cutoff: number): void {
+    this.#db.flush();
+    this.#db.transaction(() => this.#dropBefore(holder, cutoff));
+  }
+
+  /** What was published before `time` is acknowledged; what came later and is kept, also by the topic, is not. */
+  seek(seeking: Seeking, time: number, topic: string): void {
     this.#db.flush();
     this.#db.transaction(() => {
-      const gone = this.#db.statements.before.all(subscription, cutoff);
-      for (const { message } of gone) this.#drop(subscription, Number(message));
+      this.#db.statements.unackFrom.run(seeking.subscription, time);
+      this.#adopt(seeking, topic, time);
+      this.#ackBefore(seeking, time);
     });
   }
 
-  /** What was published before `time` is acknowledged, what came later, if it is kept, is not. */
-  seek(subscription: string, time: number, retain: boolean): void {
+  /** Just what the snapshot holds is not acknowledged. */
+  seekToSnapshot(seeking: Seeking, snapshot: string): void {
     this.#db.flush();
     this.#db.transaction(() => {
-      this.#db.statements.unackFrom.run(subscription, time);
-      if (retain) {
-        this.#db.statements.ackBefore.run(subscription, time);
-        return;
-      }
-      for (const { message } of this.#db.statements.before.all(subscription, time)) {
-        this.#drop(subscription, Number(message));
-      }
+      this.#ackBefore(seeking, Number.MAX_VALUE);
+      this.#adopt(seeking, snapshot, 0);
     });
+  }
+
+  /** Writes now what was to be written soon. */
+  flush(): void {
+    this.#db.flush();
   }
 
   close(): void {
@@ -191,35 +248,25 @@ export class PubsubStore {
     return Array.from({ length: count }, (_, i) => seq - count + 1 + i);
   }
 
-  #clear(subscription: string): void {
-    for (const { message } of this.#db.statements.before.all(subscription, Number.MAX_VALUE)) {
-      this.#drop(subscription, Number(message));
+  #adopt({ subscription, wants }: Seeking, holder: string, since: number): void {
+    for (const { id, attributes } of this.#db.statements.heldSince.all(holder, since)) {
+      const wanted = wants(JSON.parse(String(attributes)) as Record<string, string>);
+      if (wanted) this.#db.statements.wantAgain.run(subscription, Number(id));
     }
   }
-}
 
-const SQL = {
-  allTopics: 'SELECT config FROM topics ORDER BY name',
-  putTopic: 'INSERT INTO topics VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
-  deleteTopic: 'DELETE FROM topics WHERE name = ?',
-  allSubscriptions: 'SELECT config FROM subscriptions ORDER BY name',
-  putSubscription:
-    'INSERT INTO subscriptions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
-  deleteSubscription: 'DELETE FROM subscriptions WHERE name = ?',
-  takeIds: "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'messages' RETURNING seq",
-  insertMessage: 'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)',
-  insertPending: 'INSERT INTO pending VALUES (?, ?, 0, 0)',
-  message: 'SELECT * FROM messages WHERE id = ?',
-  pending: `SELECT id, key, bytes, published AS publishedAt, failures FROM pending JOIN messages ON id = message
-    WHERE subscription = ? AND acked = 0 ORDER BY id`,
-  before: `SELECT message FROM pending JOIN messages ON id = message WHERE subscription = ? AND published < ?`,
-  failed: 'UPDATE pending SET failures = ? WHERE subscription = ? AND message = ?',
-  retain: 'UPDATE pending SET acked = 1, failures = 0 WHERE subscription = ? AND message = ?',
-  ackBefore: `UPDATE pending SET acked = 1, failures = 0 WHERE subscription = ?
-    AND message IN (SELECT id FROM messages WHERE published < ?)`,
-  unackFrom: `UPDATE pending SET acked = 0 WHERE subscription = ?
-    AND message IN (SELECT id FROM messages WHERE published >= ?)`,
-  deletePending: 'DELETE FROM pending WHERE subscription = ? AND message = ?',
-  deleteUnwanted:
-    'DELETE FROM messages WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE message = ?1)',
-} as const;
+  #ackBefore({ subscription, retain }: Seeking, time: number): void {
+    if (retain) this.#db.statements.ackBefore.run(subscription, time);
+    else this.#dropBefore(subscription, time);
+  }
+
+  #dropBefore(holder: string, cutoff: number): void {
+    for (const { message } of this.#db.statements.before.all(holder, cutoff)) {
+      this.#drop(holder, Number(message));
+    }
+  }
+
+  #clear(holder: string): void {
+    this.#dropBefore(holder, Number.MAX_VALUE);
+  }
+}

@@ -8,14 +8,13 @@ import { requireSubscription, requireTopic } from '../model/names.ts';
 import {
   type DeadLetterPolicy,
   LIMITS,
-  type Publication,
   type PushConfig,
   type RetryPolicy,
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
-import type { WireMessage, WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
+import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
 
 export function topicFrom(wire: WireTopic): TopicConfig {
   const name = requireTopic(wire.name ?? '');
@@ -23,12 +22,11 @@ export function topicFrom(wire: WireTopic): TopicConfig {
     message_storage_policy: wire.messageStoragePolicy,
     kms_key_name: wire.kmsKeyName,
     schema_settings: wire.schemaSettings,
-    message_retention_duration: wire.messageRetentionDuration,
     ingestion_data_source_settings: wire.ingestionDataSourceSettings,
     message_transforms: wire.messageTransforms?.length,
     tags: Object.keys(wire.tags ?? {}).length,
   });
-  return { name, labels: { ...wire.labels } };
+  return { name, labels: { ...wire.labels }, retentionMs: topicRetentionFrom(wire.messageRetentionDuration) };
 }
 
 export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
@@ -41,12 +39,11 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
     bigquery_config: wire.bigqueryConfig,
     cloud_storage_config: wire.cloudStorageConfig,
     bigtable_config: wire.bigtableConfig,
-    enable_exactly_once_delivery: wire.enableExactlyOnceDelivery,
     message_transforms: wire.messageTransforms?.length,
     tags: Object.keys(wire.tags ?? {}).length,
     'detached at creation': wire.detached,
   });
-  return {
+  return pullIfExactlyOnce({
     name: requireSubscription(wire.name ?? ''),
     topic: requireTopic(wire.topic ?? ''),
     push: pushFrom(wire.pushConfig),
@@ -60,7 +57,14 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
     deadLetter: deadLetterFrom(wire.deadLetterPolicy),
     retry: retryFrom(wire.retryPolicy),
     detached: false,
-  };
+    exactlyOnce: wire.enableExactlyOnceDelivery ?? false,
+  });
+}
+
+/** @throws PubsubError INVALID_ARGUMENT for exactly-once delivery by push */
+export function pullIfExactlyOnce(config: SubscriptionConfig): SubscriptionConfig {
+  if (!config.exactlyOnce || config.push === undefined) return config;
+  throw invalid('enable_exactly_once_delivery is for pull subscriptions only.');
 }
 
 /** What an update mask may name, with what it takes from the request; all else is fixed at creation. */
@@ -73,6 +77,7 @@ const UPDATABLE: Readonly<Record<string, (wire: WireSubscription) => Partial<Sub
   expiration_policy: (wire) => ({ expiresAfterMs: expiryFrom(wire.expirationPolicy) }),
   dead_letter_policy: (wire) => ({ deadLetter: deadLetterFrom(wire.deadLetterPolicy) }),
   retry_policy: (wire) => ({ retry: retryFrom(wire.retryPolicy) }),
+  enable_exactly_once_delivery: (wire) => ({ exactlyOnce: wire.enableExactlyOnceDelivery ?? false }),
 };
 
 export function updatedSubscription(
@@ -87,7 +92,7 @@ export function updatedSubscription(
     }
     return change(wire);
   });
-  return Object.assign({}, before, ...changes);
+  return pullIfExactlyOnce(Object.assign({}, before, ...changes));
 }
 
 export function updatedTopic(
@@ -95,16 +100,23 @@ export function updatedTopic(
   wire: WireTopic,
   paths: readonly string[] | undefined,
 ): TopicConfig {
-  for (const path of masked(paths)) {
-    if (path !== 'labels') {
+  const changes = masked(paths).map((path) => {
+    const change = Object.hasOwn(UPDATABLE_OF_TOPIC, path) ? UPDATABLE_OF_TOPIC[path] : undefined;
+    if (change === undefined) {
       throw invalid(`Invalid update_mask provided: '${path}' of a topic cannot be updated here.`);
     }
-  }
-  return { ...before, labels: { ...wire.labels } };
+    return change(wire);
+  });
+  return Object.assign({}, before, ...changes);
 }
 
+const UPDATABLE_OF_TOPIC: Readonly<Record<string, (wire: WireTopic) => Partial<TopicConfig>>> = {
+  labels: (wire) => ({ labels: { ...wire.labels } }),
+  message_retention_duration: (wire) => ({ retentionMs: topicRetentionFrom(wire.messageRetentionDuration) }),
+};
+
 /** The Node client writes camel case, others the protocol's names. */
-function masked(paths: readonly string[] | undefined): string[] {
+export function masked(paths: readonly string[] | undefined): string[] {
   if (!paths || paths.length === 0) {
     throw invalid('The update_mask in the request must be set, and must contain a non-empty paths list.');
   }
@@ -157,6 +169,10 @@ function retentionFrom(duration: WireTimestamp | null | undefined): number {
   });
 }
 
+function topicRetentionFrom(duration: WireTimestamp | null | undefined): number | undefined {
+  return duration ? retentionFrom(duration) : undefined;
+}
+
 function expiryFrom(policy: WireSubscription['expirationPolicy']): number | undefined {
   if (!policy) return LIMITS.defaultExpiryMs;
   if (!policy.ttl) return undefined;
@@ -198,56 +214,4 @@ function within(field: string, value: number, { least, most }: { least: number; 
 
 function refuse(resource: string, fields: Readonly<Record<string, unknown>>): void {
   for (const [field, value] of Object.entries(fields)) if (value) throw unimplemented(`${resource}.${field}`);
-}
-
-/** The messages of one publish, all or none. */
-export function publicationsFrom(messages: readonly WireMessage[]): Publication[] {
-  if (messages.length === 0) throw invalid('The value for message_count is too small. You passed 0.');
-  if (messages.length > LIMITS.messagesPerPublish) {
-    throw invalid(
-      `The value for message_count is too large. You passed ${messages.length} in the request, but the maximum value is ${LIMITS.messagesPerPublish}.`,
-    );
-  }
-  const publications = messages.map(publicationFrom);
-  if (publications.some(({ orderingKey }) => orderingKey !== publications[0]?.orderingKey)) {
-    throw invalid('All messages in a publish request must specify the same ordering_key value.');
-  }
-  return publications;
-}
-
-const NOTHING = new Uint8Array();
-
-function publicationFrom({ data, attributes, orderingKey }: WireMessage): Publication {
-  const publication = {
-    // protobufjs gives an empty array, not empty bytes, for a field that was not sent.
-    data: data?.length ? data : NOTHING,
-    attributes: { ...attributes },
-    orderingKey: orderingKey ?? '',
-  };
-  const pairs = Object.entries(publication.attributes);
-  if (publication.data.length === 0 && pairs.length === 0) {
-    throw invalid(
-      'One or more messages in the publish request is empty. Each message must contain either non-empty data, or at least one attribute.',
-    );
-  }
-  if (pairs.length > LIMITS.attributes) {
-    throw invalid(`A message has ${pairs.length} attributes; ${LIMITS.attributes} are allowed.`);
-  }
-  for (const [key, value] of pairs) checkAttribute(key, value);
-  if (Buffer.byteLength(publication.orderingKey) > LIMITS.orderingKeyBytes) {
-    throw invalid(`An ordering key has more than ${LIMITS.orderingKeyBytes} bytes.`);
-  }
-  return publication;
-}
-
-/** `googclient_` is what Google's own clients put there for tracing. */
-function checkAttribute(key: string, value: string): void {
-  const reserved = key.startsWith('goog') && !key.startsWith('googclient_');
-  if (key === '' || reserved) throw invalid(`An attribute key is empty or begins with 'goog'.`);
-  if (Buffer.byteLength(key) > LIMITS.attributeKeyBytes) {
-    throw invalid(`An attribute key has more than ${LIMITS.attributeKeyBytes} bytes.`);
-  }
-  if (Buffer.byteLength(value) > LIMITS.attributeValueBytes) {
-    throw invalid(`The value of an attribute has more than ${LIMITS.attributeValueBytes} bytes.`);
-  }
 }

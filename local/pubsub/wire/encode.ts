@@ -1,15 +1,30 @@
 /** From the model to protobuf messages, in the protocol's own terms. No rules. */
 import { fromMs } from '../../tasks/wire.ts';
-import { messageId, type SubscriptionConfig, type TopicConfig } from '../model/resources.ts';
+import {
+  messageId,
+  type SnapshotConfig,
+  type SubscriptionConfig,
+  type TopicConfig,
+} from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
 
 const ACTIVE = 1;
 
-export function toWireTopic({ name, labels }: TopicConfig): object {
-  return { name, labels, state: ACTIVE };
+export function toWireTopic({ name, labels, retentionMs }: TopicConfig): object {
+  return {
+    name,
+    labels,
+    ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
+    state: ACTIVE,
+  };
 }
 
-export function toWireSubscription(config: SubscriptionConfig): object {
+export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfig): object {
+  return { name, topic, expireTime: fromMs(expiresAt), labels };
+}
+
+/** `topicRetentionMs`: of its topic, which is told with the subscription. */
+export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs: number | undefined): object {
   const { push, retry, deadLetter, expiresAfterMs } = config;
   return {
     name: config.name,
@@ -41,6 +56,8 @@ export function toWireSubscription(config: SubscriptionConfig): object {
       },
     }),
     detached: config.detached,
+    enableExactlyOnceDelivery: config.exactlyOnce,
+    ...(topicRetentionMs !== undefined && { topicMessageRetentionDuration: fromMs(topicRetentionMs) }),
     state: ACTIVE,
   };
 }

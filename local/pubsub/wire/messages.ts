@@ -57,6 +57,12 @@ export interface WireSubscription {
   readonly tags?: Record<string, string> | null;
 }
 
+export interface WireSnapshot {
+  readonly name?: string | null;
+  readonly expireTime?: WireTimestamp | null;
+  readonly labels?: Record<string, string> | null;
+}
+
 export interface WireStreamingPull {
   readonly subscription: string;
   readonly ackIds: readonly string[];

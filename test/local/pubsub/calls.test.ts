@@ -241,7 +241,12 @@ describe('subscriptions', () => {
       INVALID_ARGUMENT,
       /127\.0\.0\.1 or localhost only/,
     ],
-    ['exactly once', { enableExactlyOnceDelivery: true }, UNIMPLEMENTED, /enable_exactly_once_delivery/],
+    [
+      'exactly once by push',
+      { enableExactlyOnceDelivery: true, pushConfig: { pushEndpoint: 'http://127.0.0.1:1/' } },
+      INVALID_ARGUMENT,
+      /pull subscriptions only/,
+    ],
     ['BigQuery', { bigqueryConfig: { table: 'p.d.t' } }, UNIMPLEMENTED, /bigquery_config/],
     [
       'unwrapped pushes',
@@ -318,16 +323,10 @@ describe('what is refused', () => {
     ],
     ['a seek to nowhere', () => client().seek({ subscription }), INVALID_ARGUMENT, /target/],
     [
-      'a seek to a snapshot',
+      'a seek to a snapshot that is missing',
       () => client().seek({ subscription, snapshot: `${PROJECT}/snapshots/snap` }),
-      UNIMPLEMENTED,
-      /snapshot/,
-    ],
-    [
-      'a snapshot',
-      () => client().createSnapshot({ name: `${PROJECT}/snapshots/snap`, subscription }),
-      UNIMPLEMENTED,
-      /^CreateSnapshot is not implemented/,
+      NOT_FOUND,
+      /snap/,
     ],
     [
       'the schemas',

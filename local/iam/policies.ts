@@ -1,0 +1,230 @@
+/**
+ * Access policies of a server's resources: how one is read, replaced and asked. Owns their form, their etags and what a
+ * concurrent change means, as IAM documents them. Enforces nothing: everybody on this machine may do everything, and a
+ * test of permissions says so.
+ *
+ * Must not: know which resources there are, or keep a policy anywhere.
+ */
+import { createHash } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+
+/** Thrown by a handler, answered to the caller as this status. */
+export class IamError extends Error {
+  readonly code: status;
+
+  constructor(code: status, message: string) {
+    super(message);
+    this.name = 'IamError';
+    this.code = code;
+  }
+}
+
+export interface Condition {
+  readonly expression: string;
+  readonly title: string;
+  readonly description: string;
+  readonly location: string;
+}
+
+export interface Binding {
+  readonly role: string;
+  readonly members: readonly string[];
+  readonly condition: Condition | undefined;
+}
+
+export interface Policy {
+  /** Grows with every change of the policy: its etag. */
+  readonly revision: number;
+  readonly bindings: readonly Binding[];
+}
+
+export interface PolicyStore {
+  policy(resource: string): Policy | undefined;
+  putPolicy(resource: string, policy: Policy): void;
+}
+
+export interface WirePolicy {
+  readonly version?: number | null;
+  readonly bindings?: readonly WireBinding[] | null;
+  readonly auditConfigs?: readonly object[] | null;
+  readonly etag?: Uint8Array | string | null;
+}
+
+interface WireBinding {
+  readonly role?: string | null;
+  readonly members?: readonly string[] | null;
+  readonly condition?: { readonly [field in keyof Condition]?: string | null } | null;
+}
+
+export interface GetRequest {
+  readonly resource?: string | null;
+  readonly options?: { readonly requestedPolicyVersion?: number | null } | null;
+}
+
+export interface SetRequest {
+  readonly resource?: string | null;
+  readonly policy?: WirePolicy | null;
+  readonly updateMask?: { readonly paths?: readonly string[] | null } | null;
+}
+
+export interface TestRequest {
+  readonly resource?: string | null;
+  readonly permissions?: readonly string[] | null;
+}
+
+export interface IamOptions {
+  readonly store: PolicyStore;
+  readonly now: () => number;
+  /** Throws the server's own errors: for a name that is none, and, as NOT_FOUND, for a resource that is missing. */
+  readonly requireResource: (name: string) => void;
+}
+
+/** Of all bindings of a policy together, as documented. */
+const MOST_MEMBERS = 1500;
+/** What production answers for a resource whose policy was never set: `ACAB`. */
+const NEVER_SET = Buffer.from([0x00, 0x20, 0x01]);
+const CONDITIONAL = 3;
+const VERSIONS = [0, 1, CONDITIONAL];
+const ROLE = /^(?:roles|(?:projects|organizations)\/[^/\s]+\/roles)\/[A-Za-z0-9._]+$/;
+const MEMBER =
+  /^(?:allUsers|allAuthenticatedUsers|(?:deleted:)?(?:user|serviceAccount|group):\S+@\S+|domain:\S+|project(?:Owner|Editor|Viewer):\S+|(?:deleted:)?principal(?:Set)?:\/\/\S+)$/;
+const PERMISSION = /^[a-z]+\.[A-Za-z]+\.[A-Za-z]+$/;
+
+/** The calls of `google.iam.v1.IAMPolicy` by name; each returns the response message or throws. */
+export function iamCalls({ store, now, requireResource }: IamOptions) {
+  return {
+    GetIamPolicy({ resource, options }: GetRequest) {
+      const name = resource ?? '';
+      requireResource(name);
+      const asked = options?.requestedPolicyVersion ?? 0;
+      if (!VERSIONS.includes(asked)) throw invalid(`The requested policy version ${asked} is unknown.`);
+      return toWire(store.policy(name), asked);
+    },
+
+    SetIamPolicy({ resource, policy, updateMask }: SetRequest) {
+      const name = resource ?? '';
+      requireResource(name);
+      if (!policy) throw invalid('SetIamPolicyRequest.policy must be set.');
+      const before = store.policy(name);
+      const bindings = takesBindings(updateMask?.paths) ? bindingsFrom(policy) : (before?.bindings ?? []);
+      requireCurrent(before, policy.etag);
+      // By the clock as production's, so that a resource made anew under an old name is given no old etag.
+      const revision = Math.max((before?.revision ?? 0) + 1, Math.floor(now() * 1000));
+      store.putPolicy(name, { revision, bindings });
+      return toWire({ revision, bindings }, CONDITIONAL);
+    },
+
+    /** All that are asked for; none of a resource that is missing, as documented. */
+    TestIamPermissions({ resource, permissions }: TestRequest) {
+      for (const permission of permissions ?? []) {
+        if (!PERMISSION.test(permission)) {
+          throw invalid(`Permission ${shown(permission)} is not valid for this resource.`);
+        }
+      }
+      try {
+        requireResource(resource ?? '');
+      } catch (error) {
+        if ((error as { code?: status }).code === status.NOT_FOUND) return { permissions: [] };
+        throw error;
+      }
+      return { permissions: [...(permissions ?? [])] };
+    },
+  };
+}
+
+/** Without a mask: the bindings. The etag is compared in any case. */
+function takesBindings(paths: readonly string[] | null | undefined): boolean {
+  if (!paths || paths.length === 0) return true;
+  for (const path of paths) {
+    if (path === 'audit_configs' || path === 'auditConfigs') throw unimplemented('Policy.audit_configs');
+    if (!['bindings', 'etag', 'version'].includes(path)) {
+      throw invalid(`SetIamPolicyRequest.update_mask: '${shown(path)}' is no field of a policy.`);
+    }
+  }
+  return paths.includes('bindings');
+}
+
+function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): Binding[] {
+  if (auditConfigs && auditConfigs.length > 0) throw unimplemented('Policy.audit_configs');
+  if (!VERSIONS.includes(version ?? 0)) throw invalid(`Policy.version ${version} is unknown.`);
+  const merged = new Map<string, Binding>();
+  let members = 0;
+  for (const wire of bindings ?? []) {
+    const binding = bindingFrom(wire);
+    if (binding.condition && version !== CONDITIONAL) {
+      throw invalid('A policy with conditional role bindings must have version 3.');
+    }
+    members += binding.members.length;
+    if (members > MOST_MEMBERS) throw invalid(`A policy may have ${MOST_MEMBERS} members.`);
+    if (binding.members.length === 0) continue;
+    const key = JSON.stringify([binding.role, binding.condition]);
+    const known = merged.get(key)?.members ?? [];
+    merged.set(key, { ...binding, members: [...new Set([...known, ...binding.members])] });
+  }
+  return [...merged.values()];
+}
+
+function bindingFrom({ role, members, condition }: WireBinding): Binding {
+  if (!ROLE.test(role ?? '')) throw invalid(`Role ${shown(role ?? '')} is not supported for this resource.`);
+  for (const member of members ?? []) {
+    if (!MEMBER.test(member)) {
+      throw invalid(`The member ${shown(member)} is of an unknown type or has no value.`);
+    }
+  }
+  if (condition && !condition.expression) throw invalid('Binding.condition.expression must be set.');
+  return {
+    role: role ?? '',
+    members: [...(members ?? [])],
+    condition: condition
+      ? {
+          expression: condition.expression ?? '',
+          title: condition.title ?? '',
+          description: condition.description ?? '',
+          location: condition.location ?? '',
+        }
+      : undefined,
+  };
+}
+
+/** No etag: whatever there is is replaced. */
+function requireCurrent(before: Policy | undefined, etag: WirePolicy['etag']): void {
+  if (!etag || etag.length === 0) return;
+  const given = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
+  if (given.equals(etagOf(before))) return;
+  throw new IamError(
+    status.ABORTED,
+    'There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.',
+  );
+}
+
+function etagOf(policy: Policy | undefined): Buffer {
+  if (policy === undefined) return NEVER_SET;
+  const etag = Buffer.alloc(8);
+  etag.writeBigUInt64BE(BigInt(policy.revision));
+  // As production's, whose first byte is this one.
+  etag[0] = 0x07;
+  return etag;
+}
+
+/** Who does not ask for version 3 is shown a conditional role under a name that no role has. */
+function toWire(policy: Policy | undefined, asked: number): object {
+  const bindings = policy?.bindings ?? [];
+  const conditional = bindings.some(({ condition }) => condition);
+  const told = bindings.map(({ role, members, condition }) => {
+    if (condition === undefined) return { role, members };
+    return asked === CONDITIONAL ? { role, members, condition } : { role: hidden(role, condition), members };
+  });
+  const version = conditional && asked === CONDITIONAL ? CONDITIONAL : 1;
+  return { version: policy ? version : 0, bindings: told, etag: etagOf(policy) };
+}
+
+const hidden = (role: string, condition: Condition) =>
+  `${role}_withcond_${createHash('sha256').update(JSON.stringify(condition)).digest('hex').slice(0, 20)}`;
+
+const invalid = (message: string) => new IamError(status.INVALID_ARGUMENT, message);
+
+const unimplemented = (what: string) =>
+  new IamError(status.UNIMPLEMENTED, `${what} is not implemented by the local cloud.`);
+
+/** A hostile name must not make the answer larger than gRPC's headers allow. */
+const shown = (name: string) => name.slice(0, 200).replace(/[^\x20-\x7e]/g, '?');

@@ -1,0 +1,102 @@
+/**
+ * The snapshots of one server: which there are, how long they are kept, and who holds a message for them. What they hold
+ * is the store's; what a seek to one does to a subscription is the broker's.
+ */
+import type { Clock } from '../../time/clock.ts';
+import { DELETED_TOPIC } from '../model/names.ts';
+import { LIMITS, type SnapshotConfig, type SubscriptionConfig } from '../model/resources.ts';
+import { exists, invalid, missing, precondition } from '../model/status.ts';
+import type { PubsubStore } from '../storage/storage.ts';
+
+export class Snapshots {
+  readonly #store: PubsubStore;
+  readonly #clock: Clock;
+  readonly #snapshots = new Map<string, SnapshotConfig>();
+
+  /** Loads what storage holds. */
+  constructor(store: PubsubStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    for (const snapshot of store.snapshots()) this.#snapshots.set(snapshot.name, snapshot);
+  }
+
+  /** Of what the subscription has not acknowledged now. */
+  create(
+    { name, labels }: Pick<SnapshotConfig, 'name' | 'labels'>,
+    subscription: SubscriptionConfig,
+  ): SnapshotConfig {
+    this.expire();
+    if (this.#snapshots.has(name)) throw exists(name);
+    const { topic } = subscription;
+    if (topic === DELETED_TOPIC) throw precondition('The topic of the subscription is deleted.');
+    const now = this.#clock.now();
+    const expiresAt = (this.#store.oldest(subscription.name) ?? now) + LIMITS.snapshotAgeMs;
+    if (expiresAt < now + LIMITS.minSnapshotLifeMs) {
+      throw precondition(
+        'The oldest message that is not acknowledged is so old that the snapshot would expire within an hour.',
+      );
+    }
+    const snapshot = { name, topic, expiresAt, labels };
+    this.#store.capture(snapshot, subscription.name);
+    this.#snapshots.set(name, snapshot);
+    return snapshot;
+  }
+
+  get(name: string): SnapshotConfig {
+    this.expire();
+    const snapshot = this.#snapshots.get(name);
+    if (snapshot === undefined) throw missing(name);
+    return snapshot;
+  }
+
+  all(): SnapshotConfig[] {
+    this.expire();
+    return [...this.#snapshots.values()];
+  }
+
+  /** Those that hold what is published to the topic. */
+  of(topic: string): SnapshotConfig[] {
+    return this.#snapshots.size === 0 ? [] : this.all().filter((snapshot) => snapshot.topic === topic);
+  }
+
+  /** Sooner it may expire, later it may not. */
+  update(snapshot: SnapshotConfig): SnapshotConfig {
+    const before = this.get(snapshot.name);
+    if (snapshot.expiresAt > before.expiresAt || snapshot.expiresAt <= this.#clock.now()) {
+      throw invalid('Snapshot.expire_time must be in the future and not later than it was.');
+    }
+    return this.#put(snapshot);
+  }
+
+  delete(name: string): void {
+    this.get(name);
+    this.#remove(name);
+  }
+
+  /** As they are once their topic is deleted: they hold what they hold and get nothing more. @returns to be stored */
+  orphans(topic: string): SnapshotConfig[] {
+    return this.of(topic).map((snapshot) => ({ ...snapshot, topic: DELETED_TOPIC }));
+  }
+
+  /** The orphans are stored. */
+  adopt(orphans: readonly SnapshotConfig[]): void {
+    for (const orphan of orphans) this.#snapshots.set(orphan.name, orphan);
+  }
+
+  /** Forgets those whose time has come. */
+  expire(): void {
+    const now = this.#clock.now();
+    for (const { name, expiresAt } of this.#snapshots.values()) if (expiresAt <= now) this.#remove(name);
+  }
+
+  #put(snapshot: SnapshotConfig): SnapshotConfig {
+    this.#store.putSnapshot(snapshot);
+    this.#snapshots.set(snapshot.name, snapshot);
+    return snapshot;
+  }
+
+  #remove(name: string): void {
+    this.#store.deleteSnapshot(name);
+    this.#snapshots.delete(name);
+  }
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import type { v1 } from '@google-cloud/pubsub';
+import { status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { freshFolder } from '../start/start-fixture.ts';
+import { until } from '../support.ts';
+import { listen, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC } from './pubsub-fixture.ts';
+import { readerOf } from './reader.ts';
+
+type Stream = ReturnType<v1.SubscriberClient['streamingPull']>;
+interface Failure {
+  readonly code?: status;
+  readonly reason?: string;
+  readonly errorInfoMetadata?: Record<string, string>;
+}
+
+const LATE_MS = 11_000;
+const INVALID = 'PERMANENT_FAILURE_INVALID_ACK_ID';
+const UNORDERED = 'TRANSIENT_FAILURE_UNORDERED_ACK_ID';
+
+let pubsub: PubsubFixture;
+beforeEach(async () => {
+  pubsub = await startPubsub();
+  await pubsub.publisher.createTopic({ name: TOPIC });
+});
+afterEach(() => pubsub.stop());
+
+const { subscribe, publish, pull, ack, modify, values } = readerOf(() => pubsub);
+const subscribeOnce = (options: object = {}) => subscribe({ enableExactlyOnceDelivery: true, ...options });
+const failureOf = (call: Promise<unknown>): Promise<Failure> =>
+  call.then(
+    () => ({}),
+    (error: Failure) => error,
+  );
+
+describe('an acknowledgement', () => {
+  test('in time is confirmed; too late it is refused by id, what is in time beside it counts', async () => {
+    await subscribeOnce();
+    await publish('late');
+    const [late] = await pull();
+    pubsub.clock.advance(LATE_MS);
+    await publish('in time');
+    const [again, inTime] = await pull();
+    const ids = [late?.ackId, inTime?.ackId].map(String);
+    expect(await failureOf(ack(...ids))).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      reason: 'EXACTLY_ONCE_ACKID_FAILURE',
+      errorInfoMetadata: { [String(late?.ackId)]: INVALID },
+    });
+    expect(await failureOf(modify(20, ...ids))).toMatchObject({
+      errorInfoMetadata: Object.fromEntries(ids.map((id) => [id, INVALID])),
+    });
+    await ack(String(again?.ackId));
+    pubsub.clock.advance(LATE_MS);
+    expect(await values()).toEqual([]);
+  });
+
+  test('before that of an earlier message of its key is to be tried again', async () => {
+    await subscribeOnce({ enableMessageOrdering: true });
+    for (const value of ['1', '2']) await publish(value, 'key');
+    const [first, second] = (await pull()).map(({ ackId }) => ackId);
+    expect(await failureOf(ack(String(second)))).toMatchObject({
+      errorInfoMetadata: { [String(second)]: UNORDERED },
+    });
+    await ack(String(first), String(second));
+    pubsub.clock.advance(LATE_MS);
+    expect(await values()).toEqual([]);
+  });
+
+  test('of what never was an id is refused like one too late, and many more than one answer can name at once', async () => {
+    await subscribeOnce();
+    await publish('x');
+    const [received] = await pull();
+    expect(await failureOf(ack('no id'))).toMatchObject({ errorInfoMetadata: { 'no id': INVALID } });
+    const many = Array.from({ length: 500 }, (_, n) => `generation-0.${n}.${n}`);
+    expect(Object.keys((await failureOf(ack(...many))).errorInfoMetadata ?? {})).toHaveLength(500);
+    const refused = await failureOf(ack(String(received?.ackId), ...many, 'one more'));
+    expect(refused).toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect(refused.errorInfoMetadata).toBeUndefined();
+    await ack(String(received?.ackId));
+  });
+
+  test('that was confirmed outlives the server that dies right after it', async () => {
+    const storage = { kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') };
+    await pubsub.stop();
+    pubsub = await startPubsub(storage);
+    await pubsub.publisher.createTopic({ name: TOPIC });
+    await subscribeOnce();
+    await publish('once');
+    const [received] = await pull();
+    await ack(String(received?.ackId));
+    await pubsub.stop();
+    pubsub = await startPubsub(storage);
+    expect(await values()).toEqual([]);
+  });
+});
+
+test('on a stream is confirmed there, with what was too late and what was out of order', async () => {
+  await subscribeOnce({ enableMessageOrdering: true });
+  for (const value of ['1', '2']) await publish(value, 'key');
+  const stream: Stream = pubsub.subscriber.streamingPull();
+  const answers: Record<string, unknown>[] = [];
+  const ackIds: string[] = [];
+  stream.on('data', (answer: { receivedMessages?: { ackId: string }[] } & Record<string, unknown>) => {
+    answers.push(answer);
+    ackIds.push(...(answer.receivedMessages ?? []).map(({ ackId }) => ackId));
+  });
+  stream.on('error', () => {});
+  stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10 });
+  await until(() => ackIds.length === 2, 'both messages');
+  const [first, second] = ackIds.map(String);
+  stream.write({
+    ackIds: [second, 'g.0.0'],
+    modifyDeadlineAckIds: [first, 'g.0.0'],
+    modifyDeadlineSeconds: [20, 20],
+  });
+  const told = (member: string) => answers.map((answer) => answer[member]).find(Boolean);
+  await until(() => told('modifyAckDeadlineConfirmation') !== undefined, 'the confirmations');
+  expect(told('subscriptionProperties')).toMatchObject({ exactlyOnceDeliveryEnabled: true });
+  expect(told('acknowledgeConfirmation')).toMatchObject({
+    ackIds: [],
+    invalidAckIds: ['g.0.0'],
+    unorderedAckIds: [second],
+  });
+  expect(told('modifyAckDeadlineConfirmation')).toMatchObject({ ackIds: [first], invalidAckIds: ['g.0.0'] });
+  stream.cancel();
+});
+
+test('the client is told when delivery becomes exactly once, and hears what its acknowledgements did', async () => {
+  await subscribe();
+  const subscription = pubsub.client.subscription('reader', { streamingOptions: { maxStreams: 1 } });
+  const outcomes: string[] = [];
+  const received = listen(subscription, (message) => {
+    if (message.data.toString() === 'late') pubsub.clock.advance(700_000);
+    message.ackWithResponse().then(
+      (response) => outcomes.push(response),
+      ({ errorCode }) => outcomes.push(errorCode),
+    );
+  });
+  await until(async () => {
+    await pubsub.subscriber.updateSubscription({
+      subscription: { name: SUBSCRIPTION, enableExactlyOnceDelivery: true },
+      updateMask: { paths: ['enable_exactly_once_delivery'] },
+    });
+    return (subscription as unknown as { _subscriber: { isExactlyOnceDelivery: boolean } })._subscriber
+      .isExactlyOnceDelivery;
+  }, 'the stream to be told');
+  await publish('in time');
+  await until(() => outcomes.length === 1, 'the first acknowledgement');
+  await publish('late');
+  await until(() => outcomes.length >= 2, 'the second acknowledgement');
+  expect(outcomes.slice(0, 2)).toEqual(['SUCCESS', 'INVALID']);
+  expect(received.length).toBeGreaterThanOrEqual(2);
+  await subscription.close();
+});
