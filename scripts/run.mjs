@@ -21,6 +21,7 @@ const commands = {
     [join(root, 'scripts/install-emulators.mjs')],
     [...quiet, join(root, 'local/main.ts'), '--emulators'],
   ],
+  firestore: [[...quiet, join(root, 'local/firestore/main.ts')]],
   demo: [[...quiet, join(root, 'local/demo/main.ts')]],
   test: [buildConsole, jest],
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],

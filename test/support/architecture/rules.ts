@@ -170,7 +170,7 @@ export function isRoot(path: string): boolean {
   return (
     path.startsWith('functions/src/platform/') ||
     path === 'functions/src/testing/world/real-time.ts' ||
-    /^local\/(?:main|cloud|cloud-process|firestore\/server|host\/worker|host\/shifted-time)\.ts$/.test(
+    /^local\/(?:main|cloud|cloud-process|firestore\/(?:main|server)|host\/worker|host\/shifted-time)\.ts$/.test(
       path,
     ) ||
     path === 'cli/main.ts' ||
