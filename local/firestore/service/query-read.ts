@@ -11,6 +11,8 @@ export interface QueryRead {
   readonly found: readonly Found[];
   /** Documents the offset passed over. */
   readonly skipped: number;
+  /** Index entries that were read. */
+  readonly entries: number;
   /** Microseconds since 1970. */
   readonly readTime: number;
 }
@@ -23,10 +25,12 @@ export function readQuery(
   const database = session.databases.get(query.scope.database);
   return session.query(transaction, wholeRange(query), () => {
     const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
-    const all = runQueryPlan(database, query, { count, snapshot });
+    const scanned = { entries: 0 };
+    const all = runQueryPlan(database, query, { count, snapshot, scanned });
     const found = all.slice(query.offset);
     const skipped = Math.min(query.offset, all.length);
-    const result = { found, skipped, readTime: snapshot?.time ?? database.readTime() };
+    const readTime = snapshot?.time ?? database.readTime();
+    const result = { found, skipped, entries: scanned.entries, readTime };
     return { result, range: rangeRead(query, found), found };
   });
 }

@@ -25,13 +25,20 @@ export interface RunOptions {
   readonly count: number;
   /** Undefined: the newest commit. */
   readonly snapshot: Snapshot | undefined;
+  /** Counts what is looked at, for who pays for it. */
+  readonly scanned?: Scanned;
+}
+
+/** Entries of indexes and keys of documents that were read, each with its document, whether it matched or not. */
+export interface Scanned {
+  entries: number;
 }
 
 /** The matching documents in order, after cursors, before the offset. */
-export function runQueryPlan(database: Database, query: Query, { count, snapshot }: RunOptions): Found[] {
+export function runQueryPlan(database: Database, query: Query, options: RunOptions): Found[] {
   const found: Found[] = [];
-  for (const next of queryResults(database, query, snapshot)) {
-    if (found.length >= count) break;
+  for (const next of queryResults(database, query, options)) {
+    if (found.length >= options.count) break;
     found.push(next);
   }
   return found;
@@ -41,13 +48,11 @@ export function runQueryPlan(database: Database, query: Query, { count, snapshot
 export function queryResults(
   database: Database,
   query: Query,
-  snapshot: Snapshot | undefined,
+  { snapshot, scanned = { entries: 0 } }: Omit<RunOptions, 'count'>,
 ): Generator<Found> {
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
-    const found = accepted(
-      { ...query, filter },
-      unchangedSince(rows(database, query.scope, source), snapshot),
-    );
+    const read = counted(rows(database, query.scope, source), scanned);
+    const found = accepted({ ...query, filter }, unchangedSince(read, snapshot));
     return source.ordered ? found : sorted(query, found);
   });
   if (snapshot) sources.push(sorted(query, accepted(query, snapshot.documents())));
@@ -60,6 +65,13 @@ function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<Fo
     const candidate = { name, fields, stored: document };
     if (inScope(query.scope, name) && matches(query, candidate) && withinCursors(query, candidate))
       yield candidate;
+  }
+}
+
+function* counted(stored: Iterable<StoredDocument>, scanned: Scanned): Generator<StoredDocument> {
+  for (const document of stored) {
+    scanned.entries++;
+    yield document;
   }
 }
 

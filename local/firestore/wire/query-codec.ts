@@ -5,6 +5,7 @@ import type { CompareOp, Cursor, Filter, Order, Query } from '../model/query/que
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { NULL } from '../model/value.ts';
+import type { WireNearest } from './search-codec.ts';
 import { decodeOperand } from './value-decoder.ts';
 
 interface WireField {
@@ -36,7 +37,7 @@ export interface WireQuery {
   readonly endAt?: WireCursor | null;
   readonly offset?: number | null;
   readonly limit?: { readonly value?: number | null } | null;
-  readonly findNearest?: object | null;
+  readonly findNearest?: WireNearest | null;
 }
 
 const FIELD_OPS: Record<number, CompareOp> = {
@@ -54,9 +55,10 @@ const FIELD_OPS: Record<number, CompareOp> = {
 const NAN = { kind: 'double', value: Number.NaN } as const;
 const DESCENDING = 2;
 
+/** A search for the nearest vectors is `search-codec.ts`'s, and only RunQuery's. */
 export function decodeQuery(parent: string, wire: WireQuery): Query {
   const { database, segments } = parseParent(parent);
-  if (wire.findNearest) throw unimplemented('Vector search (findNearest) is not implemented.');
+  if (wire.findNearest) throw unimplemented('Vector search (findNearest) is for RunQuery only.');
   if ((wire.from?.length ?? 0) !== 1) throw invalid('A query must have exactly one "from" clause.');
   const from = wire.from?.[0];
   const collectionId = from?.collectionId || undefined;

@@ -3,6 +3,7 @@
  * them. Reads the file's contents; opens no file. Pure.
  */
 import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../field-path.ts';
+import { type DeclaredVector, readVectorField, type VectorIndex } from './vector-index.ts';
 
 export type IndexKind = 'ascending' | 'descending' | 'contains';
 
@@ -36,6 +37,7 @@ export interface IndexConfig {
   /** Equal for configurations with equal entries; stored entries are rebuilt when it changes. */
   readonly fingerprint: string;
   composites(collectionId: string): readonly CompositeIndex[];
+  vectors(collectionId: string): readonly VectorIndex[];
   field(collectionId: string, path: FieldPath): FieldIndexes;
   /** Collection ids and the field their documents expire by. */
   readonly expiry: ReadonlyMap<string, FieldPath>;
@@ -53,8 +55,7 @@ interface DeclaredIndex {
   readonly fields: readonly DeclaredField[];
 }
 
-interface DeclaredField {
-  readonly fieldPath: string;
+interface DeclaredField extends DeclaredVector {
   readonly order?: string;
   readonly arrayConfig?: string;
 }
@@ -70,6 +71,7 @@ const ALL: SingleField = new Set<IndexKind>(['ascending', 'descending', 'contain
 const NONE: SingleField = new Set();
 const AUTOMATIC: FieldIndexes = { collection: ALL, group: NONE };
 const NO_COMPOSITES: readonly CompositeIndex[] = [];
+const NO_VECTORS: readonly VectorIndex[] = [];
 /** Changes when the layout of entries does, so that entries of an older layout are rebuilt. */
 const LAYOUT = 'entries-1';
 
@@ -78,6 +80,7 @@ export const AUTOMATIC_INDEXES: IndexConfig = {
   enforced: false,
   fingerprint: LAYOUT,
   composites: () => NO_COMPOSITES,
+  vectors: () => NO_VECTORS,
   field: () => AUTOMATIC,
   expiry: new Map(),
 };
@@ -85,11 +88,11 @@ export const AUTOMATIC_INDEXES: IndexConfig = {
 /** @throws Error naming what is wrong with the declaration. */
 export function readIndexConfig(file: IndexesFile): IndexConfig {
   const composites = new Map<string, CompositeIndex[]>();
+  const vectors = new Map<string, VectorIndex[]>();
   (file.indexes ?? []).forEach((declared, id) => {
-    const index = readComposite(declared, id);
-    const list = composites.get(index.collectionId);
-    if (list) list.push(index);
-    else composites.set(index.collectionId, [index]);
+    const vector = readVectorField(declared.fields, `index ${id} on ${declared.collectionGroup}`);
+    if (vector) add(vectors, { ...readVector(declared, id), ...vector });
+    else add(composites, readComposite(declared, id));
   });
   const overrides = new Map<string, FieldIndexes>();
   const expiry = new Map<string, FieldPath>();
@@ -101,9 +104,16 @@ export function readIndexConfig(file: IndexesFile): IndexConfig {
     enforced: true,
     fingerprint: `${LAYOUT} ${JSON.stringify([file.indexes ?? [], file.fieldOverrides ?? []])}`,
     composites: (collectionId) => composites.get(collectionId) ?? NO_COMPOSITES,
+    vectors: (collectionId) => vectors.get(collectionId) ?? NO_VECTORS,
     field: remembering((collectionId, path) => lookUp(overrides, collectionId, path)),
     expiry,
   };
+}
+
+function add<T extends { readonly collectionId: string }>(map: Map<string, T[]>, index: T): void {
+  const list = map.get(index.collectionId);
+  if (list) list.push(index);
+  else map.set(index.collectionId, [index]);
 }
 
 /** Field names repeat from document to document; where they do not, the memory is emptied now and then. */
@@ -165,6 +175,16 @@ function readComposite(declared: DeclaredIndex, id: number): CompositeIndex {
     group: isGroup(declared.queryScope),
     fields,
     nameDescending: (name ?? fields.at(-1))?.kind === 'descending',
+  };
+}
+
+function readVector(declared: DeclaredIndex, id: number): Omit<VectorIndex, 'vector' | 'dimension'> {
+  const what = `vector index ${id} on ${declared.collectionGroup}`;
+  const plain = declared.fields.filter((f) => f.vectorConfig === undefined && f.fieldPath !== NAME_FIELD);
+  return {
+    collectionId: declared.collectionGroup,
+    group: isGroup(declared.queryScope),
+    fields: plain.map((f) => ({ path: parseFieldPath(f.fieldPath), kind: readKind(f, what) })),
   };
 }
 

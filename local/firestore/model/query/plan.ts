@@ -5,11 +5,12 @@
  */
 import type { IndexConfig } from '../index/index-config.ts';
 import { Code, StatusError } from '../status.ts';
-import { disjunctions } from './disjunctions.ts';
-import { describeMissing, missingIndex, type Shape, shapeOf } from './index-choice.ts';
+import { type Conjunction, disjunctions } from './disjunctions.ts';
+import { describeMissing, missingIndex, shapeOf } from './index-choice.ts';
 import { isEmpty } from './key-bounds.ts';
 import { Planner, type Source } from './planner.ts';
 import type { Filter, Query } from './query.ts';
+import { vectorIndexFor } from './vector-choice.ts';
 
 /** One disjunction: where to look and what to keep. Keeping more would break the source's order. */
 export interface Branch {
@@ -24,14 +25,20 @@ export function planQuery(query: Query, config: IndexConfig, database: number): 
   }
   return disjunctions(query.filter).flatMap((conjunction) => {
     const shape = shapeOf(query, conjunction);
-    if (config.enforced) requireIndex(query, shape, config);
+    if (config.enforced) requireIndex(query, conjunction, config);
     const source = new Planner(query, config, database).source(conjunction, shape);
     const empty = 'bounds' in source && isEmpty(source.bounds);
     return empty ? [] : [{ source, filter: { kind: 'and', filters: conjunction } }];
   });
 }
 
-function requireIndex(query: Query, shape: Shape, config: IndexConfig): void {
+function requireIndex(query: Query, conjunction: Conjunction, config: IndexConfig): void {
+  const { nearest } = query;
+  if (nearest) {
+    vectorIndexFor(config, { ...query, nearest }, conjunction);
+    return;
+  }
+  const shape = shapeOf(query, conjunction);
   const missing = missingIndex(config, query, shape);
   if (!missing) return;
   const declaration = describeMissing(query, shape, missing);

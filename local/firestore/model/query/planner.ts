@@ -17,11 +17,13 @@ import { type CompositeMatch, compositesFor, type Shape, singleField } from './i
 import { type Bounds, comparisonBounds, cursorBounds, narrow, wholePrefix } from './key-bounds.ts';
 import { isInequality, isNameField, sameField } from './normalise.ts';
 import type { Comparison, Cursor, Query } from './query.ts';
+import { nameIndex, singleIndex, type UsedIndex } from './used-index.ts';
 
 export type Source =
   /** Documents by key. */
   | {
       readonly kind: 'documents';
+      readonly index: UsedIndex;
       readonly bounds: Bounds;
       readonly reverse: boolean;
       readonly ordered: boolean;
@@ -29,6 +31,7 @@ export type Source =
   /** Documents by index entry. */
   | {
       readonly kind: 'entries';
+      readonly index: UsedIndex;
       readonly bounds: Bounds;
       readonly reverse: boolean;
       readonly ordered: boolean;
@@ -92,7 +95,7 @@ export class Planner {
     const reverse = shape.orders.length === 0 && index.nameDescending !== shape.nameDescending;
     const { nameDescending } = index;
     const bounds = this.#bounds(writer.take(), { conjunction, shape, inverted, nameDescending, reverse });
-    return { kind: 'entries', bounds, reverse, ordered: true };
+    return { kind: 'entries', index, bounds, reverse, ordered: true };
   }
 
   /** By the index of one field: in order if that is the query's order, otherwise to narrow what has to be sorted. */
@@ -106,7 +109,8 @@ export class Planner {
       const reverse = order.descending;
       const options = { conjunction, shape, inverted: [false], nameDescending: false, reverse };
       const bounds = this.#bounds(prefix, options, Boolean(inOrder));
-      return { kind: 'entries', bounds, reverse, ordered: Boolean(inOrder) };
+      const index = singleIndex(order.field, reverse);
+      return { kind: 'entries', index, bounds, reverse, ordered: Boolean(inOrder) };
     }
     return fixed && this.#onePrefix(fixed, conjunction, shape, false);
   }
@@ -125,7 +129,9 @@ export class Planner {
     writeValueKey(writer, comparison.value);
     const reverse = ordered && shape.nameDescending;
     const options = { conjunction, shape, inverted: [], nameDescending: false, reverse };
-    return { kind: 'entries', bounds: this.#bounds(writer.take(), options, ordered), reverse, ordered };
+    const bounds = this.#bounds(writer.take(), options, ordered);
+    const index = singleIndex(comparison.field, reverse, comparison.op === 'array-contains');
+    return { kind: 'entries', index, bounds, reverse, ordered };
   }
 
   #singlePrefix(path: readonly string[], contains: boolean): ByteWriter {
@@ -145,14 +151,15 @@ export class Planner {
     const options = { conjunction, shape, inverted: [], nameDescending: false, reverse };
     if (this.#scope.kind === 'collection') {
       const prefix = collectionPrefix(this.#database, this.#collection);
-      return { kind: 'documents', bounds: this.#nameBounds(prefix, options, ordered), reverse, ordered };
+      const bounds = this.#nameBounds(prefix, options, ordered);
+      return { kind: 'documents', index: nameIndex(reverse), bounds, reverse, ordered };
     }
     const writer = new ByteWriter();
     writeNamePrefix(writer, this.#database, this.#scope);
     const prefix = writer.take();
     for (const segment of this.#query.scope.parent) writeSegmentKey(writer, segment);
     const bounds = narrow(this.#nameBounds(prefix, options, ordered), wholePrefix(writer.take()));
-    return { kind: 'entries', bounds, reverse, ordered };
+    return { kind: 'entries', index: nameIndex(reverse), bounds, reverse, ordered };
   }
 
   /** Like `#bounds`, narrowed by comparisons with the name as well. */

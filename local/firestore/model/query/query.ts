@@ -1,6 +1,7 @@
 /** What a query asks. Data only: planning and evaluation are elsewhere. */
 import type { FieldPath } from '../field-path.ts';
 import type { Value } from '../value.ts';
+import type { Nearest } from './nearest.ts';
 
 export type CompareOp =
   | '<'
@@ -66,4 +67,6 @@ export interface Query {
   readonly required: readonly FieldPath[];
   /** Undefined: whole documents. */
   readonly select: readonly FieldPath[] | undefined;
+  /** Present: of what the query finds, only the nearest to a vector are wanted, and in that order. */
+  readonly nearest?: Nearest;
 }

@@ -14,7 +14,8 @@ import { serveListen } from './grpc-listen.ts';
 import { cut, refuse, toStatus, underFault } from './grpc-outcome.ts';
 import { listCollectionIds, listDocuments } from './list.ts';
 import { partitionQuery } from './partition.ts';
-import { batchGet, runQuery } from './read.ts';
+import { batchGet } from './read.ts';
+import { runQuery } from './run-query.ts';
 import { batchWrite, beginTransaction, commit, rollback } from './write.ts';
 
 // A handler states what it reads of its request; the protocol decides what the request is.

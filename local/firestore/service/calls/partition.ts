@@ -86,7 +86,7 @@ function decodePartitioned({ parent, structuredQuery }: PartitionQueryRequest): 
 function chunkStarts(database: Database, query: Query, snapshot: Snapshot | undefined): string[] {
   const starts: string[] = [];
   let count = 0;
-  for (const { name } of queryResults(database, query, snapshot)) {
+  for (const { name } of queryResults(database, query, { snapshot })) {
     if (count % CHUNK === 0 && count > 0) starts.push(name);
     count++;
   }

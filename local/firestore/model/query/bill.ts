@@ -1,0 +1,49 @@
+/**
+ * What production bills for a query, by its price list (firebase.google.com/docs/firestore/pricing): documents, what an
+ * offset skips, some index entries, and never nothing. Pure.
+ */
+import { isInequality, isNameField, leaves, sameField } from './normalise.ts';
+import type { Query } from './query.ts';
+
+/** What a query did. */
+export interface Work {
+  /** Documents it answered with, and those that its offset passed over. */
+  readonly returned: number;
+  readonly skipped: number;
+  /** Index entries it read; of a vector search, the vectors it compared. */
+  readonly entries: number;
+}
+
+export interface Bill {
+  readonly documents: number;
+  /** Of the entries, those that cost something. */
+  readonly entries: number;
+  /** 1 where everything else comes to nothing. */
+  readonly minimum: 0 | 1;
+  /** All of it, in reads. */
+  readonly reads: number;
+}
+
+/** Entries billed as one read. */
+export const ENTRIES_PER_READ = 1_000;
+const VECTORS_PER_READ = 100;
+
+export function billOf(query: Query, { returned, skipped, entries }: Work): Bill {
+  const documents = returned + skipped;
+  const billable = query.nearest || countRangeFields(query) > 1 ? entries : 0;
+  const reads = documents + Math.ceil(billable / (query.nearest ? VECTORS_PER_READ : ENTRIES_PER_READ));
+  const minimum = reads === 0 ? 1 : 0;
+  return { documents, entries: billable, minimum, reads: reads + minimum };
+}
+
+/** A field is ranged over by an inequality, and by an order where another one is; the name by any filter. */
+function countRangeFields({ filter, orders, explicitOrders }: Query): number {
+  const ranged = leaves(filter)
+    .filter((c) => isInequality(c.op) || isNameField(c.field))
+    .map((c) => c.field);
+  if (ranged.length > 0) {
+    const ordered = orders.slice(0, explicitOrders).map((o) => o.field);
+    ranged.push(...ordered.filter((field) => !isNameField(field)));
+  }
+  return ranged.filter((field, i) => ranged.findIndex((other) => sameField(other, field)) === i).length;
+}

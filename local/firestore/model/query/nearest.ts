@@ -1,0 +1,71 @@
+/** Nearest neighbours: which of the candidates of a query lie closest to a vector. Pure. */
+import type { FieldPath } from '../field-path.ts';
+import { vectorOf } from '../value.ts';
+import { type Candidate, fieldValue } from './match.ts';
+
+export type DistanceMeasure = 'euclidean' | 'cosine' | 'dotProduct';
+
+export interface Nearest {
+  readonly field: FieldPath;
+  readonly vector: readonly number[];
+  readonly measure: DistanceMeasure;
+  /** The most neighbours wanted. */
+  readonly limit: number;
+  /** What is less similar is left out. Undefined: nothing is. */
+  readonly threshold: number | undefined;
+  /** The field of an answer that tells the distance. Undefined: none does. */
+  readonly resultField: FieldPath | undefined;
+}
+
+export interface Neighbour<T> {
+  readonly found: T;
+  readonly distance: number;
+}
+
+export interface Neighbourhood<T> {
+  /** The most similar first. */
+  readonly neighbours: readonly Neighbour<T>[];
+  /** Candidates with a vector of the right dimension: what a flat index reads to find the neighbours. */
+  readonly compared: number;
+}
+
+/** The neighbours among `candidates`, equally distant ones in the order given. Fields that hold no such vector are passed over. */
+export function neighbourhood<T extends Candidate>(
+  nearest: Nearest,
+  candidates: readonly T[],
+): Neighbourhood<T> {
+  const { vector, measure, threshold, limit } = nearest;
+  const sign = measure === 'dotProduct' ? -1 : 1;
+  const compared = candidates.flatMap((found) => {
+    const other = numbersAt(found, nearest.field);
+    return other?.length === vector.length ? [{ found, distance: distance(measure, vector, other) }] : [];
+  });
+  const near = compared.filter(
+    ({ distance: d }) => !Number.isNaN(d) && (threshold === undefined || sign * d <= sign * threshold),
+  );
+  // Infinite distances differ by NaN, so they are compared, not subtracted.
+  near.sort((a, b) => (a.distance === b.distance ? 0 : sign * (a.distance < b.distance ? -1 : 1)));
+  return { neighbours: near.slice(0, limit), compared: compared.length };
+}
+
+function numbersAt(candidate: Candidate, field: FieldPath): readonly number[] | undefined {
+  const value = fieldValue(candidate, field);
+  const elements = value?.kind === 'map' ? vectorOf(value.fields) : undefined;
+  return elements?.map((e) => (e.kind === 'double' || e.kind === 'integer' ? Number(e.value) : Number.NaN));
+}
+
+/** NaN where there is none: of numbers that are none, and the cosine of a vector without length. */
+function distance(measure: DistanceMeasure, a: readonly number[], b: readonly number[]): number {
+  switch (measure) {
+    case 'euclidean':
+      return Math.hypot(...a.map((x, i) => x - (b[i] as number)));
+    case 'cosine':
+      return 1 - dot(a, b) / (Math.hypot(...a) * Math.hypot(...b));
+    case 'dotProduct':
+      return dot(a, b);
+  }
+}
+
+function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+}

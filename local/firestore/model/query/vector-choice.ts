@@ -1,0 +1,79 @@
+/** Which declared vector index serves a search, and which one production would ask for. Pure; knows definitions only. */
+import { formatFieldPath } from '../field-path.ts';
+import type { IndexConfig, IndexField } from '../index/index-config.ts';
+import type { VectorIndex } from '../index/vector-index.ts';
+import { Code, StatusError } from '../status.ts';
+import type { Conjunction } from './disjunctions.ts';
+import { shapeOf } from './index-choice.ts';
+import type { Nearest } from './nearest.ts';
+import { sameField } from './normalise.ts';
+import type { Query } from './query.ts';
+
+/** @throws FAILED_PRECONDITION when none is declared; the message holds its declaration. */
+export function vectorIndexFor(
+  config: IndexConfig,
+  query: Query & { readonly nearest: Nearest },
+  conjunction: Conjunction,
+): VectorIndex {
+  const { scope, nearest } = query;
+  const fields = filteredFields(query, conjunction);
+  const index = config
+    .vectors(scope.collectionId as string)
+    .find(
+      (v) =>
+        v.group === scope.allDescendants &&
+        sameField(v.vector, nearest.field) &&
+        v.dimension === nearest.vector.length &&
+        serves(v.fields, fields),
+    );
+  if (index) return index;
+  throw new StatusError(
+    Code.FAILED_PRECONDITION,
+    'Missing vector index configuration. Add to firestore.indexes.json under ' +
+      `indexes: ${JSON.stringify(declaration(query, fields))}`,
+  );
+}
+
+interface Filtered {
+  readonly equal: readonly IndexField[];
+  readonly ordered: readonly IndexField[];
+}
+
+/** Fields that must be in the index, those of equalities and memberships in front; each once. */
+function filteredFields(query: Query, conjunction: Conjunction): Filtered {
+  const { equalities, contains, orders } = shapeOf(query, conjunction);
+  const equal: IndexField[] = contains ? [{ path: contains.field, kind: 'contains' }] : [];
+  for (const { field } of equalities) {
+    if (!equal.some((f) => f.kind !== 'contains' && sameField(f.path, field)))
+      equal.push({ path: field, kind: 'ascending' });
+  }
+  return {
+    equal,
+    ordered: orders.map((o) => ({ path: o.field, kind: o.descending ? 'descending' : 'ascending' })),
+  };
+}
+
+/** Equalities may stand in any order and direction; what is ordered or ranged over comes after them. */
+function serves(declared: readonly IndexField[], { equal, ordered }: Filtered): boolean {
+  if (declared.length !== equal.length + ordered.length) return false;
+  const alike = (a: IndexField, b: IndexField) =>
+    sameField(a.path, b.path) && (a.kind === 'contains') === (b.kind === 'contains');
+  const front = declared.slice(0, equal.length);
+  return (
+    equal.every((f) => front.some((d) => alike(d, f))) &&
+    ordered.every((f, i) => alike(declared[equal.length + i] as IndexField, f))
+  );
+}
+
+function declaration({ scope, nearest }: Query & { readonly nearest: Nearest }, fields: Filtered): object {
+  const plain = [...fields.equal, ...fields.ordered].map(({ path, kind }) => ({
+    fieldPath: formatFieldPath(path),
+    ...(kind === 'contains' ? { arrayConfig: 'CONTAINS' } : { order: kind.toUpperCase() }),
+  }));
+  const vectorConfig = { dimension: nearest.vector.length, flat: {} };
+  return {
+    collectionGroup: scope.collectionId,
+    queryScope: scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION',
+    fields: [...plain, { fieldPath: formatFieldPath(nearest.field), vectorConfig }],
+  };
+}

@@ -1,0 +1,103 @@
+/** RunQuery: documents that match, in order, or the nearest to a vector; on request with what that took. */
+import { performance } from 'node:perf_hooks';
+import { project, withField } from '../../model/field-path.ts';
+import { type Bill, billOf } from '../../model/query/bill.ts';
+import { neighbourhood } from '../../model/query/nearest.ts';
+import type { Query } from '../../model/query/query.ts';
+import { invalid } from '../../model/status.ts';
+import { encodeBody, encodeDocument } from '../../wire/document-codec.ts';
+import type { WireQuery } from '../../wire/query-codec.ts';
+import { decodeSearch } from '../../wire/search-codec.ts';
+import { toTimestamp } from '../../wire/time.ts';
+import { runOf } from '../metering.ts';
+import { type QueryRead, readQuery } from '../query-read.ts';
+import type { Found } from '../query-runner.ts';
+import type { CallContext } from './call.ts';
+import { reading, type Selected, type WireConsistency } from './consistency.ts';
+import { type ExplainOptions, executionStats, isPlanOnly, planSummary } from './explain.ts';
+import { encodeFound } from './read.ts';
+
+interface RunQueryRequest extends WireConsistency {
+  readonly parent: string;
+  readonly structuredQuery?: WireQuery | null;
+  readonly explainOptions?: ExplainOptions | null;
+}
+
+/** A document of the answer; the distance where a search asked for it. */
+interface Shown {
+  readonly found: Found;
+  readonly distance: number | undefined;
+}
+
+export async function runQuery(
+  request: RunQueryRequest,
+  { session, meter }: CallContext,
+): Promise<Iterable<object>> {
+  if (!request.structuredQuery) throw invalid('RunQuery needs a structured query.');
+  const query = decodeSearch(request.parent, request.structuredQuery);
+  const { database, collectionId } = query.scope;
+  return reading(session, { database, wire: request }, async (selected) => {
+    const plan = request.explainOptions && planSummary(session.databases.get(database), query);
+    if (plan && isPlanOnly(request.explainOptions)) {
+      meter.otherReads('RunQuery', collectionId, 1);
+      return [...begun(selected), { explainMetrics: { planSummary: plan } }];
+    }
+    const startedAt = performance.now();
+    const read = await readQuery(session, selected, query);
+    const { shown, bill } = resultOf(query, read);
+    for (const { found } of shown) meter.read('RunQuery', found.name, runOf(found.name, found.fields));
+    meter.otherReads('RunQuery', collectionId, bill.reads - shown.length);
+    const stats = plan && {
+      planSummary: plan,
+      executionStats: executionStats({
+        returned: shown.length,
+        entries: read.entries,
+        bill,
+        durationMs: performance.now() - startedAt,
+      }),
+    };
+    return answers(query, { selected, shown, readTime: toTimestamp(read.readTime), stats });
+  });
+}
+
+function resultOf(query: Query, read: QueryRead): { shown: readonly Shown[]; bill: Bill } {
+  const { found, skipped, entries } = read;
+  if (!query.nearest) {
+    const bill = billOf(query, { returned: found.length, skipped, entries });
+    return { shown: found.map((f) => ({ found: f, distance: undefined })), bill };
+  }
+  const { neighbours, compared } = neighbourhood(query.nearest, found);
+  const bill = billOf(query, { returned: neighbours.length, skipped: 0, entries: compared });
+  return { shown: neighbours, bill };
+}
+
+interface Answered {
+  readonly selected: Selected;
+  readonly shown: readonly Shown[];
+  readonly readTime: object;
+  /** Told with the last message. */
+  readonly stats: object | null | undefined;
+}
+
+function* answers(query: Query, { selected, shown, readTime, stats }: Answered): Generator<object> {
+  yield* begun(selected);
+  const end = stats ? { explainMetrics: stats } : {};
+  if (shown.length === 0) yield { readTime, ...end };
+  for (const [i, one] of shown.entries()) {
+    const answer = { document: encodeShown(query, one), readTime };
+    yield i === shown.length - 1 ? { ...answer, ...end } : answer;
+  }
+}
+
+function begun({ begun: transaction }: Selected): object[] {
+  return transaction ? [{ transaction }] : [];
+}
+
+/** The distance is a field like any other: a projection that does not name it leaves it out. */
+function encodeShown({ nearest, select }: Query, { found, distance }: Shown): Buffer {
+  const { stored, name } = found;
+  if (distance === undefined || !nearest?.resultField) return encodeFound(stored, select);
+  const told = withField(found.fields, nearest.resultField, { kind: 'double', value: distance });
+  const fields = select ? project(told, select) : told;
+  return encodeDocument(encodeBody(name, fields), stored.createTime, stored.updateTime);
+}

@@ -1,0 +1,68 @@
+/** What only RunQuery takes: a query that searches for the nearest vectors. */
+import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
+import type { DistanceMeasure, Nearest } from '../model/query/nearest.ts';
+import type { Query } from '../model/query/query.ts';
+import { invalid, unimplemented } from '../model/status.ts';
+import { vectorOf } from '../model/value.ts';
+import { decodeQuery, type WireQuery } from './query-codec.ts';
+import { decodeOperand } from './value-decoder.ts';
+
+/** `google.firestore.v1.StructuredQuery.FindNearest` */
+export interface WireNearest {
+  readonly vectorField?: { readonly fieldPath?: string | null } | null;
+  readonly queryVector?: Uint8Array | null;
+  readonly distanceMeasure?: number;
+  readonly limit?: { readonly value?: number | null } | null;
+  readonly distanceResultField?: string | null;
+  readonly distanceThreshold?: { readonly value?: number | null } | null;
+}
+
+const MEASURES: Record<number, DistanceMeasure> = { 1: 'euclidean', 2: 'cosine', 3: 'dotProduct' };
+const MAX_NEIGHBOURS = 1_000;
+
+/** @throws INVALID_ARGUMENT naming the rule that is broken, UNIMPLEMENTED for what no document says the meaning of */
+export function decodeSearch(parent: string, wire: WireQuery): Query {
+  const { findNearest, ...plain } = wire;
+  const query = decodeQuery(parent, plain);
+  if (!findNearest) return query;
+  const { offset, limit, startAt, endAt } = query;
+  if (offset > 0 || limit !== undefined || startAt || endAt) {
+    throw unimplemented('Vector search (findNearest) with a limit, an offset or cursors is not implemented.');
+  }
+  if (query.scope.collectionId === undefined) {
+    throw unimplemented('Vector search (findNearest) needs a collection id.');
+  }
+  const nearest = decodeNearest(findNearest);
+  return { ...query, nearest, required: [nearest.field] };
+}
+
+function decodeNearest(wire: WireNearest): Nearest {
+  const limit = wire.limit?.value ?? 0;
+  if (limit < 1 || limit > MAX_NEIGHBOURS) {
+    throw invalid(`The limit of findNearest must be 1 to ${MAX_NEIGHBOURS}: ${limit}.`);
+  }
+  const measure = MEASURES[wire.distanceMeasure ?? 0];
+  if (!measure) throw invalid(`Unknown distance measure ${wire.distanceMeasure} of findNearest.`);
+  return {
+    field: parseFieldPath(wire.vectorField?.fieldPath ?? ''),
+    vector: decodeVector(wire.queryVector),
+    measure,
+    limit,
+    threshold: wire.distanceThreshold ? (wire.distanceThreshold.value ?? 0) : undefined,
+    resultField: wire.distanceResultField ? decodeResultField(wire.distanceResultField) : undefined,
+  };
+}
+
+function decodeVector(bytes: Uint8Array | null | undefined): number[] {
+  const value = bytes?.length ? decodeOperand(bytes) : undefined;
+  const elements = value?.kind === 'map' ? vectorOf(value.fields) : undefined;
+  if (!elements?.length)
+    throw invalid('The query vector of findNearest must be a vector of at least one number.');
+  return elements.map((e) => (e.kind === 'double' || e.kind === 'integer' ? Number(e.value) : Number.NaN));
+}
+
+function decodeResultField(text: string): FieldPath {
+  const path = parseFieldPath(text);
+  checkWritable(path);
+  return path;
+}
