@@ -5,6 +5,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.cjs' },
-  testTimeout: 60_000,
+  // A hung test is told in minutes; a busy machine is not taken for one.
+  testTimeout: 240_000,
   maxWorkers: 2,
 };

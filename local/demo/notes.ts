@@ -9,8 +9,8 @@ export interface Note {
 }
 
 const LOOK_EVERY_MS = 50;
-/** A dead worker is noticed after 5 s; twice that, and room for a busy machine. */
-const LIMIT_MS = 45_000;
+/** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
+const LIMIT_MS = 120_000;
 
 export function readNotes(file: string): Note[] {
   if (!existsSync(file)) return [];

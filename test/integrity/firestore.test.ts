@@ -21,7 +21,7 @@ let db: Firestore;
 beforeAll(async () => {
   stores = await harness.make();
   db = harness.db();
-}, 60_000);
+});
 afterAll(() => harness.close());
 
 /** Takes the place of whatever was stored before: runs of pretended worlds have the same ids. */

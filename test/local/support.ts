@@ -1,7 +1,7 @@
 /** What tests of every local server do: wait for a condition, and look at a refusal. */
 
 /** Far more than anything takes on a busy machine; less than a test may take. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 
 /** Looks again every few milliseconds until `condition` holds; fails after `withinMs`. */
 export async function until(

@@ -14,7 +14,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
   cloud = await startCloudProcess({ data: 'memory', functionsModule });
-}, 60_000);
+});
 afterAll(async () => {
   cloud.process.kill('SIGTERM');
   await cloud.ended;

@@ -40,7 +40,7 @@ describe('the sweep', () => {
       silentlyDropped: 0,
     });
     expect(totals.crashPoints).toBeGreaterThan(2 * scenarios.length);
-  }, 60_000);
+  });
 
   test('finds that it recovers from a second death in the middle of recovering from the first', async () => {
     const { totals } = await sweep([named('sleep')], { every: 13 });

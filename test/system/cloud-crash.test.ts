@@ -8,7 +8,7 @@ import { ended, startRun } from './support.ts';
 
 const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
 /** For the start of eight clouds on a busy machine. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 480_000;
 const folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -12,7 +12,7 @@ function notesIn(file: string): { what: string; pid: number }[] {
 }
 
 /** For the start of four clouds on a busy machine. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 480_000;
 
 /** Each waits for leases to run out most of its time: beside each other they take as long as the longest. */
 describe('a worker that dies', () => {

@@ -7,7 +7,7 @@ import { type Race, raceOf } from '../../support/race/race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
 
 /** At most five seconds of one quiet core each; a busy machine takes longer, and is not wrong for that. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 480_000;
 
 /** Fewer schedules than `atLeast` mean that something is no longer explored. */
 type Shown = Race & { readonly claim: string; readonly atLeast: bigint };

@@ -66,7 +66,7 @@ describe('the import', () => {
     expect(reusedIn(world, successor)).toHaveLength(STEPS);
     expect(Math.max(...writes)).toBeLessThanOrEqual(300);
     expect(Math.max(...pages)).toBeLessThanOrEqual(500);
-  }, 60_000);
+  });
 
   test('cut off after any of its commits goes on with the rest, and takes nothing over twice', async () => {
     const of = wide(200);

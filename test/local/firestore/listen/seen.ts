@@ -11,7 +11,7 @@ export interface Shown {
   readonly readTime: Timestamp;
 }
 
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 
 /** Snapshots in the order they came. */
 export class Seen<T> {
