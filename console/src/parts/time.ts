@@ -49,7 +49,17 @@ export function exactly(iso: string, timeZone?: string): string {
   return `${day.format(at).replace(',', '')}, ${time.format(at)}`;
 }
 
+/** As {@link exactly}, without what goes without saying: `22 Nov, 12:34:07 CET`, and the year if it is another one. */
+export function briefly(iso: string, now: number, timeZone?: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const { date, time } = formatsOf(timeZone);
+  const year = at.getUTCFullYear() === new Date(now).getUTCFullYear() ? '' : ` ${at.getUTCFullYear()}`;
+  return `${date.format(at)}${year}, ${time.format(at)}`;
+}
+
 interface Formats {
+  readonly date: Intl.DateTimeFormat;
   readonly day: Intl.DateTimeFormat;
   readonly time: Intl.DateTimeFormat;
 }
@@ -62,6 +72,7 @@ function formatsOf(timeZone: string | undefined): Formats {
   if (known) return known;
   const zone = timeZone === undefined ? {} : { timeZone };
   const made = {
+    date: new Intl.DateTimeFormat('en-GB', { ...zone, day: 'numeric', month: 'short' }),
     day: new Intl.DateTimeFormat('en-GB', {
       ...zone,
       weekday: 'short',

@@ -1,7 +1,7 @@
 /** A time beside which the clock goes on: how long ago, and on hovering when exactly, here and in UTC. */
 import { useContext, useMemo, useSyncExternalStore } from 'react';
 import { SessionContext } from '../session/session.ts';
-import { exactly, relative } from './time.ts';
+import { briefly, exactly, relative } from './time.ts';
 
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
@@ -42,7 +42,7 @@ export function When({ at, exact }: WhenProps) {
   return (
     <time dateTime={at} title={`${here} (${at})`}>
       {relative(at, now)}
-      {exact && <span className="dim"> · {here}</span>}
+      {exact && <span className="dim"> · {briefly(at, now)}</span>}
     </time>
   );
 }

@@ -83,7 +83,10 @@ describe('a step at a glance', () => {
     const view = stepView({ id: 'read', kind: 'map', needs: [] }, { steps, histories }, itemCounts(steps));
     expect(view.items).toEqual({ total: 3, isWhole: false, done: 1, failed: 1, open: 1 });
     expect(view.items && itemsText(view.items)).toBe('1 items done so far, 1 open, 1 failed');
-    const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')]);
+    const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')] as unknown as [
+      string,
+      StepState,
+    ][]);
     const whole = itemCounts(ended).get('read');
     expect(whole && itemsText(whole)).toBe('2 of 3 items, 1 failed');
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);

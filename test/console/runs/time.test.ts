@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { exactly, relative, soFar } from '../../../console/src/parts/time.ts';
+import { briefly, exactly, relative, soFar } from '../../../console/src/parts/time.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const S = 1_000;
@@ -31,4 +31,7 @@ describe('how long ago it was', () => {
 test('a moment is told with its day, where one is, and with the name of that time', () => {
   expect(exactly('2026-11-22T23:34:07.000Z', 'Europe/Berlin')).toBe('Mon 23 Nov 2026, 00:34:07 CET');
   expect(exactly('2026-07-01T00:00:00.000Z', 'UTC')).toBe('Wed 1 Jul 2026, 00:00:00 UTC');
+  expect(briefly('2026-11-22T11:34:07.000Z', NOW, 'UTC')).toBe('22 Nov, 11:34:07 UTC');
+  expect(briefly('2025-11-22T11:34:07.000Z', NOW, 'UTC')).toBe('22 Nov 2025, 11:34:07 UTC');
+  expect(briefly('soon', NOW)).toBe('soon');
 });

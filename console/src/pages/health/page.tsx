@@ -134,7 +134,7 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
 
 function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
   return (
-    <section className="card">
+    <section className="card scrolls">
       <h2>Scheduled functions</h2>
       {functions.length === 0 ? (
         <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
