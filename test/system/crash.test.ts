@@ -43,7 +43,7 @@ describe('a worker that dies', () => {
   test.concurrent.each(STORAGES)(
     'stopped past its lease and continued, it writes nothing more (J3), state in %s',
     async (storage) => {
-      const cloud = await startTestCloud(storage, 2);
+      const cloud = await startTestCloud(storage, { workers: 2 });
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');

@@ -27,7 +27,7 @@ interface Workflows {
 describe('switches', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud('sqlite', 2);
+    cloud = await startTestCloud('sqlite', { workers: 2 });
   });
   afterAll(() => cloud.stop());
 

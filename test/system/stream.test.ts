@@ -13,7 +13,7 @@ const PAUSE_MS = 50;
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('memory', 2);
+  cloud = await startTestCloud('memory', { workers: 2 });
 });
 afterAll(() => cloud.stop());
 

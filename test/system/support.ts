@@ -17,11 +17,15 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
-export async function startTestCloud(storage: Storage, workers = 1): Promise<TestCloud> {
+/** `functions`: a module of `fixtures/`. */
+export async function startTestCloud(
+  storage: Storage,
+  { workers = 1, functions = 'functions' } = {},
+): Promise<TestCloud> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, 'fixtures/functions.ts'),
+    functionsModule: join(import.meta.dirname, `fixtures/${functions}.ts`),
     workers,
   });
   return {
@@ -39,6 +43,7 @@ export interface RunView {
   readonly id: string;
   readonly status: string;
   readonly resumeCount: number;
+  readonly durationMs?: number;
   readonly error?: { readonly code: string };
 }
 

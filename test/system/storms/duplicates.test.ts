@@ -8,7 +8,7 @@ import { KEYS, losing, rested, storm } from './storm.ts';
 let cloud: TestCloud;
 beforeAll(async () => {
   // Two workers: what one of them has in memory does not keep the other from asking the store.
-  cloud = await startTestCloud('sqlite', 2);
+  cloud = await startTestCloud('sqlite', { workers: 2 });
 });
 afterAll(() => cloud.stop());
 

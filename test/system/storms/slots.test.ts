@@ -20,7 +20,7 @@ interface Fired {
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('sqlite', 2);
+  cloud = await startTestCloud('sqlite', { workers: 2 });
 });
 afterAll(() => cloud.stop());
 
