@@ -13,12 +13,14 @@ import type { Outputs } from './outputs.ts';
 export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
 
 export interface ClosingFacts {
+  readonly workflow: Workflow;
   /** Of a run that is complete. */
   readonly result: Output;
   /** Executions that were left behind. */
   readonly inFlight: readonly StepRef[];
 }
 
+/** @throws Error rather than call a run complete of which the journal knows no end of some step */
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancelled':
@@ -26,6 +28,7 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
     case 'failed':
       return terminal.runFailed(state.error ?? closing.error);
     case 'completed':
+      assertAllEnded(state, facts.workflow);
       return terminal.completed(state, facts.result);
     case 'suspend':
       return drafts.suspended(state, closing.until);
@@ -39,6 +42,12 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
       };
     }
   }
+}
+
+/** The drive counts the ends that it saw. The journal is the truth: a drive that counted wrong ends, and the next one goes on. */
+function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {
+  const left = graph.order.find((stepId) => steps.get(stepId)?.phase !== 'done');
+  if (left !== undefined) throw new Error(`run ${id} is not complete: step '${left}' has not ended`);
 }
 
 /**

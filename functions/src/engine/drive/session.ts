@@ -150,7 +150,7 @@ export class DriveSession {
     if (this.#over) return false;
     const dueAt = this.#deps.clock.now() + POLICY_RETRY_MS;
     const release: Closing = { kind: 'release', reason: 'retry', dueAt };
-    const facts = { result: NO_OUTPUT, inFlight: [] };
+    const facts = { workflow, result: NO_OUTPUT, inFlight: [] };
     const { events } = await this.#scope.appendHeld((current) =>
       current.cancellation ? [] : [closingDraft(release, current, facts)],
     );
@@ -261,7 +261,7 @@ export class DriveSession {
       return this.#concludeAnew();
     }
     if (needsPayload(result.text)) result = await this.#scope.kept(result);
-    const facts = { result, inFlight: this.#steps.inFlight() };
+    const facts = { workflow, result, inFlight: this.#steps.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
     );

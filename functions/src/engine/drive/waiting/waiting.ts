@@ -8,6 +8,7 @@ import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES } from '../../../core/run/limits.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
 import type { ChildStep, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
@@ -42,6 +43,8 @@ export class Waiting {
   #openingBytes = 0;
   /** What may still have to tell the outside of a wait. */
   readonly #telling = new Set<Promise<void>>();
+  /** Waits whose end was taken in: several may see it (time, the outside, others), and one of them goes on from there. */
+  readonly #takenIn = new Set<string>();
 
   constructor(scope: Scope, moves: WaitingMoves) {
     this.#scope = scope;
@@ -89,8 +92,8 @@ export class Waiting {
     try {
       wait = waitOf(step, { runId: scope.runId, execution, seen, now });
       this.#assertRoomFor(wait);
-    } catch (cause) {
-      return this.#moves.notEntered(unit, execution, { kind: 'failed', cause });
+    } catch (thrown) {
+      return this.#moves.notEntered(unit, execution, { kind: 'failed', cause: readable(thrown) });
     }
     this.#moves.begin(unit);
     let answer: Outcome | undefined;
@@ -138,6 +141,7 @@ export class Waiting {
   /** Takes up an open wait: tells the outside of it, if nobody has, and watches its time. */
   hold(wait: Wait): void {
     this.#held.add(wait);
+    this.#takenIn.delete(wait.id);
     if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
     const isOpen = this.#scope.journal.state.waits.some(({ id }) => id === wait.id);
     if (wait.announced || !isOpen) return;
@@ -179,12 +183,21 @@ export class Waiting {
     await this.#scope.counted(async () => {
       const { events } = await this.#scope.appendHeld((state) => (isOpen(state) ? facts : []));
       if (events.length === 0) this.#takeIn(wait);
-      else if (outcome) await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
+      else if (outcome && this.#isFirst(wait))
+        await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
     });
     this.#moves.advance();
   }
 
-  #takeIn({ execution }: Wait): void {
+  #isFirst({ id }: Wait): boolean {
+    const isFirst = !this.#takenIn.has(id);
+    this.#takenIn.add(id);
+    return isFirst;
+  }
+
+  #takeIn(wait: Wait): void {
+    if (!this.#isFirst(wait)) return;
+    const { execution } = wait;
     const key = stepKey(execution);
     const step = this.#scope.journal.state.steps.get(key);
     if (step?.phase === 'retrying') this.#moves.rest(key, step.retryAt);
