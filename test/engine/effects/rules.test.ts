@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { effectIdOf } from '../../../functions/src/core/effects/effect.ts';
+import { NotApplied } from '../../../functions/src/core/errors.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
@@ -297,6 +298,43 @@ describe('E5: what is in doubt is cleared up', () => {
     const id = await world.start('post');
     await world.run();
     expect(world.stateOf(id)).toMatchObject({ status: 'awaiting_approval', waits: [{ purpose: 'effect' }] });
+  });
+
+  test.each([
+    ['for now', 'refuse'],
+    ['for good', 'refuse_for_good'],
+  ] as const)('a repetition that is refused %s says nothing of the call before it', async (_, refusal) => {
+    const { outside, world } = installation(hello, { idempotency: 'required' });
+    outside.faults.push('lose_answer', refusal);
+    const id = await world.start('post');
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(outside.calls).toBe(3);
+    expect(rowsOf(world).map(({ status }) => status)).toEqual(['recorded']);
+    expect(outside.applied).toHaveLength(1);
+  });
+
+  test('refusals of repetitions let a person decide in the end, not the last refusal', async () => {
+    const { outside, world } = installation(hello, { idempotency: 'required' });
+    outside.faults.push('lose_answer', 'refuse', 'refuse_for_good');
+    const id = await world.start('post');
+    await world.run();
+    expect(outside.applied).toHaveLength(1);
+    expect(world.stateOf(id)).toMatchObject({ status: 'awaiting_approval', waits: [{ purpose: 'effect' }] });
+  });
+
+  test('a repetition comes when the receiver wants it', async () => {
+    const { outside, world } = installation(hello, { idempotency: 'required' });
+    const id = await crashAtCall(world, outside, 'after');
+    const later = world.clock.now() + 600_000;
+    const calledAt: number[] = [];
+    outside.onCall = () => {
+      calledAt.push(world.clock.now());
+      if (calledAt.length === 1) throw new NotApplied('busy', { retryAt: later });
+    };
+    await world.run();
+    expect(world.stateOf(id).status).toBe('completed');
+    expect(calledAt[1]).toBe(later);
   });
 
   test('a timeout leaves it in doubt, and no look is made while the call may still act', async () => {

@@ -6,7 +6,7 @@
  * Must not: ask a person itself; it says that one must be asked.
  */
 import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
-import { CairnError, NotApplied } from '../../core/errors.ts';
+import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
@@ -21,7 +21,7 @@ import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
-import { recordAnswer } from './answers.ts';
+import { recordAnswer, type Written } from './answers.ts';
 import { isStillHeld } from './fence.ts';
 import { type Place, placeOf } from './place.ts';
 import {
@@ -177,7 +177,8 @@ async function attempt(wish: Wish, key: string, { n, again, after }: RowOfCall):
     throw new LeaseLost(`run ${asker.state.id} was taken over before '${asker.capability.id}' was called`);
   }
   deps.log.debug('effect_attempted', { runId: asker.state.id, effectId, undo });
-  const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion });
+  const inDoubtBefore = again !== undefined || after !== undefined;
+  const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion, inDoubtBefore });
   wish.alive.set(effectId, answer);
   try {
     return await answer;
@@ -199,7 +200,12 @@ function mayAct(state: RunState, { undo, asker }: Wish): boolean {
   return undo || (state.cancellation === undefined && !isOutdated(state, asker.execution));
 }
 
-async function call(wish: Wish, key: string, written: Parameters<typeof recordAnswer>[1]): Promise<ActEnd> {
+interface Call extends Written {
+  /** It repeats one under the same key of which nobody knows what became. */
+  readonly inDoubtBefore: boolean;
+}
+
+async function call(wish: Wish, key: string, written: Call): Promise<ActEnd> {
   const { deps, asker, request, signal } = wish;
   const { capability, binding, state } = asker;
   const { effectId } = written;
@@ -216,6 +222,10 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
     if (!(cause instanceof NotApplied)) {
       return { kind: 'doubt', cause, settled: [settled(wish, effectId, 'in_doubt')] };
     }
+    // That the repetition did nothing says nothing of the call before it, which may have acted.
+    if (written.inDoubtBefore) {
+      return { kind: 'doubt', cause: laterIf(cause), settled: [settled(wish, effectId, 'in_doubt')] };
+    }
     const late = await recordAnswer(deps, written, failedChange(messageOf(cause), deps.clock.now()));
     if (late === 'late') return { kind: 'stopped' };
     return { kind: 'not_applied', cause, settled: [settled(wish, effectId, 'failed')] };
@@ -225,6 +235,11 @@ async function call(wish: Wish, key: string, written: Parameters<typeof recordAn
   const { responseHash } = answered.answer;
   const said = settled(wish, effectId, 'recorded', { responseHash });
   return { kind: 'answered', how: 'executed', text: answered.text, settled: [said] };
+}
+
+/** The receiver may have said when it can be asked again. */
+function laterIf(cause: NotApplied): Error {
+  return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }
 
 /** E3: the row that answers is pointed at, once per execution. */

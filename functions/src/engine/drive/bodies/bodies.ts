@@ -5,9 +5,11 @@
  * Must not: record anything but what must stand in the journal before a body begins.
  */
 
+import { RetryAt } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect } from '../../../core/run/state.ts';
+import { messageOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/telemetry/tracing.ts';
@@ -295,8 +297,10 @@ function unanswered(stepId: string): Error {
 
 function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
-  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
   const message = cut(`it is not known whether ${names} took place${why}`, TRACE_CHARS);
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
-  return { kind: 'failed', cause: new Error(message, { cause }), error, doubts };
+  const isLater = cause instanceof RetryAt;
+  const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });
+  return { kind: 'failed', cause: thrown, error, doubts };
 }
