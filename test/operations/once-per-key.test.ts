@@ -7,6 +7,7 @@ import {
 } from '../../functions/src/core/decisions/idempotency.ts';
 import { canonicalJson } from '../../functions/src/core/encoding/json.ts';
 import { CairnError } from '../../functions/src/core/errors.ts';
+import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
 import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
 import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
 import {
@@ -135,22 +136,31 @@ describe('work that fails', () => {
   const broken = () => Promise.reject(new TypeError('password=hunter2'));
 
   test.each([
-    ['an unexpected error', new TypeError('password=hunter2')],
-    ['a passing refusal', new CairnError('RATE_LIMITED', 'slow down')],
-    ['a busy run', new CairnError('UNAVAILABLE', 'busy')],
-    ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone')],
-  ])('by %s is told as it is, and the next repetition does it', async (_what, error) => {
+    ['an unexpected error', new TypeError('password=hunter2'), 1],
+    ['a passing refusal', new CairnError('RATE_LIMITED', 'slow down'), 0],
+    ['a busy run', new CairnError('UNAVAILABLE', 'busy'), 0],
+    ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone'), 0],
+    ['a newer version', new NewerSchemaError('a run', 99), 0],
+  ])('by %s is told as it is, and the next repetition does it', async (_what, error, counted) => {
     const desk = new Desk();
     await expect(desk.ask({}, () => Promise.reject(error))).rejects.toBe(error);
     expect(desk.record).toMatchObject({
       status: 'failed',
-      attempts: 1,
+      attempts: counted,
       expiresAt: desk.clock.now() + FAILED_TTL_MS,
     });
     expect(desk.record?.error).not.toContain('hunter2');
     expect(await desk.ask()).toEqual(first);
-    expect(desk.record).toMatchObject({ status: 'completed', attempts: 2 });
+    expect(desk.record).toMatchObject({ status: 'completed', attempts: counted + 1 });
     expect(await desk.ask()).toEqual(repeated);
+  });
+
+  test('because it has to wait for something is tried as often as it takes', async () => {
+    const desk = new Desk();
+    const busy = () => Promise.reject(new CairnError('UNAVAILABLE', 'busy'));
+    for (let attempt = 0; attempt < 2 * MAX_ATTEMPTS; attempt += 1)
+      expect(await codeOf(desk.ask({}, busy))).toBe('UNAVAILABLE');
+    expect(await desk.ask()).toEqual(first);
   });
 
   test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then new work`, async () => {

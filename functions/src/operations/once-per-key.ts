@@ -16,11 +16,13 @@ import {
 } from '../core/decisions/idempotency.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
+import { NewerSchemaError } from '../core/run/events.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { logHit } from './log-hit.ts';
 import { refusedKey } from './refused-key.ts';
 
@@ -55,7 +57,8 @@ export type OnceOutcome =
 
 /**
  * A refusal by `work` (a CairnError of the 4xx range, but for 429) is an answer like any other. Anything else it throws
- * is thrown on, and leaves the request to be tried again, three times at most. `work` is told when the request was
+ * is thrown on, and leaves the request to be tried again: three times at most, but for what asks its sender to come
+ * back, which is no failure of the request. `work` is told when the request was
  * first begun (epoch ms): with the key that names it, the same for every attempt, and for no other request.
  *
  * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same again)
@@ -176,6 +179,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
   const failed: IdempotencyRecord = {
     ...rest,
     status: 'failed',
+    attempts: record.attempts - (asksBack(cause) ? 1 : 0),
     // For the look-up of a record by its caller: no text of an error that is not ours.
     error: toProblem(cause).detail,
     updatedAt: now,
@@ -186,6 +190,12 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
   } catch (error) {
     deps.log.warn('idempotency_failure_not_noted', { key: record.key, error });
   }
+}
+
+/** Who does as it was told must not be refused for it. */
+function asksBack(cause: unknown): boolean {
+  if (cause instanceof OutcomeUnknown || cause instanceof NewerSchemaError) return true;
+  return cause instanceof CairnError && (cause.httpStatus === 503 || cause.httpStatus === 429);
 }
 
 function begun(

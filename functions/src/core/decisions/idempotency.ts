@@ -29,7 +29,7 @@ export interface IdempotencyRecord {
   readonly expiresAt: number;
   /** Until then a `processing` record belongs to whoever is working on it. */
   readonly lockExpiresAt?: number | undefined;
-  /** How often work on it was begun. */
+  /** How often work on it was begun, but for the times that ended with a word to come back later. */
   readonly attempts: number;
   /**
    * Unique per attempt at the work: by it a worker knows its own record again when the answer to writing it was lost
