@@ -54,7 +54,7 @@ export async function startGateway({
       return;
     } else if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
-    } else answer(response, 404, `nothing is served at ${path}`);
+    } else if (!site?.miss(path, request, response)) answer(response, 404, `nothing is served at ${path}`);
   });
   answerUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -11,7 +11,12 @@ import { matchesSource, sitesOf } from './rewrites.ts';
 export interface Site {
   /** False if it is no file of the site; then nothing was answered. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean;
+  /** Answers with the site's page for what is not there. False if it has none; then nothing was answered. */
+  miss(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
+
+/** Hosting serves this file of the site, if there is one, wherever nothing else is. */
+const MISSING_PAGE = '404.html';
 
 /** Of the first site. Undefined if its folder was never built. */
 export function readSite(firebaseJson: string): Site | undefined {
@@ -24,17 +29,27 @@ export function readSite(firebaseJson: string): Site | undefined {
   const pages = rewrites.flatMap(({ source, destination }) =>
     source !== undefined && destination !== undefined ? [{ source, destination }] : [],
   );
+  const setHeaders = (path: string, response: ServerResponse) => {
+    for (const { source, headers: some } of headers) {
+      if (!matchesSource(path, source)) continue;
+      for (const { key, value } of some) response.setHeader(key, value);
+    }
+  };
   return {
+    miss(path, request, response) {
+      if (!isReading(request) || !existsSync(join(root, MISSING_PAGE))) return false;
+      setHeaders(path, response);
+      sendPage(join(root, MISSING_PAGE), response, { method: request.method, status: 404 });
+      return true;
+    },
     serve(path, request, response) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+      if (!isReading(request)) return false;
       const page = pages.find(({ source }) => matchesSource(path, source))?.destination;
       const isFile = isFileOf(root, path);
       if (!isFile && page === undefined) return false;
-      for (const { source, headers: some } of headers) {
-        if (!matchesSource(path, source)) continue;
-        for (const { key, value } of some) response.setHeader(key, value);
-      }
-      if (!isFile && page !== undefined) sendPage(join(root, page), response, request.method);
+      setHeaders(path, response);
+      if (!isFile && page !== undefined)
+        sendPage(join(root, page), response, { method: request.method, status: 200 });
       // The file may be gone since: a build empties the folder.
       else
         files(request, response, () => {
@@ -56,7 +71,16 @@ function isFileOf(root: string, path: string): boolean {
   return existsSync(place) && statSync(place, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-function sendPage(file: string, response: ServerResponse, method: string): void {
-  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+function isReading({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+interface Sending {
+  readonly method: string | undefined;
+  readonly status: number;
+}
+
+function sendPage(file: string, response: ServerResponse, { method, status }: Sending): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(method === 'HEAD' ? undefined : readFileSync(file));
 }

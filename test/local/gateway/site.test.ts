@@ -118,6 +118,21 @@ describe('the site', () => {
     },
   );
 
+  test('answers what is not there with its own page for that, if it has one', async () => {
+    const page = join(folder, 'site/dist/404.html');
+    writeFileSync(page, '<title>nothing is here</title>');
+    const [read, head, sent] = await Promise.all([
+      ask('/nothing'),
+      ask('/runs.html', { method: 'HEAD' }),
+      ask('/nothing', { method: 'POST' }),
+    ]);
+    rmSync(page);
+    expect(read).toMatchObject({ status: 404, text: '<title>nothing is here</title>' });
+    expect(read.headers['content-security-policy']).toBe("default-src 'none'");
+    expect(head).toMatchObject({ status: 404, text: '' });
+    expect(sent.headers['content-type']).toBe('application/problem+json');
+  });
+
   test.each(['POST', 'PUT', 'DELETE'])('is for reading: %s finds nothing', async (method) => {
     const answers = await Promise.all(['/', '/runs', '/assets/app.js'].map((path) => ask(path, { method })));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
