@@ -12,7 +12,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const titleId = useId();
   useEffect(() => {
     const dialog = element.current;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      firstField(dialog)?.focus();
+    }
     return () => dialog?.close();
   }, []);
   return (
@@ -22,6 +25,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       onCancel={(event) => {
         event.preventDefault();
         onClose();
+      }}
+      // Enter that opened it and is held for too long must not send what nobody has read.
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && event.repeat) event.preventDefault();
       }}
     >
       <header>
@@ -33,4 +40,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       {children}
     </dialog>
   );
+}
+
+/** What one is to fill in comes first for who uses the keyboard; of a choice, what is chosen. */
+function firstField(dialog: HTMLElement): HTMLElement | null {
+  const chosen = dialog.querySelector<HTMLElement>('form input[type="radio"]:checked');
+  return chosen ?? dialog.querySelector('form :is(input, select, textarea):not(:disabled)');
 }

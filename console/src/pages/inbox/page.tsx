@@ -30,11 +30,14 @@ export default function InboxPage() {
     refetchOnWindowFocus: true,
   });
   const items = data?.pages.flatMap((page) => page.items) ?? [];
-  const rows = useRowKeys(items.length);
+  const rows = useRowKeys(items.length, answering !== undefined);
   return (
     <div className="stack">
       <div className="row between">
-        <h1>Inbox</h1>
+        <h1>
+          Inbox{' '}
+          {items.length > 0 && <span className="dim inbox-open">{openText(items.length, hasNextPage)}</span>}
+        </h1>
         {items.length > 0 && (
           <p className="hint">
             The oldest first. <kbd>j</kbd> <kbd>k</kbd> go from one to the next, <kbd>Enter</kbd> answers.
@@ -48,9 +51,16 @@ export default function InboxPage() {
           <p>Approvals, and outside actions of which nobody knows whether they took place, appear here.</p>
         </Empty>
       )}
-      <ol className="inbox" ref={rows} aria-live="polite">
-        {items.map((item) => (
-          <Question key={keyOf(item)} item={item} onAnswer={() => setAnswering(item)} />
+      <ol className="inbox" ref={rows.list} aria-live="polite">
+        {items.map((item, at) => (
+          <Question
+            key={keyOf(item)}
+            item={item}
+            onAnswer={() => {
+              rows.answering(at);
+              setAnswering(item);
+            }}
+          />
         ))}
       </ol>
       {hasNextPage && (
@@ -61,6 +71,10 @@ export default function InboxPage() {
       {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}
     </div>
   );
+}
+
+function openText(count: number, hasMore: boolean): string {
+  return `${count}${hasMore ? '+' : ''} open`;
 }
 
 interface QuestionProps {

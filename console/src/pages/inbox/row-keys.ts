@@ -1,27 +1,48 @@
-/** `j` and `k`, or the arrows, go from question to question: to its button, which Enter presses. */
-import { useEffect, useRef } from 'react';
+/**
+ * `j` and `k`, or the arrows, go from question to question: to its button, which Enter presses. Where the one that had the
+ * focus is answered, the next in its place takes it.
+ */
+import { useCallback, useEffect, useRef } from 'react';
 import { isCommand } from '../../shell/keys.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-/** @param length of the list; the keys go no further */
-export function useRowKeys(length: number) {
+/**
+ * @param length of the list; the keys go no further
+ * @param isAnswering a form is open over the list
+ */
+export function useRowKeys(length: number, isAnswering: boolean) {
   const list = useRef<HTMLOListElement>(null);
+  const answered = useRef<number>(undefined);
+  const focusRow = useCallback((at: number) => {
+    const rows = [...(list.current?.children ?? [])];
+    const row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
+    const target =
+      row?.querySelector<HTMLElement>('button:not(:disabled), a.button') ?? row?.querySelector('a');
+    target?.focus();
+    return target !== undefined && target !== null;
+  }, []);
+  useEffect(() => {
+    if (isAnswering || answered.current === undefined) return;
+    // The dialog gives the focus back to where it came from, unless that is gone.
+    if (document.activeElement === document.body) focusRow(answered.current);
+    answered.current = undefined;
+  }, [isAnswering, focusRow]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const step = STEPS[event.key];
       if (step === undefined || !isCommand(event)) return;
       const rows = [...(list.current?.children ?? [])];
       const at = rows.findIndex((row) => row.contains(document.activeElement));
-      const row = rows[Math.min(Math.max(at + step, 0), length - 1)];
-      const target =
-        row?.querySelector<HTMLElement>('button:not(:disabled), a.button') ?? row?.querySelector('a');
-      if (!target) return;
-      event.preventDefault();
-      target.focus();
+      if (focusRow(Math.min(at + step, length - 1))) event.preventDefault();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [length]);
-  return list;
+  }, [length, focusRow]);
+  return {
+    list,
+    answering: (at: number) => {
+      answered.current = at;
+    },
+  };
 }
