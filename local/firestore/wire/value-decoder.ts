@@ -73,7 +73,8 @@ export function readFieldEntry(
   fields.set(key, value);
 }
 
-function checkFieldName(key: string, depth: number): void {
+/** `depth`: 1 for a field of a document itself. @throws INVALID_ARGUMENT for a name that no field can have */
+export function checkFieldName(key: string, depth = 1): void {
   if (key === '') throw invalid('Field names cannot be empty.');
   if (key.charCodeAt(0) === 95 && RESERVED.test(key) && !(key === '__type__' && depth > 1)) {
     throw invalid(`Field name "${key}" is reserved: names cannot begin and end with "__".`);

@@ -49,23 +49,27 @@ const REQUEST_TIME = 1;
 /** @throws INVALID_ARGUMENT for a write production would refuse whatever is stored. */
 export function decodeWrite(write: WireWrite, database: string): Write {
   const precondition = decodePrecondition(write.currentDocument);
+  if (write.operation !== 'update' && (write.updateMask || write.updateTransforms?.length)) {
+    throw invalid('Only an update can carry a mask or transforms.');
+  }
   switch (write.operation) {
     case 'delete': {
       const name = write.delete ?? '';
-      if (write.updateTransforms?.length) throw invalid('A delete cannot carry transforms.');
       return { kind: 'delete', name, resource: parseDocument(name, database), precondition };
     }
     case 'update':
       return decodeUpdate(write, database, precondition);
     case 'transform': {
       const name = write.transform?.document ?? '';
+      const transforms = decodeTransforms(write.transform?.fieldTransforms ?? [], database);
+      if (transforms.length === 0) throw invalid('A transform must change at least one field.');
       return {
         kind: 'set',
         name,
         resource: parseDocument(name, database),
         fields: new Map(),
         mask: [],
-        transforms: decodeTransforms(write.transform?.fieldTransforms ?? [], database),
+        transforms,
         precondition,
         body: undefined,
       };

@@ -96,6 +96,19 @@ const refused: [string, string, object, RegExp][] = [
     commit(set('h/a', vector(Array(2_049).fill({ doubleValue: 1 })))),
     /2048 are allowed/,
   ],
+  [
+    'a delete with a mask',
+    'Commit',
+    commit({ delete: doc('h/a'), updateMask: { fieldPaths: ['a'] } }),
+    /Only an update/,
+  ],
+  ['a transform of nothing', 'Commit', commit({ transform: { document: doc('h/t') } }), /at least one field/],
+  [
+    'a document that has its name already',
+    'CreateDocument',
+    { parent: query({}).parent, collectionId: 'h', document: { name: doc('h/a') } },
+    /must not have a name/,
+  ],
   ['a rollback of no transaction', 'Rollback', { database }, /needs the id/],
   ['an update of no document', 'UpdateDocument', {}, /Invalid resource name/],
   [

@@ -28,7 +28,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
       return { transaction, snapshot: transaction.snapshot, begun: undefined };
     }
     case 'newTransaction': {
-      const transaction = session.begin(database, transactionMode(wire.newTransaction ?? {}));
+      const transaction = session.begin(database, transactionMode(wire.newTransaction ?? {}, 'readOnly'));
       return { transaction, snapshot: transaction.snapshot, begun: transaction.id };
     }
     case 'readTime': {
@@ -57,8 +57,12 @@ export async function reading<T>(
   }
 }
 
-export function transactionMode(options: WireTransactionOptions): TransactionMode {
-  if (options.mode === 'readOnly') {
+/** `usual`: what one is that says nothing: read-only when a read begins it, read-write when BeginTransaction does. */
+export function transactionMode(
+  options: WireTransactionOptions,
+  usual: NonNullable<WireTransactionOptions['mode']>,
+): TransactionMode {
+  if ((options.mode ?? usual) === 'readOnly') {
     const { readTime } = options.readOnly ?? {};
     return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime, 'read_time') : undefined };
   }

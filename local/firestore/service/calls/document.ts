@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { project } from '../../model/field-path.ts';
 import { checkCollectionId, parseDocument, parseParent } from '../../model/resource-name.ts';
-import { Code, StatusError } from '../../model/status.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
 import type { Write } from '../../model/write.ts';
 import { decodeDocument, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
 import {
@@ -51,7 +51,8 @@ export async function createDocument(request: CreateDocumentRequest, context: Ca
   const parent = parseParent(request.parent);
   checkCollectionId(request.collectionId);
   const name = `${request.parent}/${request.collectionId}/${request.documentId || automaticId()}`;
-  const { fields } = decodeDocument(request.document, parent.database);
+  const { fields, name: given } = decodeDocument(request.document, parent.database);
+  if (given !== '') throw invalid('The document of a CreateDocument call must not have a name.');
   const resource = parseDocument(name, parent.database);
   const precondition = { kind: 'exists', exists: false } as const;
   const write: Write = {

@@ -39,6 +39,8 @@ const MAX_DOCUMENTS = 1_000;
 export class ListenCall {
   readonly #database: string;
   readonly #listener: Listener;
+  /** From the first target without an id on, the server chooses them all. */
+  #choosesIds = false;
 
   /** @throws INVALID_ARGUMENT for what is no database */
   constructor(first: ListenRequest, { session, meter }: CallContext, answers: ListenAnswers) {
@@ -63,7 +65,9 @@ export class ListenCall {
     if (!addTarget) throw invalid('A Listen request must add or remove a target.');
     const { targetId: id } = addTarget;
     if (id < 0) throw invalid(`A target id must not be negative: ${id}.`);
+    if (id === 0) this.#choosesIds = true;
     try {
+      if (id !== 0 && this.#choosesIds) throw invalid(`Target ${id} has an id, one before it had none.`);
       this.#listener.add(this.#decode(addTarget));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;

@@ -56,7 +56,8 @@ export async function runQuery(
         durationMs: performance.now() - startedAt,
       }),
     };
-    return answers(query, { selected, shown, readTime: toTimestamp(read.readTime), stats });
+    const { skipped } = read;
+    return answers(query, { selected, shown, skipped, readTime: toTimestamp(read.readTime), stats });
   });
 }
 
@@ -74,17 +75,19 @@ function resultOf(query: Query, read: QueryRead): { shown: readonly Shown[]; bil
 interface Answered {
   readonly selected: Selected;
   readonly shown: readonly Shown[];
+  /** Documents the offset passed over: told with the first message. */
+  readonly skipped: number;
   readonly readTime: object;
   /** Told with the last message. */
   readonly stats: object | null | undefined;
 }
 
-function* answers(query: Query, { selected, shown, readTime, stats }: Answered): Generator<object> {
+function* answers(query: Query, { selected, shown, skipped, readTime, stats }: Answered): Generator<object> {
   yield* begun(selected);
   const end = stats ? { explainMetrics: stats } : {};
-  if (shown.length === 0) yield { readTime, ...end };
+  if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };
   for (const [i, one] of shown.entries()) {
-    const answer = { document: encodeShown(query, one), readTime };
+    const answer = { document: encodeShown(query, one), readTime, skippedResults: i === 0 ? skipped : 0 };
     yield i === shown.length - 1 ? { ...answer, ...end } : answer;
   }
 }

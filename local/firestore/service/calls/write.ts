@@ -62,7 +62,7 @@ export function beginTransaction(
   { session }: CallContext,
 ): object {
   const database = parseDatabase(request.database);
-  return { transaction: session.begin(database, transactionMode(request.options ?? {})).id };
+  return { transaction: session.begin(database, transactionMode(request.options ?? {}, 'readWrite')).id };
 }
 
 export function rollback(

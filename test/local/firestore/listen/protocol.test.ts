@@ -143,13 +143,16 @@ describe('one stream', () => {
     ]);
   });
 
-  test('gives an id to a target without one', async () => {
+  test('gives an id to a target without one, and from then on takes none that has one', async () => {
     const { id } = fresh();
     const stream = open();
     stream.add({ targetId: 1, ...queryOf(id) });
     await stream.moment();
     stream.add(queryOf(id));
     expect((await stream.moment()).map(brief)).toEqual(['ADD 2', 'filter 2 0', 'CURRENT 2', 'NO_CHANGE']);
+    stream.add({ targetId: 3, ...queryOf(id) });
+    const refused = (await stream.moment()).find((m) => m.targetChange?.targetChangeType === 'REMOVE');
+    expect(refused?.targetChange).toMatchObject({ targetIds: [3], cause: { code: 3 } });
   });
 
   test.each<[string, object, number, RegExp]>([
