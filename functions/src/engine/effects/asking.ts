@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { opened } from '../waits/open.ts';
-import type { Ask } from './act.ts';
+import type { Ask } from './wish.ts';
 
 /** Whether another attempt can learn by itself what became of these (E5). */
 export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {

@@ -14,7 +14,7 @@ import {
 } from '../../core/effects/verdict.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
-import type { Wish } from './act.ts';
+import type { Wish } from './wish.ts';
 
 export interface Place {
   readonly key: string;

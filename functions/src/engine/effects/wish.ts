@@ -1,0 +1,66 @@
+/**
+ * What a wish to act outside is, and how it can end: what act.ts is given and says, and what those go by who ask a person or
+ * write down what follows.
+ */
+import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
+import type { CairnError, NotApplied } from '../../core/errors.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import type { TraceContext } from '../../core/trace.ts';
+import type { Decide } from '../../journal/batch.ts';
+import type { Appended } from '../../journal/run-journal.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { Asker, Request } from './rows.ts';
+
+/** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
+export type AliveCalls = Map<string, Promise<unknown>>;
+
+/** One `perform` of a body. */
+export interface Wish {
+  readonly deps: EngineDeps;
+  readonly asker: Asker;
+  readonly request: Request;
+  /** The author's own key, or which call of the capability it is. */
+  readonly call: string | number;
+  /** It is the compensation of the step that asks. */
+  readonly undo: boolean;
+  /** Whether an earlier attempt, drive or run may have left rows. */
+  readonly mayHaveRows: boolean;
+  readonly alive: AliveCalls;
+  /** Of the call. */
+  readonly signal: AbortSignal;
+  /** Adds nothing once the drive has let go, or the step was sent back. */
+  readonly append: (decide: Decide) => Promise<Appended>;
+  /** When the drive last wrote a sign of life; epoch ms. */
+  readonly provedAt: () => number;
+  /** The span of this wish; absent: nobody collects traces. */
+  readonly trace?: TraceContext | undefined;
+  /** Keeps what is to go into the journal with whatever is appended next. */
+  readonly note: (settled: readonly EventDraft[]) => void;
+}
+
+/** What a person must say before anything happens. */
+export interface Ask {
+  readonly effectId: string;
+  readonly capabilityId: string;
+  readonly why: 'doubt' | 'policy';
+  /** What the commit writes that opens the question. */
+  readonly write: EffectWrite;
+  readonly row: EffectRecord;
+}
+
+export type ActEnd =
+  /** `settled`: to be appended with what follows. */
+  | {
+      readonly kind: 'answered';
+      readonly how: 'executed' | 'reused';
+      readonly text: string;
+      readonly settled: readonly EventDraft[];
+    }
+  | { readonly kind: 'not_applied'; readonly cause: NotApplied; readonly settled: readonly EventDraft[] }
+  /** It is not known whether the action took place; another attempt can find out. */
+  | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
+  | { readonly kind: 'ask'; readonly ask: Ask }
+  /** Never to be done: something else stands recorded under this key. */
+  | { readonly kind: 'mismatch'; readonly cause: CairnError }
+  /** The drive has lost the run, or the run wants nothing more to be done. */
+  | { readonly kind: 'stopped' };
