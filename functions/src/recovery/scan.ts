@@ -12,6 +12,7 @@ import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { closedBy, postpone } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
+import { bringReady } from '../engine/rendezvous/collect.ts';
 import { countedStores } from '../journal/spending/counted-stores.ts';
 import { Spending } from '../journal/spending/spending.ts';
 import type { InstallationMetrics } from '../ports/metrics.ts';
@@ -130,12 +131,20 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, { at: clock.now() + (verdict.freeAt - loaded.readAt), trace });
     case 'early':
-      return owes ? enqueue(deps, loaded, { trace }) : enqueue(deps, loaded, { at: verdict.at, trace });
+      if (owes) return enqueue(deps, loaded, { trace });
+      if ((await bringReady(deps, state)) === 'not_yet')
+        return lookAgain(deps, loaded, Math.min(PARKED_MS, verdict.at - loaded.readAt));
+      return enqueue(deps, loaded, { at: verdict.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
-      return verdict.parked ? unpark(deps, loaded, trace) : lookAgain(deps, loaded, OPEN_WAIT_MS);
+      if (verdict.parked) return unpark(deps, loaded, trace);
+      return lookAgain(
+        deps,
+        loaded,
+        (await bringReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
+      );
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, trace);

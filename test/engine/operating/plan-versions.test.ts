@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { optional } from '../../../functions/src/core/optional.ts';
 import { PARKED_MS } from '../../../functions/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
 import { drive } from '../../../functions/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
 import { scan } from '../../../functions/src/recovery/scan.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
@@ -129,6 +131,36 @@ describe('a run whose version is not deployed', () => {
     }
     expect((await world.folded(runId)).head).toBe(head);
   });
+
+  test.each([
+    ['with a deadline', '6h'],
+    ['without one', undefined],
+  ] as const)(
+    'and waits for an event %s has one that came meanwhile, though nobody sends it again',
+    async (_, timeout) => {
+      const waits = defineWorkflow({
+        type: 'work',
+        planVersion: 1,
+        input: z.object({}),
+        steps: (step) => ({
+          sent: step.event('go', { event: 'go', key: () => 'k', ...optional('timeout', timeout) }),
+        }),
+      });
+      world = new World({ workflows: [waits] });
+      const runId = await world.start('work');
+      await world.run(() => isAsleep(runId));
+      const others = deployed(two);
+      const sent = { tenantId: 't1', event: 'go', key: 'k', eventId: 'e1', data: 7, actor: 'c.ci' };
+      expect(await deliverEvent(others, sent)).toMatchObject({ kept: true, refused: [{ runId }] });
+      const { head } = await world.folded(runId);
+      const back = world.clock.now() + 3 * 3_600_000;
+      await world.run(() => world.clock.now() >= back, others);
+      expect((await world.folded(runId)).head).toBe(head);
+      await world.run(() => snapshotOf(runId)?.status === 'completed');
+      expect(world.clock.now() - back).toBeLessThanOrEqual(PARKED_MS);
+      expect(assertStored(world.db, runId).result).toEqual({ text: '{"sent":7}' });
+    },
+  );
 
   test('can be cancelled', async () => {
     const runId = await world.start('work');

@@ -17,6 +17,7 @@ import {
   type SentEvent,
 } from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
+import { lookSoon } from './look-soon.ts';
 import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
 
 export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
@@ -108,7 +109,7 @@ async function goOn(
   return { outcome: delivery, refused: tally.refusals };
 }
 
-function broughtOf({ eventId: id, dataText, actor }: SentEvent): Brought {
+export function broughtOf({ eventId: id, dataText, actor }: SentEvent): Brought {
   return { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
 }
 
@@ -129,7 +130,9 @@ async function offerAll(
     for (let next = left.shift(); next; next = left.shift()) {
       const [runId, waits] = next;
       try {
-        tally.note(waits, await offerTo(deps, runId, { ...address, brought }));
+        const reception = await offerTo(deps, runId, { ...address, brought });
+        if (reception.refused?.code === 'PLAN_VERSION_UNAVAILABLE') await lookSoon(deps, runId);
+        tally.note(waits, reception);
       } catch (error) {
         if (error instanceof OutcomeUnknown || error instanceof NewerSchemaError) tally.fail(waits, error);
         else {
