@@ -49,7 +49,10 @@ export interface StepContext<Input> {
   readonly input: Input;
   readonly runId: string;
   readonly stepId: string;
-  /** From 1; one more for each recorded failure or start. An idempotent step a crash interrupted begins the same attempt anew. */
+  /**
+   * From 1; one more for each attempt that failed, or was recorded when it began. An idempotent step without `uses` leaves no
+   * such record, and begins the same attempt anew after a crash.
+   */
   readonly attempt: number;
   /** From 1; one more for each time a person sent the step back. */
   readonly revision: number;
