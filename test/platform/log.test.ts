@@ -42,7 +42,14 @@ test('an error is written with its stack', () => {
 test('fields cannot hide the severity or the event', () => {
   const { log, entries } = captured();
   log.error('failed', { severity: 'DEBUG', message: 'nothing', event: 'other' });
-  expect(entries()[0]).toEqual({ severity: 'ERROR', message: 'failed', event: 'failed' });
+  expect(entries()[0]).toEqual({ severity: 'ERROR', message: 'failed: nothing', event: 'failed' });
+});
+
+test('what a field `message` says stands in the message, behind the event', () => {
+  const { log, entries } = captured();
+  log.info('step_log', { message: 'imported 3 rows' });
+  log.info('odd', { message: 7 });
+  expect(entries().map(({ message }) => message)).toEqual(['step_log: imported 3 rows', 'odd']);
 });
 
 test('what JSON cannot carry does not cost the line', () => {
@@ -51,9 +58,14 @@ test('what JSON cannot carry does not cost the line', () => {
   ring.self = ring;
   log.info('ring', { ring });
   log.info('big', { n: 10n });
+  const refuses = () => {
+    throw Object.create(null);
+  };
+  log.info('refusing', { value: { toJSON: refuses } });
   expect(entries()).toMatchObject([
     { event: 'ring', fieldsLost: expect.any(String) },
     { event: 'big', n: '10' },
+    { event: 'refusing', fieldsLost: expect.any(String) },
   ]);
 });
 

@@ -10,6 +10,7 @@ import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
+import { firstIssue } from '../core/first-issue.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
@@ -29,8 +30,6 @@ import { type Query, readQuery } from './query.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
-/** Of a member's name, in an answer. */
-const NAME_CHARS = 100;
 
 /** A request as far as it can be judged without looking at what it is about. */
 export interface Mutation<Body> {
@@ -178,8 +177,12 @@ function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-  const field = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])].join('.');
-  const what = field.slice(0, NAME_CHARS);
-  const why = unknown === undefined ? (issue?.message ?? 'not what is expected') : 'is not known here';
-  throw new CairnError('INVALID_INPUT', `${what}: ${why}`, { field: what });
+  const { field, why } = firstIssue(
+    issue && unknown !== undefined
+      ? [{ path: [...issue.path, unknown], message: 'is not known here' }]
+      : parsed.error.issues,
+  );
+  // What is wrong with the whole has no name but that.
+  const named = field === '' ? 'the body' : field;
+  throw new CairnError('INVALID_INPUT', `${named}: ${why}`, field === '' ? {} : { field });
 }

@@ -1,5 +1,6 @@
 /** Reads query parameters strictly: a misspelled filter must not silently list everything. */
 import { CairnError } from '../core/errors.ts';
+import { cut } from '../core/run/records.ts';
 import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
 import type { PageRequest } from '../ports/run-store.ts';
 
@@ -8,6 +9,8 @@ export const DEFAULT_LIMIT = 20;
 /** The most a page holds: a hundred checkpoints of 256 KiB still fit an answer. */
 export const MAX_LIMIT = 100;
 const MAX_VALUE_CHARS = 2_000;
+/** Of a parameter's name, in an answer. */
+const NAME_CHARS = 100;
 
 export type Query<Name extends string> = { readonly [K in Name]?: string };
 
@@ -63,7 +66,12 @@ function isOneOf<Name extends string>(name: string, known: readonly Name[]): nam
 }
 
 function refuse(name: string, why: string): never {
-  throw new CairnError('INVALID_INPUT', `the query parameter ${name.slice(0, 100)} ${why}`, {
-    field: name.slice(0, 100),
-  });
+  const named = cut(name, NAME_CHARS);
+  throw new CairnError(
+    'INVALID_INPUT',
+    `the query parameter ${named === '' ? 'without a name' : named} ${why}`,
+    {
+      field: named === '' ? 'query' : named,
+    },
+  );
 }

@@ -2,6 +2,7 @@
 import { optional } from '../core/optional.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
+import { messageOf } from '../core/thrown.ts';
 import { pause } from '../ports/clock.ts';
 import type { AnyPolicy } from './define/steps.ts';
 import type { PolicyQuestion } from './define/types.ts';
@@ -60,7 +61,7 @@ export async function askPolicy(
       };
       return { allowed, drafts: [evaluated, refused] };
     } catch (error) {
-      log.warn('policy_failed', { runId, ...step, asked, error: String(error) });
+      log.warn('policy_failed', { runId, ...step, asked, error: messageOf(error) });
       if (asked < MAX_ASKED) await pause(clock, ASK_AGAIN_MS);
     }
   }

@@ -4,14 +4,19 @@
  */
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../core/run/records.ts';
+import { messageOf, readable, stackOf } from '../core/thrown.ts';
 import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** Long enough for a store or an instance to come back, short enough for a person who waits. */
 export const RETRY_AFTER_S = 2;
+/** Causes of a failure that are logged; ours are three deep at most. */
+const MAX_CAUSES = 5;
 
 /** The answer for anything thrown. Logs what is our fault, with its cause. */
-export function problemResponse(error: unknown, log: Log): Response {
+export function problemResponse(thrown: unknown, log: Log): Response {
+  const error = readable(thrown);
   const known = asOurs(error);
   const problem = toProblem(known);
   if (problem.status >= 500) {
@@ -45,8 +50,12 @@ function asOurs(error: unknown): unknown {
   return error;
 }
 
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return `${error.stack ?? error.message}${cause === undefined ? '' : `\ncaused by: ${describe(cause)}`}`;
+/** The chain of causes may be a ring, and each of them as long as whoever threw it liked: a log line is neither. */
+function describe(thrown: unknown, depth = 1): string {
+  const error = readable(thrown);
+  const own = cut(stackOf(error) ?? messageOf(error), TRACE_CHARS);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined || depth === MAX_CAUSES
+    ? own
+    : `${own}\ncaused by: ${describe(cause, depth + 1)}`;
 }

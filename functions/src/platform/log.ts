@@ -2,6 +2,7 @@
  * Log lines in the form Cloud Logging reads: one JSON object a line, with `severity` and `message`. A field that is
  * an error becomes its text; a value that JSON cannot carry never costs the line.
  */
+import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 import { logLevel } from './params.ts';
 
@@ -38,17 +39,21 @@ export const platformLog: Log = jsonLog({
   write: (line) => void process.stdout.write(line),
 });
 
-/** `severity`, `message` and `event` are ours: a field of that name would hide them. */
+/**
+ * `severity`, `message` and `event` are ours: a field of that name would hide them. But what a field `message` says is what
+ * people look for in a list of lines, so it stands there behind the event.
+ */
 function text(severity: Severity, event: string, fields: LogFields): string {
-  const own = { severity, message: event, event };
+  const said = fields.message;
+  const own = { severity, message: typeof said === 'string' ? `${event}: ${said}` : event, event };
   try {
     return JSON.stringify({ ...fields, ...own }, (_name, value: unknown) => plain(value));
   } catch (error) {
-    return JSON.stringify({ ...own, fieldsLost: String(error) });
+    return JSON.stringify({ severity, message: event, event, fieldsLost: messageOf(error) });
   }
 }
 
 function plain(value: unknown): unknown {
-  if (value instanceof Error) return value.stack ?? value.message;
+  if (value instanceof Error) return stackOf(value) ?? messageOf(value);
   return typeof value === 'bigint' ? String(value) : value;
 }

@@ -195,6 +195,27 @@ describe('the text of a user value', () => {
     expect(refusal(fickle).code).toBe('INVALID_INPUT');
   });
 
+  test('a getter that becomes a function is refused: nobody could read its text again', () => {
+    let looks = 0;
+    const fickle = {
+      get a() {
+        looks += 1;
+        return looks === 1 ? 1 : () => 1;
+      },
+    };
+    expect(refusal([fickle])).toMatchObject({ code: 'INVALID_INPUT', field: 'output' });
+    expect(toJsonText({ ':undefined': '{:undefined}' }, 'output')).toBe('{":undefined":"{:undefined}"}');
+  });
+
+  test('a getter that throws what has no text is refused', () => {
+    const bare = {
+      get a(): never {
+        throw Object.create(null);
+      },
+    };
+    expect(refusal(bare).message).toMatch(/could not be read as JSON/);
+  });
+
   test('whatever is accepted is stored as what it was: the text of its text is the same', () => {
     fc.assert(
       fc.property(

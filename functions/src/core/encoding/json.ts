@@ -6,6 +6,7 @@
  */
 import canonicalize from 'canonicalize';
 import { CairnError } from '../errors.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A value that JSON can carry unchanged. Members that are `undefined` are dropped, as JSON does. */
 export type Json =
@@ -52,10 +53,10 @@ export function toJsonText(value: unknown, what: string): string {
   let offence: Offence | undefined;
   try {
     offence = findOffence(value, []);
-    if (offence === undefined) return canonicalJson(value as Json);
+    if (offence === undefined) return readAgain(canonicalJson(value as Json));
   } catch (cause) {
     // A getter or a proxy of the user's may throw, or answer differently the second time.
-    throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${describeThrown(cause)}`, {
+    throw new CairnError('INVALID_INPUT', `${what} could not be read as JSON: ${messageOf(cause)}`, {
       field: what,
       cause,
     });
@@ -65,6 +66,17 @@ export function toJsonText(value: unknown, what: string): string {
     field: path,
     help: 'Use plain objects, arrays, strings, finite numbers, booleans and null only.',
   });
+}
+
+/**
+ * A getter that was a number when it was looked at may be a function when it is written, for which `canonicalize` writes
+ * `undefined`: text that nobody could read again. Parsed only where it may be so, since it costs as much as writing.
+ *
+ * @throws SyntaxError
+ */
+function readAgain(text: string): string {
+  if (text.includes(':undefined')) JSON.parse(text);
+  return text;
 }
 
 /** What is wrong, and the path to it, innermost part first (filled in while returning, so the good case pays nothing). */
@@ -155,8 +167,4 @@ function pathPart(key: string): string {
 function describeClass(value: object): string {
   const name: unknown = value.constructor?.name;
   return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an object with a prototype';
-}
-
-function describeThrown(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -5,6 +5,7 @@
 import type { ZodType } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 
 /** For looking whether an input will be taken: what is due when does not change that. */
 const ANY_SLOT = Date.UTC(2024, 0, 1);
@@ -25,9 +26,6 @@ export function inputForSlot(schema: ZodType<unknown>, input: Json, slot: number
 export function assertTakesInput(schema: ZodType<unknown>, input: Json): void {
   const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));
   if (parsed.success) return;
-  const [issue] = parsed.error.issues;
-  const field = ['input', ...(issue?.path ?? [])].map(String).join('.');
-  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, {
-    field,
-  });
+  const { field, why } = firstIssue(parsed.error.issues, 'input');
+  throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
 }

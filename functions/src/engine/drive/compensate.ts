@@ -9,6 +9,7 @@ import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
+import { messageOf } from '../../core/thrown.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
@@ -131,7 +132,13 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
     const { error, cause } = result;
     const now = deps.clock.now();
     const next = nextRetry({
-      policy: policyFor(step, cause),
+      policy: policyFor(step, cause, (thrown) =>
+        deps.log.warn('retry_match_failed', {
+          runId: state.id,
+          step: completed.step,
+          error: messageOf(thrown),
+        }),
+      ),
       attempt,
       random: deps.random.unit(),
       now,
@@ -198,7 +205,7 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
     try {
       return fanOut.over(seenBy({ step }, input, outputs))[index];
     } catch (error) {
-      deps.log.warn('compensation_without_item', { runId: state.id, step: key, error: String(error) });
+      deps.log.warn('compensation_without_item', { runId: state.id, step: key, error: messageOf(error) });
       return undefined;
     }
   }

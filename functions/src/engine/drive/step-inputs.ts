@@ -3,6 +3,7 @@
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
+import { readable } from '../../core/thrown.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
@@ -80,7 +81,7 @@ export function mayEnter(step: StepDefinition, seen: Context): Entry {
   if (!step.when) return { kind: 'run' };
   try {
     return step.when(seen) ? { kind: 'run' } : { kind: 'skip' };
-  } catch (cause) {
-    return { kind: 'failed', cause };
+  } catch (thrown) {
+    return { kind: 'failed', cause: readable(thrown) };
   }
 }

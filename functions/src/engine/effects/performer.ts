@@ -8,6 +8,7 @@ import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
+import { messageOf, readable } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
@@ -81,10 +82,17 @@ export class Performer {
     return this.#question;
   }
 
-  async perform(
+  /** A body that does not wait for it must not take its process along, and with it what else runs there. */
+  perform(capability: Capability, given: unknown, options: { readonly key?: string } = {}): Promise<unknown> {
+    const performed = this.#perform(capability, given, options);
+    performed.catch((error: unknown) => this.#tellRefusal(error));
+    return performed;
+  }
+
+  async #perform(
     capability: Capability,
     given: unknown,
-    options: { readonly key?: string } = {},
+    options: { readonly key?: string },
   ): Promise<unknown> {
     const { uses, execution, body } = this.#params;
     assertDeclared(uses, capability, execution.stepId);
@@ -101,6 +109,15 @@ export class Performer {
     const end = this.#act(capability, request, call);
     this.#doing.set(name, { requestHash: request.hash, end });
     return end;
+  }
+
+  /** What was refused outright is a fault of the body; all else is told by the ledger or by the end of the attempt. */
+  #tellRefusal(error: unknown): void {
+    const isRefusal = error instanceof Fatal || (error instanceof CairnError && error.httpStatus < 500);
+    if (!isRefusal) return;
+    const { deps, state, execution } = this.#params;
+    const { stepId, attempt } = execution;
+    deps.log.warn('perform_refused', { runId: state().id, stepId, attempt, error: error.message });
   }
 
   /** What goes into the journal with the end of the attempt. */
@@ -168,7 +185,8 @@ export class Performer {
         binding.call(value, { idempotencyKey, signal: calls, ...more }),
       );
       return responseOf(capability, JSON.stringify(response ?? null));
-    } catch (cause) {
+    } catch (thrown) {
+      const cause = readable(thrown);
       throw cause instanceof NotApplied ? retryable(cause) : cause;
     }
   }
@@ -326,7 +344,7 @@ function retryable(cause: NotApplied): Error {
 
 /** Not final: another attempt can find out what became of it. */
 function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
-  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
   return Object.assign(
     new Error(`step '${stepId}': it is not known whether '${id}' took place${why}`, { cause }),
     {

@@ -12,6 +12,7 @@ import {
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -45,9 +46,9 @@ export interface Asker {
 export function requestOf(capability: Capability, given: unknown): Request {
   const parsed = capability.request.safeParse(given);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue && issue.path.length > 0 ? ` at '${issue.path.map(String).join('.')}'` : '';
-    throw new Fatal(`the request to '${capability.id}' does not match its schema${where}: ${issue?.message}`);
+    const { field, why } = firstIssue(parsed.error.issues);
+    const where = field === '' ? '' : ` at '${field}'`;
+    throw new Fatal(`the request to '${capability.id}' does not match its schema${where}: ${why}`);
   }
   const what = `the request to '${capability.id}'`;
   const text = toJsonText(parsed.data, what);
@@ -165,10 +166,8 @@ export function resultTextOf(store: RunStore, row: EffectRecord): Promise<string
 export function responseOf({ id, response }: Capability, text: string): unknown {
   const parsed = response.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new Fatal(
-    `'${id}' has acted, and answered what does not match its schema: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? ''}`,
-  );
+  const { field, why } = firstIssue(parsed.error.issues);
+  throw new Fatal(`'${id}' has acted, and answered what does not match its schema: ${field} ${why}`);
 }
 
 export function recordedChange(answer: Answer, now: number): EffectChange {

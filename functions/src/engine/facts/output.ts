@@ -8,10 +8,12 @@ import type { ZodType } from 'zod';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits, needsPayload } from '../../core/run/values.ts';
+import { messageOf, stackOf } from '../../core/thrown.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 
 export interface Output {
@@ -64,11 +66,9 @@ export function checked(step: { readonly id: string; readonly output?: ZodType }
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue && issue.path.length > 0 ? ` at '${issue.path.join('.')}'` : '';
-  throw new Fatal(
-    `the output of step '${step.id}' does not match its schema${where}: ${issue?.message ?? 'invalid'}`,
-  );
+  const { field, why } = firstIssue(parsed.error.issues);
+  const where = field === '' ? '' : ` at '${field}'`;
+  throw new Fatal(`the output of step '${step.id}' does not match its schema${where}: ${why}`);
 }
 
 /** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
@@ -82,25 +82,16 @@ export function parseFrozen(text: string): unknown {
   return JSON.parse(text, (_key, value) => Object.freeze(value));
 }
 
-/** An error as the journal keeps it. Anything can be thrown, also what is no error. */
+/** An error as the journal keeps it. @param cause readable (core/thrown.ts); it need not be an error */
 export function recorded(stepId: string, cause: unknown): RecordedError {
   const code = cause instanceof CairnError ? cause.code : 'STEP_FAILED';
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
-  if (!(cause instanceof Error))
-    return { code, message: cut(describe(cause), TRACE_CHARS), stepId, retryable };
+  const trace = stackOf(cause);
   return {
     code,
-    message: cut(cause.message.toWellFormed(), TRACE_CHARS),
+    message: cut(messageOf(cause), TRACE_CHARS),
     stepId,
     retryable,
-    ...(cause.stack ? { trace: cut(cause.stack.toWellFormed(), TRACE_CHARS) } : {}),
+    ...(trace === undefined ? {} : { trace: cut(trace, TRACE_CHARS) }),
   };
-}
-
-function describe(thrown: unknown): string {
-  try {
-    return String(thrown).toWellFormed();
-  } catch {
-    return 'a value that has no text was thrown';
-  }
 }

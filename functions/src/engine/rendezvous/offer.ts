@@ -8,6 +8,7 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
+import { messageOf, readable } from '../../core/thrown.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
@@ -117,9 +118,10 @@ export function eventOutput(step: StepDefinition, dataText: string): Output | { 
     const output = outputOf(checked('output' in step ? step : { id: step.id }, JSON.parse(dataText)), what);
     assertFits(output.text, what);
     return output;
-  } catch (error) {
+  } catch (thrown) {
+    const error = readable(thrown);
     // Anything else was thrown by a function within the author's schema: as much a refusal.
     const known = error instanceof CairnError || error instanceof Fatal;
-    return { refusal: known ? error.message : `${what} could not be checked: ${String(error)}` };
+    return { refusal: known ? error.message : `${what} could not be checked: ${messageOf(error)}` };
   }
 }

@@ -3,6 +3,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import { optional } from '../../core/optional.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
@@ -128,9 +129,6 @@ function descent(
 function validated(workflow: Workflow, input: unknown): unknown {
   const parsed = workflow.input.safeParse(input);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = ['input', ...(issue?.path ?? [])].map(String).join('.');
-  throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'not what the workflow takes'}`, {
-    field,
-  });
+  const { field, why } = firstIssue(parsed.error.issues, 'input');
+  throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
 }

@@ -4,6 +4,7 @@
  *
  * What a span says leaves the installation: ids, names and outcomes. Never an input, an output, a message or a header.
  */
+import { readable } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 
 /** As OpenTelemetry has them. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
@@ -50,7 +51,8 @@ export interface Tracer {
 
 /** What an error is called in a span: its code or its name. Its message may hold what nobody outside is to read. */
 export function failureOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'Error';
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' ? code : error.name;
+  const cause = readable(error);
+  if (!(cause instanceof Error)) return 'Error';
+  const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
+  return [code, name].find((one) => typeof one === 'string') ?? 'Error';
 }

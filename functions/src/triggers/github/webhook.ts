@@ -5,6 +5,7 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -142,8 +143,8 @@ function answerFor(outcomes: readonly StartOutcome[]): Response {
 /** Why no listener could take the payload, in one line for the sender's log of deliveries. */
 function misfit(listeners: readonly Workflow[], payload: unknown): string {
   const reasons = listeners.map(({ type, input }) => {
-    const issue = input.safeParse(payload).error?.issues[0];
-    return `${type}: ${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`;
+    const { field, why } = firstIssue(input.safeParse(payload).error?.issues ?? []);
+    return `${type}: ${field}: ${why}`;
   });
   return `the payload does not fit: ${reasons.join('; ')}`;
 }

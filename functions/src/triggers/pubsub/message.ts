@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
 import { assertShape } from '../../http/json-shape.ts';
 
@@ -28,9 +29,8 @@ export interface DeliveredMessage {
 export function readMessage(topic: string, delivered: unknown): DeliveredMessage {
   const parsed = Delivered.safeParse(delivered);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const field = (issue?.path ?? []).map(String).join('.');
-    throw new CairnError('INVALID_INPUT', `${field}: ${issue?.message ?? 'no message'}`, { field });
+    const { field, why } = firstIssue(parsed.error.issues);
+    throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
   }
   const { subscription, message } = parsed.data;
   const { messageId, data, attributes, publishTime } = message;

@@ -1,6 +1,7 @@
 /** The press of a button becomes the decision of an approval, by the person who pressed it. */
 import { z } from 'zod';
 import { CairnError } from '../../core/errors.ts';
+import { firstIssue } from '../../core/first-issue.ts';
 import { parseObject } from '../../http/body.ts';
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
 import type { ApprovalDecided } from '../../operations/approvals/request.ts';
@@ -40,7 +41,7 @@ export function readPress(text: string): Press | undefined {
   if (typeof payload.type !== 'string') throw malformed('type');
   if (payload.type !== 'block_actions') return undefined;
   const parsed = Payload.safeParse(payload);
-  if (!parsed.success) throw malformed(parsed.error.issues[0]?.path.map(String).join('.') ?? '');
+  if (!parsed.success) throw malformed(firstIssue(parsed.error.issues).field);
   const { user, team, actions } = parsed.data;
   const [{ action_id: actionId, value }] = actions;
   if (!isDecideAction(actionId)) return undefined;
@@ -78,7 +79,7 @@ function sentence({ decidedBy, decision, stepId, runId }: ApprovalDecided, teamI
 }
 
 function malformed(field: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the payload is not one that Slack sends: ${field.slice(0, 100)}`, {
-    field: `payload.${field}`.slice(0, 100),
+  return new CairnError('INVALID_INPUT', `the payload is not one that Slack sends: ${field}`, {
+    field: `payload.${field}`,
   });
 }

@@ -1,6 +1,7 @@
 /** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
 import { nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
+import { messageOf } from '../../../core/thrown.ts';
 import type { BodyStep } from '../../define/steps.ts';
 import type { ErrorRetry } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
@@ -21,7 +22,9 @@ export function afterFailure(
 ): RetryDecision {
   const { attempt } = execution;
   const next = nextRetry({
-    policy: policyFor(step, cause),
+    policy: policyFor(step, cause, (thrown) =>
+      log.warn('retry_match_failed', { runId, stepId: step.id, error: messageOf(thrown) }),
+    ),
     attempt,
     random: random.unit(),
     now,
@@ -32,12 +35,25 @@ export function afterFailure(
   return next;
 }
 
-/** The policy of the first class of errors that this one is of; otherwise the step's own. */
+/**
+ * The policy of the first class of errors that this one is of; otherwise the step's own.
+ *
+ * @param onThrow is told what a question of the author's threw; one that throws holds of no error
+ */
 export function policyFor(
   { retry, retryPerError }: Pick<BodyStep, 'retry' | 'retryPerError'>,
   cause: unknown,
+  onThrow: (thrown: unknown) => void,
 ): RetryPolicy {
-  return retryPerError.find(({ match }) => matches(match, cause))?.policy ?? retry;
+  const isOf = (match: ErrorRetry['match']) => {
+    try {
+      return matches(match, cause);
+    } catch (thrown) {
+      onThrow(thrown);
+      return false;
+    }
+  };
+  return retryPerError.find(({ match }) => isOf(match))?.policy ?? retry;
 }
 
 function matches(match: ErrorRetry['match'], cause: unknown): boolean {

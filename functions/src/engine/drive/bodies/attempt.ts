@@ -3,6 +3,7 @@
 import { CairnError, Fatal } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/degraded.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
@@ -99,8 +100,9 @@ async function callBody(step: Attempted, context: Context, signal: AbortSignal):
     const value = isDegraded(returned) ? returned.value : returned;
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
     return { kind: 'succeeded', output, ...(reason === undefined ? {} : { degraded: reason }) };
-  } catch (cause) {
+  } catch (thrown) {
     if (signal.aborted) return { kind: 'unfinished' };
+    const cause = readable(thrown);
     return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause) };
   }
 }

@@ -9,6 +9,7 @@ import { CairnError } from '../../../core/errors.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../../core/run/limits.ts';
 import { stepKey } from '../../../core/run/state.ts';
+import { messageOf } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { LogFields } from '../../../ports/log.ts';
 import type { Context } from '../../define/steps.ts';
@@ -59,7 +60,14 @@ export class BodyContext {
       signal,
       progress: progressText === undefined ? undefined : parseFrozen(progressText),
       heartbeat: (details?: Json) => this.#heartbeat(details),
-      memo: (name: string, fn: () => unknown) => this.#memo(name, fn),
+      memo: (name: string, fn: () => unknown) => {
+        const made = this.#memo(name, fn);
+        // A body that does not wait for it must not take its process along, and with it what else runs there.
+        made.catch((error: unknown) =>
+          deps.log.debug('memo_failed', { runId, stepId, ...item, attempt, error: messageOf(error) }),
+        );
+        return made;
+      },
       perform: performer.perform.bind(performer),
       usage: (used: Usage) => this.#use(used),
       log: (message: string, fields?: LogFields) =>

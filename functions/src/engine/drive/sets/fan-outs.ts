@@ -8,6 +8,7 @@
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
 import { needsPayload } from '../../../core/run/values.ts';
+import { readable } from '../../../core/thrown.ts';
 import type { Context } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome, type Output } from '../../facts/output.ts';
@@ -181,7 +182,7 @@ function setOf(
 ): FanOutSet | Extract<Entry, { kind: 'failed' }> {
   try {
     return new FanOutSet(step, execution, itemsOf(step, seen, state), state);
-  } catch (cause) {
-    return { kind: 'failed', cause };
+  } catch (thrown) {
+    return { kind: 'failed', cause: readable(thrown) };
   }
 }

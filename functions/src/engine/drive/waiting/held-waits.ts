@@ -8,6 +8,7 @@
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { EarlyEvent } from '../../../ports/rendezvous-store.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../../define/steps.ts';
@@ -117,7 +118,9 @@ export class HeldWaits {
         type: step.workflow,
         input: childInput(wait),
       });
-    } catch (error) {
+    } catch (thrown) {
+      // The schema of the child's workflow may throw anything.
+      const error = readable(thrown);
       // What the store could not do now is tried again by another drive; what cannot be a child fails the step.
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       const now = deps.clock.now();

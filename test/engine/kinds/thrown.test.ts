@@ -1,0 +1,157 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineBinding, defineCapability } from '../../../functions/src/engine/define/capability.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World } from '../../support/world.ts';
+import { ran, workflowOf } from './one-run.ts';
+
+function refuses(): never {
+  throw new Error('do not look');
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function ring(): Error {
+  const error = new Error('a ring');
+  error.cause = error;
+  return error;
+}
+
+const withMember = (name: string, descriptor: PropertyDescriptor) =>
+  Object.defineProperty(new Error('odd'), name, descriptor);
+
+const ODD: readonly (readonly [what: string, thrown: () => unknown, told: RegExp])[] = [
+  ['nothing', () => undefined, /^undefined$/],
+  ['a symbol', () => Symbol('s'), /^Symbol\(s\)$/],
+  ['an object without a text', () => Object.create(null), /no text/],
+  ['an object whose text throws', () => ({ toString: refuses }), /no text/],
+  ['an error whose message throws', () => withMember('message', { get: refuses }), /cannot be looked at/],
+  ['an error whose stack throws', () => withMember('stack', { get: refuses }), /cannot be looked at/],
+  ['an error whose code throws', () => withMember('code', { get: refuses }), /cannot be looked at/],
+  ['an error whose message is a number', () => withMember('message', { value: 42 }), /^42$/],
+  ['an error whose message is an object', () => withMember('message', { value: {} }), /object/],
+  ['an error whose stack is an object', () => withMember('stack', { value: {} }), /^odd$/],
+  [
+    'a proxy that refuses every look',
+    () => new Proxy(new Error('p'), { get: refuses, getPrototypeOf: refuses }),
+    /cannot be/,
+  ],
+  ['a revoked proxy', revoked, /cannot be looked at/],
+  ['an error that caused itself', ring, /^a ring$/],
+  ['half a character', () => new Error('\ud800'), /^\ufffd$/],
+  ['a million characters', () => new Error('x'.repeat(1_000_000)), /^x{3999}…$/],
+];
+
+const once = { retry: { maxAttempts: 1 } };
+const failed = (message: RegExp) => ({
+  status: 'failed',
+  error: { code: 'STEP_FAILED', stepId: 'a', message: expect.stringMatching(message) },
+});
+
+describe.each(ODD)('%s', (_, thrown, told) => {
+  test('thrown by a body fails its step', async () => {
+    const { state } = await ran((step) => ({
+      a: step('a', once, () => {
+        throw thrown();
+      }),
+    }));
+    expect(state).toMatchObject(failed(told));
+  });
+
+  test('thrown by a condition, or by what makes a list or a question, fails the step', async () => {
+    const throws = () => {
+      throw thrown();
+    };
+    const ways = [
+      await ran((step) => ({ a: step('a', { when: throws }, () => 1) })),
+      await ran((step) => ({ a: step.map('a', { over: throws }, () => 1) })),
+      await ran((step) => ({ a: step.approval('a', { ask: throws }) })),
+      await ran((step) => ({ a: step.event('a', { event: 'e', key: throws }) })),
+      await ran((step) => ({ a: step.sleep('a', { for: throws }) })),
+    ];
+    for (const { state } of ways) expect(state).toMatchObject(failed(told));
+  });
+});
+
+test('a question about an error that throws holds of none: the step is tried as its own policy says', async () => {
+  const attempts: number[] = [];
+  const match = (error: unknown) => (error as { readonly deep: { readonly code: string } }).deep.code === 'x';
+  const { state } = await ran((step) => ({
+    a: step(
+      'a',
+      { retry: { maxAttempts: 2, initialMs: 0, perError: [{ match, maxAttempts: 9 }] } },
+      ({ attempt }) => {
+        attempts.push(attempt);
+        throw new Error('no');
+      },
+    ),
+  }));
+  expect(state).toMatchObject(failed(/^no$/));
+  expect(attempts).toEqual([1, 2]);
+});
+
+test('a policy that throws what has no text is asked again, and the run is put off', async () => {
+  const asked: string[] = [];
+  const policy = ({ at }: { readonly at: string }) => {
+    asked.push(at);
+    if (asked.length < 3) throw Object.create(null);
+    return { allowed: true, policySnapshotId: 'p1' };
+  };
+  const { state } = await ran((step) => ({ a: step('a', () => 1) }), { policy });
+  expect(state.status).toBe('completed');
+  expect(asked).toHaveLength(3);
+});
+
+describe('what a body does not wait for', () => {
+  const act = defineCapability({
+    id: 'act',
+    sideEffects: 'external_action',
+    idempotency: 'required',
+    request: z.object({}),
+    response: z.unknown(),
+  });
+
+  /** Rejections that nobody handles while it is done: each would end the process, and what else runs in it. */
+  async function unhandledIn(work: () => Promise<unknown>): Promise<unknown[]> {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      await work();
+      // They are told of when all that was due at once is done.
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    return unhandled;
+  }
+
+  test('leaves no rejection that would end the process', async () => {
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('no');
+    };
+    const binding = defineBinding(act, { id: 'b', call });
+    const workflow = workflowOf((step) => ({
+      a: step('a', { retry: { initialMs: 0 }, uses: [act] }, async ({ perform, memo }) => {
+        void memo('', () => 1);
+        void memo('m', () => Promise.reject(new Error('no')));
+        void perform(act, null as unknown as object);
+        void perform({ ...act, id: 'undeclared' }, {});
+        void perform(act, {});
+        return 1;
+      }),
+    }));
+    const world = new World({ workflows: [workflow], bindings: [binding] });
+    const runId = await world.start('w');
+    expect(await unhandledIn(() => world.run())).toEqual([]);
+    // What was in doubt after the first attempt is known after the second.
+    expect(assertStored(world.db, runId).status).toBe('completed');
+    expect(calls).toBe(2);
+  });
+});
