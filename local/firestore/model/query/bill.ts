@@ -25,7 +25,7 @@ export interface Bill {
 }
 
 /** Entries billed as one read. */
-export const ENTRIES_PER_READ = 1_000;
+const ENTRIES_PER_READ = 1_000;
 const VECTORS_PER_READ = 100;
 
 export function billOf(query: Query, { returned, skipped, entries }: Work): Bill {
@@ -34,6 +34,12 @@ export function billOf(query: Query, { returned, skipped, entries }: Work): Bill
   const reads = documents + Math.ceil(billable / (query.nearest ? VECTORS_PER_READ : ENTRIES_PER_READ));
   const minimum = reads === 0 ? 1 : 0;
   return { documents, entries: billable, minimum, reads: reads + minimum };
+}
+
+/** An aggregation is billed the entries it counts or adds up. */
+export function billOfAggregation(entries: number): Bill {
+  const minimum = entries === 0 ? 1 : 0;
+  return { documents: 0, entries, minimum, reads: Math.ceil(entries / ENTRIES_PER_READ) + minimum };
 }
 
 /** A field is ranged over by an inequality, and by an order where another one is; the name by any filter. */

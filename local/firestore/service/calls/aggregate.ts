@@ -1,16 +1,20 @@
 /** RunAggregationQuery: count, sum and average over a query's results. */
+import { performance } from 'node:perf_hooks';
 import { type FieldPath, parseFieldPath } from '../../model/field-path.ts';
 import { MAX_AGGREGATIONS } from '../../model/limits.ts';
+import { billOfAggregation } from '../../model/query/bill.ts';
 import { type Candidate, fieldValue } from '../../model/query/match.ts';
 import { orderByAggregated } from '../../model/query/normalise.ts';
-import { invalid, unimplemented } from '../../model/status.ts';
+import { invalid } from '../../model/status.ts';
 import { NULL, type Value } from '../../model/value.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
 import { toNumber, toTimestamp, type WireInteger } from '../../wire/time.ts';
+import { checkFieldName } from '../../wire/value-decoder.ts';
 import { encodeValue } from '../../wire/value-encoder.ts';
 import { readQuery } from '../query-read.ts';
 import type { CallContext } from './call.ts';
 import { reading, type WireConsistency } from './consistency.ts';
+import { type ExplainOptions, executionStats, isPlanOnly, planSummary } from './explain.ts';
 
 interface WireAggregation {
   readonly operator?: 'count' | 'sum' | 'avg';
@@ -26,7 +30,7 @@ interface AggregationRequest extends WireConsistency {
     readonly structuredQuery?: WireQuery | null;
     readonly aggregations?: readonly WireAggregation[] | null;
   } | null;
-  readonly explainOptions?: object | null;
+  readonly explainOptions?: ExplainOptions | null;
 }
 
 interface Aggregation {
@@ -35,29 +39,36 @@ interface Aggregation {
   over(candidates: readonly Candidate[]): Value;
 }
 
-/** Index entries billed as one read. */
-const ENTRIES_PER_READ = 1_000;
-
 export async function runAggregationQuery(
   request: AggregationRequest,
   context: CallContext,
 ): Promise<Iterable<object>> {
   const { session, meter } = context;
-  if (request.explainOptions) throw unimplemented('Query explain is not implemented.');
   const wire = request.structuredAggregationQuery;
   if (!wire?.structuredQuery) throw invalid('RunAggregationQuery needs a structured query.');
   const aggregations = decodeAggregations(wire.aggregations ?? []);
   const fields = aggregations.flatMap((a) => (a.field ? [a.field] : []));
   const query = orderByAggregated(decodeQuery(request.parent, wire.structuredQuery), fields);
-  return reading(session, { database: query.scope.database, wire: request }, async (selected) => {
-    const { found, readTime } = await readQuery(session, selected, query);
-    const reads = Math.max(1, Math.ceil((found.length + query.offset) / ENTRIES_PER_READ));
-    meter.otherReads('RunAggregationQuery', query.scope.collectionId, reads);
+  const { database, collectionId } = query.scope;
+  return reading(session, { database, wire: request }, async (selected) => {
+    const id = selected.begun ? { transaction: selected.begun } : {};
+    const plan = request.explainOptions && planSummary(session.databases.get(database), query);
+    if (plan && isPlanOnly(request.explainOptions)) {
+      meter.otherReads('RunAggregationQuery', collectionId, 1);
+      return [{ ...id, explainMetrics: { planSummary: plan } }];
+    }
+    const startedAt = performance.now();
+    const { found, skipped, entries, readTime } = await readQuery(session, selected, query);
+    const bill = billOfAggregation(found.length + skipped);
+    meter.otherReads('RunAggregationQuery', collectionId, bill.reads);
     const aggregateFields = Object.fromEntries(
       aggregations.map((a) => [a.alias, encodeValue(a.over(found))]),
     );
-    const id = selected.begun ? { transaction: selected.begun } : {};
-    return [{ result: { aggregateFields }, readTime: toTimestamp(readTime), ...id }];
+    const answer = { result: { aggregateFields }, readTime: toTimestamp(readTime), ...id };
+    if (!plan) return [answer];
+    const durationMs = performance.now() - startedAt;
+    const stats = executionStats({ returned: 1, entries, bill, durationMs });
+    return [{ ...answer, explainMetrics: { planSummary: plan, executionStats: stats } }];
   });
 }
 
@@ -68,7 +79,9 @@ function decodeAggregations(wire: readonly WireAggregation[]): Aggregation[] {
       `The maximum number of aggregations allowed in an aggregation query is ${MAX_AGGREGATIONS}. Received: ${wire.length}.`,
     );
   }
-  const aggregations = wire.map((a, i) => decodeAggregation(a, a.alias || `field_${i + 1}`));
+  let unnamed = 0;
+  const aggregations = wire.map((a) => decodeAggregation(a, a.alias || `field_${++unnamed}`));
+  for (const { alias } of aggregations) checkFieldName(alias);
   if (new Set(aggregations.map((a) => a.alias)).size < aggregations.length) {
     throw invalid('Aggregation aliases contain duplicate alias.');
   }
