@@ -50,7 +50,7 @@ test('a run is shown with its input, result and times, without what is internal'
   for (const internal of ['soft', 'shard', 'lease', 'wakeAt']) expect(run).not.toHaveProperty(internal);
 });
 
-test('a run is never shown staler than its journal, though its snapshot lags', async () => {
+test('a run is never shown staler than its journal, though its snapshot lags (J7)', async () => {
   const { installation, read, runId } = await withRuns(1);
   const { db } = installation.world;
   await installation.world.run(
