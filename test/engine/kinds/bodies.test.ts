@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { degraded } from '../../../functions/src/engine/define/degraded.ts';
+import type { StepContext } from '../../../functions/src/engine/define/types.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
@@ -27,6 +28,22 @@ test('what a body reports of its model stands on its checkpoint', async () => {
   }));
   const [checkpoint] = await world.store.readCheckpoints(runId, [state.steps.get('a')?.seq ?? 0]);
   expect(checkpoint).toMatchObject({ agent: 'reader', tokensUsed: { input: 15, output: 3 } });
+});
+
+test.each<[string, (body: Pick<StepContext<object>, 'usage' | 'heartbeat'>) => void]>([
+  ['a name that is none', ({ usage }) => usage({ agent: 7 as unknown as string })],
+  ['no name', ({ usage }) => usage({ agent: '' })],
+  ['tokens without end', ({ usage }) => usage({ tokens: { input: Number.POSITIVE_INFINITY, output: 0 } })],
+  ['tokens in words', ({ usage }) => usage({ tokens: { input: '7', output: 0 } as never })],
+  ['less than no tokens', ({ usage }) => usage({ tokens: { input: -1, output: 0 } })],
+  ['a function as a sign of life', ({ heartbeat }) => heartbeat({ done: () => 1 } as never)],
+  ['half a character as one', ({ heartbeat }) => heartbeat('\ud800')],
+])('%s fails the step at once, which says why: the journal could not carry it', async (_, say) => {
+  const { state } = await ran((step) => ({ a: step('a', (body) => say(body)) }));
+  expect(state).toMatchObject({
+    status: 'failed',
+    error: { code: 'INVALID_INPUT', stepId: 'a', retryable: false },
+  });
 });
 
 test('a memo is made once, and what it holds survives a failed attempt', async () => {

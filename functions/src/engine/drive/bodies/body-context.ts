@@ -4,7 +4,7 @@
  * Must not: decide what becomes of the attempt.
  */
 
-import { canonicalJson, type Json, toJsonText } from '../../../core/encoding/json.ts';
+import { type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../../core/run/limits.ts';
@@ -21,6 +21,7 @@ import { parseFrozen, type Used } from '../../facts/output.ts';
 /** What a sign of life may carry: it stands in the snapshot. */
 const MAX_PROGRESS_BYTES = 1_024;
 const MAX_MEMO_NAME = 200;
+const MAX_AGENT_CHARS = 200;
 
 export interface BodyParams {
   readonly deps: EngineDeps;
@@ -84,7 +85,7 @@ export class BodyContext {
       this.#params.onHeartbeat(undefined);
       return;
     }
-    const text = canonicalJson(details);
+    const text = toJsonText(details, 'details of a heartbeat');
     if (Buffer.byteLength(text) > MAX_PROGRESS_BYTES) {
       throw new CairnError('PAYLOAD_TOO_LARGE', `heartbeat details may have ${MAX_PROGRESS_BYTES} bytes`);
     }
@@ -123,7 +124,12 @@ export class BodyContext {
     return parseFrozen(recorded);
   }
 
+  /** What the journal could not carry is refused here, where its author hears of it. */
   #use({ agent, tokens }: Usage): void {
+    if (agent !== undefined && !isShortText(agent))
+      throw new CairnError('INVALID_INPUT', `an agent has a name of 1 to ${MAX_AGENT_CHARS} characters`);
+    if (tokens !== undefined && ![tokens.input, tokens.output].every(isCount))
+      throw new CairnError('INVALID_INPUT', 'tokens are whole numbers from 0, for input and for output');
     const before = this.#used.tokensUsed ?? { input: 0, output: 0 };
     this.#used = {
       ...this.#used,
@@ -133,4 +139,12 @@ export class BodyContext {
         : { tokensUsed: { input: before.input + tokens.input, output: before.output + tokens.output } }),
     };
   }
+}
+
+function isShortText(name: unknown): boolean {
+  return typeof name === 'string' && name !== '' && name.length <= MAX_AGENT_CHARS && name.isWellFormed();
+}
+
+function isCount(tokens: unknown): boolean {
+  return Number.isSafeInteger(tokens) && (tokens as number) >= 0;
 }
