@@ -95,6 +95,11 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const clock = movableClock(Date.now);
   const dir = openDataDir(options.data, stack);
   const dev = openDevValues(dir && join(dir, 'dev.json'), () => randomBytes(24).toString('base64url'));
+  // Time never runs back for what is stored: leases and deadlines of the time before would hold for as long.
+  clock.advance(dev.clockOffsetMs);
+  clock.onAdvance((offsetMs) => dev.rememberClock(offsetMs));
+  if (dev.clockOffsetMs > 0)
+    log(`the clock is ${Math.round(dev.clockOffsetMs / 1000)} s ahead, as this data was left`);
 
   // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
   const githubToken = (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN');

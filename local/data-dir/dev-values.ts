@@ -1,6 +1,7 @@
 /**
  * Values a developer would otherwise have to make up: the API key's secret and a value for each secret the
- * functions declare; and the ports the functions were reached at, since waiting tasks name them. Kept in one file of the data directory, readable by its owner only, so that they stay the
+ * functions declare; the ports the functions were reached at, since waiting tasks name them; and how far the clock was
+ * moved, since the data is of that time. Kept in one file of the data directory, readable by its owner only, so that they stay the
  * same from start to start. Without a file (memory mode) they live as long as the process.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ interface Values {
   readonly apiSecret: string;
   readonly secrets: Record<string, string>;
   functionsPorts: number[];
+  clockOffsetMs: number;
 }
 
 export interface DevValues {
@@ -18,6 +20,9 @@ export interface DevValues {
   /** Where functions were reached, the latest last. */
   readonly functionsPorts: readonly number[];
   rememberFunctionsPort(port: number): void;
+  /** How far the clock was ahead of the machine's when it was last moved. */
+  readonly clockOffsetMs: number;
+  rememberClock(offsetMs: number): void;
 }
 
 /** More former ports than this are forgotten: it takes as many starts that found their port taken. */
@@ -26,7 +31,12 @@ const MAX_PORTS = 32;
 /** `freshSecret` makes 32 URL-safe characters. */
 export function openDevValues(file: string | undefined, freshSecret: () => string): DevValues {
   const known = file === undefined ? undefined : read(file);
-  const values: Values = known ?? { apiSecret: freshSecret(), secrets: {}, functionsPorts: [] };
+  const values: Values = known ?? {
+    apiSecret: freshSecret(),
+    secrets: {},
+    functionsPorts: [],
+    clockOffsetMs: 0,
+  };
   const save = () => {
     if (file !== undefined) write(file, values);
   };
@@ -50,6 +60,13 @@ export function openDevValues(file: string | undefined, freshSecret: () => strin
       values.functionsPorts = [...functionsPorts.filter((known) => known !== port), port].slice(-MAX_PORTS);
       save();
     },
+    get clockOffsetMs() {
+      return values.clockOffsetMs;
+    },
+    rememberClock(offsetMs) {
+      values.clockOffsetMs = offsetMs;
+      save();
+    },
   };
 }
 
@@ -69,6 +86,7 @@ function read(file: string): Values | undefined {
     apiSecret: values.apiSecret,
     secrets: { ...values.secrets },
     functionsPorts: values.functionsPorts ?? [],
+    clockOffsetMs: values.clockOffsetMs ?? 0,
   };
 }
 

@@ -20,10 +20,13 @@ describe('development values', () => {
     first.rememberFunctionsPort(1001);
     first.rememberFunctionsPort(1002);
     first.rememberFunctionsPort(1001);
+    expect(first.clockOffsetMs).toBe(0);
+    first.rememberClock(3_600_000);
 
     const second = openDevValues(file, () => 'never asked for');
     expect([second.apiSecret, second.secret('A'), second.secret('B')]).toEqual(made);
     expect(second.functionsPorts).toEqual([1002, 1001]);
+    expect(second.clockOffsetMs).toBe(3_600_000);
   });
 
   test('are for their owner only', () => {

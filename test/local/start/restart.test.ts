@@ -4,6 +4,9 @@ import { afterEach, expect, test } from '@jest/globals';
 import { isAlive, readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
+/** Before the second task is due. */
+const MOVED_MS = 100;
+
 const processes: StartedProcess[] = [];
 function start(args: readonly string[], env: Record<string, string>): StartedProcess {
   const started = startProcess(args, env);
@@ -15,11 +18,13 @@ afterEach(async () => {
   await Promise.all(processes.map(({ ended }) => ended));
 });
 
-test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets and every task', async () => {
+test('after SIGKILL of the cloud its workers end, and a new start has the key, the secrets, the time and every task', async () => {
   const data = freshFolder();
   const trace = join(data, 'trace');
-  const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const first = start(['--json', '--data', data], { FIXTURE_TRACE: trace, FIXTURE_HOLDS: 'yes' });
   const before = await first.ready;
+  const moved = await askClock(`${before.control}/clock/advance`, { ms: MOVED_MS });
+  expect(moved.offsetMs).toBe(MOVED_MS);
   const client = tasksClient(before.tasks);
   const functionsUrl = urlOfFunctions(data);
   for (const [id, seconds] of [
@@ -27,7 +32,7 @@ test('after SIGKILL of the cloud its workers end, and a new start has the key, t
     ['waiting', 2],
   ] as const) {
     const scheduleTime = { seconds: Math.floor(Date.now() / 1000) + seconds };
-    const task = { ...workTask(functionsUrl, { id, once: 'slow' }), scheduleTime };
+    const task = { ...workTask(functionsUrl, { id, once: 'held' }), scheduleTime };
     await client.createTask({ parent: WORK_QUEUE, task });
   }
   await until(() => readTrace(trace).some((line) => line.id === 'in flight'), 'the first task to start');
@@ -40,9 +45,19 @@ test('after SIGKILL of the cloud its workers end, and a new start has the key, t
   const after = await second.ready;
   expect(after.apiKey).toBe(before.apiKey);
   expect(after.secrets).toEqual(before.secrets);
+  expect(await askClock(`${after.control}/clock`)).toMatchObject({ offsetMs: MOVED_MS });
   await until(() => readTrace(trace).filter((line) => line.event === 'work-done').length === 2, 'both tasks');
   expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
 });
+
+async function askClock(url: string, body?: object): Promise<{ readonly offsetMs: number }> {
+  const json = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  return (await (await fetch(url, body && json)).json()) as { readonly offsetMs: number };
+}
 
 /** Where tasks are sent to: functions read it from their environment, a test from the file that keeps it. */
 function urlOfFunctions(data: string): string {
