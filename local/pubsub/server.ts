@@ -13,6 +13,7 @@ import { Broker, type BrokerCounts } from './service/broker.ts';
 import { implementation, streamingPull } from './service/grpc-adapter.ts';
 import { publisherCalls } from './service/publisher.ts';
 import { Pushers } from './service/push.ts';
+import { schemaCalls } from './service/schema-calls.ts';
 import { snapshotCalls, topicSnapshotCalls } from './service/snapshot-calls.ts';
 import { subscriberCalls } from './service/subscriber.ts';
 import { PubsubStore } from './storage/storage.ts';
@@ -72,7 +73,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const requireResource = (name: string) => broker.requireResource(name);
   const access = iamCalls({ store, now: () => clock.now(), requireResource });
   server.addService(iam, implementation(iam, access, faults));
-  server.addService(schemas, implementation(schemas, {}, faults));
+  server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),

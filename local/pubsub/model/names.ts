@@ -35,6 +35,18 @@ export function requireSnapshot(name: string): string {
   return name;
 }
 
+/** What a topic has for a schema after its schema was deleted. */
+export const DELETED_SCHEMA = '_deleted-schema_';
+
+/** `…/schemas/{s}`, with or without `@{revision}`. */
+export function splitSchema(name: string): { readonly name: string; readonly revision: string | undefined } {
+  const at = name.lastIndexOf('@');
+  if (at < 0) return { name: requireSchema(name), revision: undefined };
+  const revision = name.slice(at + 1);
+  if (!/^[0-9a-f]{8}$/.test(revision)) throw invalid(`Invalid schema revision: (name=${shown(name)})`);
+  return { name: requireSchema(name.slice(0, at)), revision };
+}
+
 /** Without a revision. */
 export function requireSchema(name: string): string {
   if (!SCHEMA_NAME.test(name)) throw invalid(`Invalid [schemas] name: (name=${shown(name)})`);

@@ -2,6 +2,7 @@
  * What topics, subscriptions and messages are, in plain values: no protobuf, no SQL. Times are milliseconds since the
  * epoch, durations milliseconds. Defaults and limits are those Pub/Sub documents.
  */
+import type { Encoding, SchemaType } from '../schema/definition.ts';
 
 export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
@@ -9,6 +10,27 @@ export interface TopicConfig {
   readonly labels: Readonly<Record<string, string>>;
   /** How long every message is kept for whoever seeks back; undefined: not beyond what subscriptions keep. */
   readonly retentionMs: number | undefined;
+  /** What its messages must be like; undefined: anything. */
+  readonly schema: SchemaSettings | undefined;
+}
+
+export interface SchemaSettings {
+  /** A schema's name, or `_deleted-schema_`. */
+  readonly name: string;
+  readonly encoding: Encoding;
+  /** The revisions that count, by age; undefined: without bound. */
+  readonly firstRevision: string | undefined;
+  readonly lastRevision: string | undefined;
+}
+
+export interface SchemaRevision {
+  /** `projects/{p}/schemas/{s}` */
+  readonly name: string;
+  /** Eight hex digits. */
+  readonly revision: string;
+  readonly type: SchemaType;
+  readonly definition: string;
+  readonly createdAt: number;
 }
 
 export interface PushConfig {
@@ -114,6 +136,9 @@ export const LIMITS = {
   snapshotAgeMs: 7 * DAY_MS,
   /** One that would be kept for less is not made. */
   minSnapshotLifeMs: 60 * MINUTE_MS,
+  schemaBytes: 300 * 1024,
+  /** Of one schema at a time. */
+  schemaRevisions: 20,
   /** The most resources a list answers at once. */
   page: 1000,
 } as const;

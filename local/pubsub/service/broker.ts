@@ -4,8 +4,10 @@
  */
 import type { Cancel, Clock } from '../../time/clock.ts';
 import {
+  DELETED_SCHEMA,
   DELETED_TOPIC,
   projectOf,
+  requireSchema,
   requireSnapshot,
   requireSubscription,
   requireTopic,
@@ -14,13 +16,16 @@ import {
   type Message,
   messageBytes,
   type Publication,
+  type SchemaRevision,
+  type SchemaSettings,
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
-import { exists, missing, precondition, unavailable } from '../model/status.ts';
+import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
 import type { PubsubStore, Seeking } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
 import type { Pushers } from './push.ts';
+import { Schemas } from './schemas.ts';
 import { Snapshots } from './snapshots.ts';
 
 /** Exact expiry happens on delivery; this frees what nobody receives. */
@@ -50,6 +55,7 @@ export class Broker {
   readonly #topics = new Map<string, TopicConfig>();
   readonly #feeds = new Map<string, Feed>();
   readonly snapshots: Snapshots;
+  readonly schemas: Schemas;
   readonly counts: BrokerCounts = { published: 0, deadLetters: 0 };
   #started = false;
   #cancelSweep: Cancel = () => {};
@@ -58,6 +64,7 @@ export class Broker {
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.snapshots = new Snapshots(options.store, options.clock);
+    this.schemas = new Schemas(options);
     for (const topic of options.store.topics()) this.#topics.set(topic.name, topic);
     for (const config of options.store.subscriptions()) this.#addFeed(config);
   }
@@ -70,15 +77,18 @@ export class Broker {
 
   createTopic(topic: TopicConfig): TopicConfig {
     if (this.#topics.has(topic.name)) throw exists(topic.name);
+    if (topic.schema) this.schemas.requireAll(topic.schema);
     return this.#putTopic(topic);
   }
 
   ensureTopic(name: string): void {
-    if (!this.#topics.has(name)) this.#putTopic({ name, labels: {}, retentionMs: undefined });
+    if (!this.#topics.has(name))
+      this.#putTopic({ name, labels: {}, retentionMs: undefined, schema: undefined });
   }
 
   updateTopic(topic: TopicConfig): TopicConfig {
-    this.topic(topic.name);
+    const before = this.topic(topic.name);
+    if (topic.schema && topic.schema !== before.schema) this.schemas.requireAll(topic.schema);
     const updated = this.#putTopic(topic);
     this.#dropRetained(updated);
     return updated;
@@ -111,8 +121,9 @@ export class Broker {
   }
 
   /** All or nothing. @returns the ids, in the order of the messages */
-  publish(topic: string, publications: readonly Publication[]): number[] {
-    const { retentionMs } = this.topic(topic);
+  publish(topic: string, wanted: readonly Publication[]): number[] {
+    const { retentionMs, schema } = this.topic(topic);
+    const publications = schema ? this.#checked(schema, wanted) : wanted;
     const feeds = this.#feedsOf(topic);
     const keepers = this.snapshots.of(topic).map(({ name }) => name);
     if (retentionMs !== undefined) keepers.push(topic);
@@ -171,6 +182,7 @@ export class Broker {
     const kind = name.split('/')[2];
     if (kind === 'subscriptions') this.feed(requireSubscription(name));
     else if (kind === 'snapshots') this.snapshots.get(requireSnapshot(name));
+    else if (kind === 'schemas') this.schemas.get(requireSchema(name), undefined);
     else this.topic(requireTopic(name));
   }
 
@@ -239,6 +251,27 @@ export class Broker {
     feed.reload();
   }
 
+  /** Topics that have it take no message any longer. */
+  deleteSchema(name: string): void {
+    this.schemas.get(name, undefined);
+    const orphans = this.#topicsWith(name).map((topic) => ({
+      ...topic,
+      schema: topic.schema && { ...topic.schema, name: DELETED_SCHEMA },
+    }));
+    this.#options.store.deleteSchema(name, orphans);
+    this.schemas.forget(name);
+    for (const topic of orphans) this.#topics.set(topic.name, topic);
+  }
+
+  /** Not one by which a topic says which revisions count. @returns the newest that is left */
+  deleteSchemaRevision(name: string, revision: string): SchemaRevision {
+    const user = this.#topicsWith(name).find(
+      ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,
+    );
+    if (user) throw precondition(`The topic ${user.name} names this revision of the schema.`);
+    return this.schemas.deleteRevision(name, revision);
+  }
+
   /** How long the topic keeps every message; undefined: there is no such topic, or it keeps none. */
   retentionOf(topic: string): number | undefined {
     return this.#topics.get(topic)?.retentionMs;
@@ -255,6 +288,11 @@ export class Broker {
     this.quiesce();
     this.#options.pushers.stop();
     for (const feed of this.#feeds.values()) feed.close(unavailable('The local Pub/Sub server stops.'));
+  }
+
+  #checked(schema: SchemaSettings, publications: readonly Publication[]): Publication[] {
+    if (schema.name !== DELETED_SCHEMA) return this.schemas.checked(schema, publications);
+    throw precondition('The schema of the topic is deleted.');
   }
 
   #putTopic(topic: TopicConfig): TopicConfig {
@@ -287,9 +325,19 @@ export class Broker {
       CloudPubSubDeadLetterSourceSubscriptionProject: projectOf(source.name),
       CloudPubSubDeadLetterSourceTopicPublishTime: new Date(message.publishedAt).toISOString(),
     };
-    this.publish(topic, [{ data: message.data, orderingKey: message.orderingKey, attributes }]);
+    try {
+      this.publish(topic, [{ data: message.data, orderingKey: message.orderingKey, attributes }]);
+    } catch (error) {
+      // The topic's schema does not take it: it stays where it is, as with a topic that is missing.
+      if (error instanceof PubsubError) return false;
+      throw error;
+    }
     this.counts.deadLetters++;
     return true;
+  }
+
+  #topicsWith(schema: string): TopicConfig[] {
+    return [...this.#topics.values()].filter((topic) => topic.schema?.name === schema);
   }
 
   #feedsOf(topic: string): Feed[] {

@@ -10,6 +10,7 @@ import type { Waiting } from '../model/backlog.ts';
 import type {
   Message,
   Publication,
+  SchemaRevision,
   SnapshotConfig,
   SubscriptionConfig,
   TopicConfig,
@@ -132,6 +133,28 @@ export class PubsubStore implements PolicyStore {
       this.#db.statements.deleteSnapshot.run(name);
       this.#db.statements.deletePolicy.run(name);
       this.#clear(name);
+    });
+  }
+
+  /** All revisions of all schemas, the oldest first. */
+  schemas(): SchemaRevision[] {
+    return this.#db.statements.allSchemas.all() as unknown as SchemaRevision[];
+  }
+
+  addSchema({ name, revision, type, definition, createdAt }: SchemaRevision): void {
+    this.#db.statements.putSchema.run(name, revision, type, definition, createdAt);
+  }
+
+  deleteSchemaRevision(name: string, revision: string): void {
+    this.#db.statements.deleteSchemaRevision.run(name, revision);
+  }
+
+  /** Removes all its revisions; the topics that have it are written with it, as they are from now on. */
+  deleteSchema(name: string, orphans: readonly TopicConfig[]): void {
+    this.#db.transaction(() => {
+      this.#db.statements.deleteSchema.run(name);
+      this.#db.statements.deletePolicy.run(name);
+      for (const topic of orphans) this.putTopic(topic);
     });
   }
 

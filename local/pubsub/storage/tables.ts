@@ -14,6 +14,9 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS subscriptions (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS snapshots (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS policies (resource TEXT PRIMARY KEY, policy TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS schemas (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, revision TEXT NOT NULL, type TEXT NOT NULL,
+    definition TEXT NOT NULL, created REAL NOT NULL, UNIQUE (name, revision)) STRICT;
   CREATE TABLE IF NOT EXISTS messages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL, attributes TEXT NOT NULL, key TEXT NOT NULL,
     bytes INTEGER NOT NULL, published REAL NOT NULL) STRICT;
@@ -46,6 +49,10 @@ export const SQL = {
   putSnapshot:
     'INSERT INTO snapshots VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
   deleteSnapshot: 'DELETE FROM snapshots WHERE name = ?',
+  allSchemas: 'SELECT name, revision, type, definition, created AS createdAt FROM schemas ORDER BY seq',
+  putSchema: 'INSERT INTO schemas (name, revision, type, definition, created) VALUES (?, ?, ?, ?, ?)',
+  deleteSchemaRevision: 'DELETE FROM schemas WHERE name = ? AND revision = ?',
+  deleteSchema: 'DELETE FROM schemas WHERE name = ?',
   policy: 'SELECT policy FROM policies WHERE resource = ?',
   putPolicy:
     'INSERT INTO policies VALUES (?, ?) ON CONFLICT (resource) DO UPDATE SET policy = excluded.policy',

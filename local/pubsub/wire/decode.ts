@@ -14,6 +14,7 @@ import {
   type TopicConfig,
 } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
+import { schemaSettingsFrom } from './decode-schema.ts';
 import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
 
 export function topicFrom(wire: WireTopic): TopicConfig {
@@ -21,12 +22,16 @@ export function topicFrom(wire: WireTopic): TopicConfig {
   refuse('Topic', {
     message_storage_policy: wire.messageStoragePolicy,
     kms_key_name: wire.kmsKeyName,
-    schema_settings: wire.schemaSettings,
     ingestion_data_source_settings: wire.ingestionDataSourceSettings,
     message_transforms: wire.messageTransforms?.length,
     tags: Object.keys(wire.tags ?? {}).length,
   });
-  return { name, labels: { ...wire.labels }, retentionMs: topicRetentionFrom(wire.messageRetentionDuration) };
+  return {
+    name,
+    labels: { ...wire.labels },
+    retentionMs: topicRetentionFrom(wire.messageRetentionDuration),
+    schema: schemaSettingsFrom(wire.schemaSettings),
+  };
 }
 
 export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
@@ -113,6 +118,7 @@ export function updatedTopic(
 const UPDATABLE_OF_TOPIC: Readonly<Record<string, (wire: WireTopic) => Partial<TopicConfig>>> = {
   labels: (wire) => ({ labels: { ...wire.labels } }),
   message_retention_duration: (wire) => ({ retentionMs: topicRetentionFrom(wire.messageRetentionDuration) }),
+  schema_settings: (wire) => ({ schema: schemaSettingsFrom(wire.schemaSettings) }),
 };
 
 /** The Node client writes camel case, others the protocol's names. */

@@ -2,22 +2,32 @@
 import { fromMs } from '../../tasks/wire.ts';
 import {
   messageId,
+  type SchemaSettings,
   type SnapshotConfig,
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
+import { ENCODINGS } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
-export function toWireTopic({ name, labels, retentionMs }: TopicConfig): object {
+export function toWireTopic({ name, labels, retentionMs, schema }: TopicConfig): object {
   return {
     name,
     labels,
     ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
+    ...(schema && { schemaSettings: toWireSettings(schema) }),
     state: ACTIVE,
   };
 }
+
+const toWireSettings = (settings: SchemaSettings) => ({
+  schema: settings.name,
+  encoding: ENCODINGS.indexOf(settings.encoding),
+  firstRevisionId: settings.firstRevision ?? '',
+  lastRevisionId: settings.lastRevision ?? '',
+});
 
 export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfig): object {
   return { name, topic, expireTime: fromMs(expiresAt), labels };

@@ -9,11 +9,24 @@ export interface WireTopic {
   readonly labels?: Record<string, string> | null;
   readonly messageStoragePolicy?: object | null;
   readonly kmsKeyName?: string | null;
-  readonly schemaSettings?: object | null;
+  readonly schemaSettings?: WireSchemaSettings | null;
   readonly messageRetentionDuration?: WireTimestamp | null;
   readonly ingestionDataSourceSettings?: object | null;
   readonly messageTransforms?: readonly object[] | null;
   readonly tags?: Record<string, string> | null;
+}
+
+export interface WireSchemaSettings {
+  readonly schema?: string | null;
+  readonly encoding?: number | null;
+  readonly firstRevisionId?: string | null;
+  readonly lastRevisionId?: string | null;
+}
+
+export interface WireSchema {
+  readonly name?: string | null;
+  readonly type?: number | null;
+  readonly definition?: string | null;
 }
 
 export interface WireMessage {

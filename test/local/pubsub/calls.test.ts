@@ -265,10 +265,10 @@ describe('what is refused', () => {
   test.each<[string, () => Promise<unknown>, number, RegExp]>([
     ['a bad topic name', () => pubsub.publisher.createTopic({ name: 'news' }), INVALID_ARGUMENT, /topics/],
     [
-      'a schema on a topic',
-      () => pubsub.publisher.createTopic({ name: fresh('topics'), schemaSettings: { schema: 's' } }),
+      'a key on a topic',
+      () => pubsub.publisher.createTopic({ name: fresh('topics'), kmsKeyName: 'key' }),
       UNIMPLEMENTED,
-      /schema_settings/,
+      /kms_key_name/,
     ],
     [
       'an update without a mask',
@@ -327,12 +327,6 @@ describe('what is refused', () => {
       () => client().seek({ subscription, snapshot: `${PROJECT}/snapshots/snap` }),
       NOT_FOUND,
       /snap/,
-    ],
-    [
-      'the schemas',
-      () => pubsub.client.schema('s').get(),
-      UNIMPLEMENTED,
-      /^GetSchema is not implemented by the local Pub\/Sub server/,
     ],
   ])('%s', async (_what, call, code, reason) => {
     expect(await refusal(call())).toEqual({ code, details: expect.stringMatching(reason) });

@@ -1,0 +1,49 @@
+/** Schemas in Avro: the definition as JSON, messages in Avro's JSON or binary encoding. */
+import avro from 'avsc';
+import type { Definition, Encoding } from './definition.ts';
+import { jsonOf } from './json.ts';
+
+/** A 64-bit integer, which a number of JavaScript does not hold: those beyond 2^53 are valid too. */
+const long = avro.types.LongType.__with(
+  {
+    fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+    toBuffer(value: bigint) {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigInt64LE(value);
+      return bytes;
+    },
+    fromJSON(value: unknown) {
+      const integer = Number.isInteger(value) ? BigInt(value as number) : undefined;
+      if (integer === undefined || BigInt.asIntN(64, integer) !== integer) throw new Error('invalid "long"');
+      return integer;
+    },
+    toJSON: Number,
+    isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+    compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+  },
+  false,
+);
+
+export function avroDefinition(text: string): Definition {
+  return new AvroDefinition(avro.Type.forSchema(JSON.parse(text), { registry: { long } }));
+}
+
+class AvroDefinition implements Definition {
+  readonly #type: avro.Type;
+
+  constructor(type: avro.Type) {
+    this.#type = type;
+  }
+
+  check(data: Uint8Array, encoding: Encoding): void {
+    if (encoding === 'BINARY') this.#type.fromBuffer(Buffer.from(data));
+    else this.#type.fromString(JSON.stringify(jsonOf(data)));
+  }
+
+  /** As if it were both the schema that reads and the one that wrote. */
+  requireFollows(before: Definition): void {
+    if (!(before instanceof AvroDefinition)) throw new Error('the type of a schema does not change');
+    this.#type.createResolver(before.#type);
+    before.#type.createResolver(this.#type);
+  }
+}

@@ -1,0 +1,76 @@
+/** Schemas in Protocol Buffers: a file with one message, messages in binary or in protobuf's JSON. */
+import protobuf from 'protobufjs';
+import type { Definition, Encoding } from './definition.ts';
+import { jsonOf } from './json.ts';
+import { checkBinary } from './protobuf-binary.ts';
+import { checkJson } from './protobuf-json.ts';
+
+export function protobufDefinition(text: string): Definition {
+  const root = new protobuf.Root();
+  const { imports, weakImports } = protobuf.parse(text, root, { keepCase: true });
+  if ((imports?.length ?? 0) + (weakImports?.length ?? 0) > 0) throw new Error('it imports another file');
+  root.resolveAll();
+  const [message, ...more] = messagesOf(root);
+  if (message === undefined || more.length > 0) {
+    throw new Error(`it must have one message at its top; it has ${more.length + (message ? 1 : 0)}`);
+  }
+  return new ProtobufDefinition(message);
+}
+
+/** In all packages. */
+function messagesOf(namespace: protobuf.NamespaceBase): protobuf.Type[] {
+  return namespace.nestedArray.flatMap((nested) => {
+    if (nested instanceof protobuf.Type) return [nested];
+    return nested instanceof protobuf.Namespace ? messagesOf(nested) : [];
+  });
+}
+
+class ProtobufDefinition implements Definition {
+  readonly #message: protobuf.Type;
+
+  constructor(message: protobuf.Type) {
+    this.#message = message;
+  }
+
+  check(data: Uint8Array, encoding: Encoding): void {
+    if (encoding === 'BINARY') checkBinary(this.#message, data);
+    else checkJson(this.#message, jsonOf(data));
+  }
+
+  /** Optional fields come and go; all others stay as they are. */
+  requireFollows(before: Definition): void {
+    if (!(before instanceof ProtobufDefinition)) throw new Error('the type of a schema does not change');
+    if (this.#message.fullName !== before.#message.fullName) throw new Error('its message has another name');
+    requireSameFields(before.#message, this.#message);
+  }
+}
+
+function requireSameFields(before: protobuf.Type, after: protobuf.Type): void {
+  const ids = [...before.fieldsArray, ...after.fieldsArray].map(({ id }) => id);
+  for (const id of new Set(ids)) requireSame(before.fieldsById[id], after.fieldsById[id]);
+  for (const nested of before.nestedArray) {
+    const now = after.nested?.[nested.name];
+    if (nested instanceof protobuf.Type && now instanceof protobuf.Type) requireSameFields(nested, now);
+  }
+}
+
+function requireSame(before: protobuf.Field | undefined, after: protobuf.Field | undefined): void {
+  const field = before ?? after;
+  if (field === undefined) return;
+  const optional = !field.required && !field.repeated && !field.map;
+  if (before === undefined || after === undefined) {
+    if (!optional) throw new Error(`the field ${field.name} is not optional: it cannot come or go`);
+  } else if (shapeOf(before) !== shapeOf(after)) {
+    throw new Error(`the field ${before.name} is another than it was`);
+  }
+}
+
+const shapeOf = (field: protobuf.Field) =>
+  JSON.stringify([
+    field.name,
+    field.type,
+    field.required,
+    field.repeated,
+    field instanceof protobuf.MapField && field.keyType,
+    field.partOf?.name,
+  ]);

@@ -1,0 +1,124 @@
+/** The RPCs of `google.pubsub.v1.SchemaService`, each an operation on the schemas. Owns request and answer shapes. */
+import { fromMs } from '../../tasks/wire.ts';
+import { requireProject, requireSchema, splitSchema } from '../model/names.ts';
+import type { SchemaRevision } from '../model/resources.ts';
+import { invalid } from '../model/status.ts';
+import type { Encoding, SchemaType } from '../schema/definition.ts';
+import { encodingFrom, schemaTypeFrom, TYPES } from '../wire/decode-schema.ts';
+import type { WireSchema } from '../wire/messages.ts';
+import { type Broker, within } from './broker.ts';
+import { type PageRequest, pageOf } from './page.ts';
+import { checkAgainst, understood } from './schemas.ts';
+
+interface OfSchema {
+  readonly name: string;
+  readonly view?: number;
+}
+
+interface OfProject {
+  readonly parent: string;
+  readonly schema?: WireSchema | null;
+}
+
+const FULL = 2;
+const BASIC = 1;
+/** Above every position a revision can have: tokens are in the order of names, and the newest comes first. */
+const BEYOND = 10 ** 15;
+
+/** Handlers by method name; each returns the response message or throws a `PubsubError`. */
+export function schemaCalls(broker: Broker, freshId: () => string) {
+  const { schemas } = broker;
+  return {
+    CreateSchema({ parent, schema, schemaId }: OfProject & { schemaId?: string }) {
+      const name = requireSchema(`${requireProject(parent)}/schemas/${schemaId || freshId()}`);
+      const { type, text } = definitionFrom(schema);
+      return toWire(schemas.create(name, type, text), FULL);
+    },
+
+    GetSchema({ name: asked, view }: OfSchema) {
+      const { name, revision } = splitSchema(asked);
+      return toWire(schemas.get(name, revision), view || FULL);
+    },
+
+    ListSchemas({ parent, view, ...request }: PageRequest & OfProject & { view?: number }) {
+      const { page, nextPageToken } = pageOf(within(requireProject(parent), schemas.all()), request);
+      return { schemas: page.map((schema) => toWire(schema, view || BASIC)), nextPageToken };
+    },
+
+    ListSchemaRevisions({ name: asked, view, ...request }: PageRequest & OfSchema) {
+      const revisions = schemas
+        .revisions(requireSchema(asked))
+        .map((revision, index, all) => ({ name: String(BEYOND - (all.length - index)), revision }));
+      const { page, nextPageToken } = pageOf(revisions, request);
+      return { schemas: page.map(({ revision }) => toWire(revision, view || BASIC)), nextPageToken };
+    },
+
+    CommitSchema({ name: asked, schema }: OfSchema & { schema?: WireSchema | null }) {
+      const name = requireSchema(asked);
+      if (schema?.name && schema.name !== name) {
+        throw invalid('CommitSchemaRequest.schema.name must be the name of the request.');
+      }
+      const { type, text } = definitionFrom(schema);
+      return toWire(schemas.commit(name, type, text), FULL);
+    },
+
+    RollbackSchema({ name, revisionId }: OfSchema & { revisionId?: string }) {
+      return toWire(schemas.rollback(requireSchema(name), revisionId ?? ''), FULL);
+    },
+
+    DeleteSchemaRevision({ name: asked, revisionId }: OfSchema & { revisionId?: string }) {
+      const { name, revision } = splitSchema(revisionId ? `${asked}@${revisionId}` : asked);
+      if (revision === undefined) throw invalid('The name must end with @ and the revision to delete.');
+      return toWire(broker.deleteSchemaRevision(name, revision), FULL);
+    },
+
+    DeleteSchema({ name }: OfSchema) {
+      broker.deleteSchema(requireSchema(name));
+      return {};
+    },
+
+    ValidateSchema({ parent, schema }: OfProject) {
+      requireProject(parent);
+      const { type, text } = definitionFrom(schema);
+      understood(type, text);
+      return {};
+    },
+
+    ValidateMessage({ parent, name: asked, schema, message, encoding }: OfProject & ToValidate) {
+      requireProject(parent);
+      const data = message?.length ? message : new Uint8Array();
+      const encoded: Encoding = encodingFrom(encoding);
+      if (schema) {
+        const { type, text } = definitionFrom(schema);
+        checkAgainst(understood(type, text), data, { encoding: encoded, type });
+      } else {
+        const { name, revision } = splitSchema(asked ?? '');
+        schemas.check({ name, revision }, data, encoded);
+      }
+      return {};
+    },
+  };
+}
+
+interface ToValidate {
+  readonly name?: string | null;
+  readonly message?: Uint8Array | null;
+  readonly encoding?: number | null;
+}
+
+function definitionFrom(schema: WireSchema | null | undefined): { type: SchemaType; text: string } {
+  const type = schemaTypeFrom(schema?.type);
+  const text = schema?.definition ?? '';
+  if (text === '') throw invalid('Schema.definition must not be empty.');
+  return { type, text };
+}
+
+function toWire(schema: SchemaRevision, view: number): object {
+  return {
+    name: schema.name,
+    type: TYPES.indexOf(schema.type),
+    definition: view === FULL ? schema.definition : '',
+    revisionId: schema.revision,
+    revisionCreateTime: fromMs(schema.createdAt),
+  };
+}

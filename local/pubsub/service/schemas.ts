@@ -1,0 +1,231 @@
+/**
+ * The schemas of one server with their revisions: which there are, what may become one, and whether messages are as the
+ * schema of their topic says. Knows neither topics nor protobuf messages of requests; what a definition means is
+ * `schema/`'s.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../time/clock.ts';
+import { LIMITS, type Publication, type SchemaRevision, type SchemaSettings } from '../model/resources.ts';
+import { exists, invalid, missing, precondition } from '../model/status.ts';
+import { type Definition, type Encoding, type SchemaType, understand } from '../schema/definition.ts';
+import type { PubsubStore } from '../storage/storage.ts';
+
+export interface SchemasOptions {
+  readonly store: PubsubStore;
+  readonly clock: Clock;
+  /** Never the same twice. */
+  readonly freshGeneration: () => string;
+}
+
+/** A definition is understood when it is first needed, and then once. */
+interface Known {
+  readonly revision: SchemaRevision;
+  definition: Definition | undefined;
+}
+
+export class Schemas {
+  readonly #options: SchemasOptions;
+  /** By name, the oldest revision first. */
+  readonly #schemas = new Map<string, Known[]>();
+
+  /** Loads what storage holds. */
+  constructor(options: SchemasOptions) {
+    this.#options = options;
+    for (const revision of options.store.schemas()) this.#keep(revision, undefined);
+  }
+
+  create(name: string, type: SchemaType, text: string): SchemaRevision {
+    if (this.#schemas.has(name)) throw exists(name);
+    return this.#add(name, type, text);
+  }
+
+  /** The newest revision of each. */
+  all(): SchemaRevision[] {
+    return [...this.#schemas.keys()].map((name) => this.get(name, undefined));
+  }
+
+  /** Without `revision`: the newest. */
+  get(name: string, revision: string | undefined): SchemaRevision {
+    return this.#known(name, revision).revision;
+  }
+
+  /** The newest first. */
+  revisions(name: string): SchemaRevision[] {
+    return this.#of(name)
+      .map((known) => known.revision)
+      .reverse();
+  }
+
+  /** Of the same type, and such that messages of the newest revision can be read by it and the other way round. */
+  commit(name: string, type: SchemaType, text: string): SchemaRevision {
+    const newest = this.#known(name, undefined);
+    const definition = understood(type, text);
+    try {
+      definition.requireFollows(definitionOf(newest));
+    } catch (error) {
+      throw invalid(`The definition is not compatible with the newest revision: ${reasonOf(error)}.`);
+    }
+    return this.#add(name, type, text);
+  }
+
+  /** The newest revision is again what that one was. */
+  rollback(name: string, revision: string): SchemaRevision {
+    const { type, definition } = this.get(name, revision);
+    return this.#add(name, type, definition);
+  }
+
+  /** @returns the newest that is left */
+  deleteRevision(name: string, revision: string): SchemaRevision {
+    const known = this.#of(name);
+    const gone = this.#known(name, revision);
+    if (known.length === 1) throw precondition('The only revision of a schema cannot be deleted.');
+    this.#options.store.deleteSchemaRevision(name, revision);
+    known.splice(known.indexOf(gone), 1);
+    return this.get(name, undefined);
+  }
+
+  /** The store has deleted it. */
+  forget(name: string): void {
+    this.#schemas.delete(name);
+  }
+
+  /** @throws PubsubError if there is no such schema, or not the revisions that are named */
+  requireAll({ name, firstRevision, lastRevision }: SchemaSettings): void {
+    this.#range({ name, firstRevision, lastRevision });
+  }
+
+  /** The messages as they are published: with attributes that say what they were checked by. All or none. */
+  checked(settings: SchemaSettings, publications: readonly Publication[]): Publication[] {
+    const range = this.#range(settings);
+    return publications.map((publication) => {
+      const { revision } = firstFit(range, publication.data, settings);
+      const attributes = {
+        ...publication.attributes,
+        googclient_schemaencoding: settings.encoding,
+        googclient_schemaname: settings.name,
+        googclient_schemarevisionid: revision.revision,
+      };
+      return { ...publication, attributes };
+    });
+  }
+
+  /** @throws PubsubError that says what is wrong with the message */
+  check(
+    { name, revision }: { readonly name: string; readonly revision: string | undefined },
+    data: Uint8Array,
+    encoding: Encoding,
+  ): void {
+    firstFit([this.#known(name, revision)], data, { name, encoding });
+  }
+
+  /** The newest first, as they are tried. */
+  #range({ name, firstRevision, lastRevision }: Omit<SchemaSettings, 'encoding'>): Known[] {
+    const all = this.#of(name);
+    const from = firstRevision === undefined ? 0 : all.indexOf(this.#known(name, firstRevision));
+    const to = lastRevision === undefined ? all.length : all.indexOf(this.#known(name, lastRevision)) + 1;
+    if (from >= to) throw invalid('The first revision of the schema must not be newer than the last.');
+    return all.slice(from, to).reverse();
+  }
+
+  #add(name: string, type: SchemaType, text: string): SchemaRevision {
+    const definition = understood(type, text);
+    const others = this.#schemas.get(name) ?? [];
+    if (others.length >= LIMITS.schemaRevisions) {
+      throw precondition(`A schema has at most ${LIMITS.schemaRevisions} revisions at a time.`);
+    }
+    const { store, clock } = this.#options;
+    const revision = this.#freshRevision(others);
+    const made = { name, revision, type, definition: text, createdAt: clock.now() };
+    store.addSchema(made);
+    this.#keep(made, definition);
+    return made;
+  }
+
+  #freshRevision(others: readonly Known[]): string {
+    for (;;) {
+      const hash = createHash('sha256').update(this.#options.freshGeneration()).digest('hex').slice(0, 8);
+      if (!others.some((known) => known.revision.revision === hash)) return hash;
+    }
+  }
+
+  #keep(revision: SchemaRevision, definition: Definition | undefined): void {
+    const others = this.#schemas.get(revision.name) ?? [];
+    this.#schemas.set(revision.name, [...others, { revision, definition }]);
+  }
+
+  #of(name: string): Known[] {
+    const known = this.#schemas.get(name);
+    if (known === undefined) throw missing(name);
+    return known;
+  }
+
+  #known(name: string, revision: string | undefined): Known {
+    const all = this.#of(name);
+    const known = revision === undefined ? all.at(-1) : all.find((one) => one.revision.revision === revision);
+    if (known === undefined) throw missing(`${name}@${revision}`);
+    return known;
+  }
+}
+
+/** @throws PubsubError for a definition that is none */
+export function understood(type: SchemaType, text: string): Definition {
+  if (Buffer.byteLength(text) > LIMITS.schemaBytes) {
+    throw invalid(`The definition of a schema has more than ${LIMITS.schemaBytes} bytes.`);
+  }
+  try {
+    return understand(type, text);
+  } catch (error) {
+    throw invalid(`Invalid schema definition: ${reasonOf(error)}.`);
+  }
+}
+
+/** @throws PubsubError that says why a message is not what a definition wants */
+export function checkAgainst(
+  definition: Definition,
+  data: Uint8Array,
+  { encoding, type }: { readonly encoding: Encoding; readonly type: SchemaType },
+): void {
+  try {
+    definition.check(data, encoding);
+  } catch (error) {
+    throw refused(encoding, type, reasonOf(error));
+  }
+}
+
+/** The first of the revisions that the message fits. */
+function firstFit(
+  range: readonly Known[],
+  data: Uint8Array,
+  { name, encoding }: Pick<SchemaSettings, 'name' | 'encoding'>,
+): Known {
+  let reason = '';
+  for (const known of range) {
+    try {
+      definitionOf(known).check(data, encoding);
+      return known;
+    } catch (error) {
+      reason = `last checked revision: revision_id=${known.revision.revision} failed with status: ${reasonOf(error)}`;
+    }
+  }
+  const type = range[0]?.revision.type ?? 'AVRO';
+  throw refused(
+    encoding,
+    type,
+    `Could not validate message with any schema revision for schema: ${name}, ${reason}`,
+  );
+}
+
+function definitionOf(known: Known): Definition {
+  known.definition ??= understand(known.revision.type, known.revision.definition);
+  return known.definition;
+}
+
+const refused = (encoding: Encoding, type: SchemaType, revisionInfo: string) =>
+  invalid('Invalid data in message: Message failed schema validation.', {
+    reason: `INVALID_${encoding}_${type === 'AVRO' ? 'AVRO' : 'PROTO'}_MESSAGE`,
+    metadata: { message: 'Message failed schema validation', revisionInfo },
+  });
+
+/** What a hostile definition or message is quoted with must not make the answer larger than gRPC's headers allow. */
+const reasonOf = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error)).slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import protobuf from 'protobufjs';
+import { understand } from '../../../local/pubsub/schema/definition.ts';
+
+const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+const avro = (...fields: object[]) =>
+  understand('AVRO', JSON.stringify({ type: 'record', name: 'City', fields }));
+const NAME = { name: 'name', type: 'string' };
+const COUNT = { name: 'count', type: 'long' };
+const NOTE = { name: 'note', type: ['null', 'string'], default: null };
+
+const PROTO = `syntax = "proto3"; package places;
+  message City {
+    enum Kind { TOWN = 0; CAPITAL = 1; }
+    message Mayor { string name = 1; bool elected = 2; }
+    string name = 1; string post_abbr = 2; repeated int32 codes = 3; map<string, int64> counts = 4;
+    Kind kind = 5; Mayor mayor = 6; oneof found { string by = 7; uint64 at = 8; } bytes seal = 9; double area = 10;
+    repeated Mayor former = 11;
+  }`;
+const proto = understand('PROTOCOL_BUFFER', PROTO);
+const City = protobuf.parse(PROTO, { keepCase: true }).root.lookupType('places.City');
+
+describe('Avro', () => {
+  test.each<[unknown, RegExp | undefined]>([
+    [{ name: 'a', count: 1, note: null }, undefined],
+    [{ name: 'a', count: -1, note: { string: 'b' } }, undefined],
+    ['{"name":"a","count":9007199254740993}', undefined],
+    [{ name: 'a', count: 1, note: 'untagged' }, /"null","string"/],
+    [{ name: 'a', count: 1.5 }, /long/],
+    ['{"name":"a","count":9223372036854775808}', /long/],
+    [{ name: 1, count: 1 }, /string/],
+    [{ foo: 'bar' }, /string/],
+    ['no JSON', /JSON/],
+  ])('takes %j as JSON, or says why not: %s', (message, reason) => {
+    const check = () => avro(NAME, COUNT, NOTE).check(bytes(message), 'JSON');
+    if (reason) expect(check).toThrow(reason);
+    else expect(check).not.toThrow();
+  });
+
+  test('takes binary messages of just the right length, with all 64 bits of a long', () => {
+    const definition = avro(NAME, COUNT);
+    const long = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+    const message = Buffer.from([2, 0x61, ...long]);
+    expect(() => definition.check(message, 'BINARY')).not.toThrow();
+    for (const wrong of [message.subarray(0, 5), Buffer.concat([message, Buffer.from([0])])]) {
+      expect(() => definition.check(wrong, 'BINARY')).toThrow(/truncated|trailing/);
+    }
+  });
+
+  test('is followed by what can read it and be read by it', () => {
+    expect(() => avro(NAME, NOTE).requireFollows(avro(NAME))).not.toThrow();
+    expect(() => avro(NAME).requireFollows(avro(NAME, NOTE))).not.toThrow();
+    expect(() => avro(NAME, COUNT).requireFollows(avro(NAME))).toThrow();
+    expect(() => avro({ ...COUNT, name: 'name' }).requireFollows(avro(NAME))).toThrow();
+    expect(() => proto.requireFollows(avro(NAME))).toThrow(/type/);
+  });
+});
+
+describe('Protocol Buffers', () => {
+  test.each<[unknown, RegExp | undefined]>([
+    [{ name: 'Q', post_abbr: 'QC' }, undefined],
+    [{ name: 'Q', postAbbr: 'QC', codes: [1, '2'], counts: { a: '5' }, kind: 'CAPITAL' }, undefined],
+    [{ mayor: { name: 'A', elected: true }, former: [{ name: 'B' }], at: '18446744073709551615' }, undefined],
+    [{ name: null, kind: 7, seal: 'aGk=', area: 'NaN' }, undefined],
+    [{ foo: 'bar' }, /'foo'/],
+    [{ post_abbr: 'a', postAbbr: 'b' }, /twice/],
+    [{ by: 'a', at: 1 }, /several/],
+    [{ name: 1 }, /no string/],
+    [{ codes: 1 }, /list/],
+    [{ codes: [2 ** 31] }, /no int32/],
+    [{ at: -1 }, /no uint64/],
+    [{ kind: 'VILLAGE' }, /Kind/],
+    [{ kind: 'toString' }, /Kind/],
+    [{ mayor: { elected: 'yes' } }, /no bool/],
+    [{ mayor: [] }, /object/],
+    [{ area: 'big' }, /no double/],
+    [{ seal: '!' }, /no bytes/],
+    [[], /object/],
+    ['no JSON', /JSON/],
+  ])('takes %j as JSON, or says why not: %s', (message, reason) => {
+    const check = () => proto.check(bytes(message), 'JSON');
+    if (reason) expect(check).toThrow(reason);
+    else expect(check).not.toThrow();
+  });
+
+  test('takes whatever an encoder writes, and nothing that is cut short', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const mayor = fc.record({ name: text, elected: fc.boolean() });
+    const city = fc.record(
+      {
+        name: text,
+        codes: fc.array(fc.integer()),
+        counts: fc.dictionary(fc.string({ maxLength: 5 }), fc.integer(), { noNullPrototype: true }),
+        kind: fc.constantFrom(0, 1),
+        mayor,
+        former: fc.array(mayor, { maxLength: 3 }),
+        area: fc.double(),
+      },
+      { requiredKeys: ['mayor'] },
+    );
+    fc.assert(
+      fc.property(city, fc.nat(), (value, at) => {
+        const message = City.encode(value).finish();
+        proto.check(message, 'BINARY');
+        // The last field of a message that is cut within it; a cut between fields leaves a message.
+        const mayorOnly = City.encode({ mayor: { name: 'x'.repeat(1 + (at % 9)) } }).finish();
+        expect(() =>
+          proto.check(mayorOnly.subarray(0, 1 + (at % (mayorOnly.length - 1))), 'BINARY'),
+        ).toThrow();
+      }),
+    );
+  });
+
+  test.each<[string, number[], RegExp]>([
+    ['a number for a text', [0x08, 1], /wire type 0 instead of 2/],
+    ['a text that is no UTF-8', [0x0a, 1, 0xff], /utf-8/i],
+    ['a message whose field is of another type', [0x32, 2, 0x10 | 2, 0], /wire type 2 instead of 0/],
+    ['JSON', [...bytes({ name: 'Q' })], /./],
+  ])('refuses %s', (_what, message, reason) => {
+    expect(() => proto.check(Buffer.from(message), 'BINARY')).toThrow(reason);
+  });
+
+  test('is followed by a definition in which optional fields came or went, and none changed', () => {
+    const city = (fields: string) =>
+      understand('PROTOCOL_BUFFER', `syntax = "proto3"; message City { ${fields} }`);
+    const before = city('string name = 1; repeated int32 codes = 2;');
+    expect(() => city('repeated int32 codes = 2; bool big = 3;').requireFollows(before)).not.toThrow();
+    expect(() => city('string name = 1;').requireFollows(before)).toThrow(/codes is not optional/);
+    expect(() => city('bytes name = 1; repeated int32 codes = 2;').requireFollows(before)).toThrow(/name/);
+    expect(() => proto.requireFollows(before)).toThrow(/another name/);
+  });
+});
+
+test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
+  ['AVRO', 'no JSON'],
+  ['AVRO', '{"not_actually":"avro"}'],
+  ['AVRO', `${'{"type":"array","items":'.repeat(10_000)}"string"${'}'.repeat(10_000)}`],
+  ['PROTOCOL_BUFFER', ''],
+  ['PROTOCOL_BUFFER', 'woohoo'],
+  ['PROTOCOL_BUFFER', 'message A {} message B {}'],
+  ['PROTOCOL_BUFFER', 'import "other.proto"; message A {}'],
+  ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { B b = 1; }'],
+  ['PROTOCOL_BUFFER', 'message A {'.repeat(20_000)],
+])('%s %.30s is no definition', (type, text) => {
+  expect(() => understand(type, text)).toThrow(Error);
+});

@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import { Encodings, SchemaTypes, SchemaViews, v1 } from '@google-cloud/pubsub';
+import { credentials, status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { freshFolder } from '../start/start-fixture.ts';
+import { refusal } from '../support.ts';
+import { PROJECT, type PubsubFixture, startPubsub, TOPIC } from './pubsub-fixture.ts';
+import { readerOf } from './reader.ts';
+
+const NAME = `${PROJECT}/schemas/city`;
+const fields = [{ name: 'name', type: 'string' }];
+const NOTE = { name: 'note', type: ['null', 'string'], default: null };
+const avro = (...more: object[]) =>
+  JSON.stringify({ type: 'record', name: 'City', fields: [...fields, ...more] });
+const { ALREADY_EXISTS, FAILED_PRECONDITION, INVALID_ARGUMENT, NOT_FOUND } = status;
+
+let pubsub: PubsubFixture;
+let schemas: v1.SchemaServiceClient;
+const storage = () => ({ kind: 'sqlite' as const, file: join(freshFolder(), 'pubsub.sqlite') });
+
+function connect(fixture: PubsubFixture) {
+  const [apiEndpoint = '', port = ''] = fixture.server.host.split(':');
+  const sslCreds = credentials.createInsecure();
+  return new v1.SchemaServiceClient({ apiEndpoint, port: Number(port), sslCreds, projectId: 'demo-cairn' });
+}
+beforeEach(async () => {
+  pubsub = await startPubsub();
+  schemas = connect(pubsub);
+});
+afterEach(async () => {
+  await schemas.close();
+  await pubsub.stop();
+});
+
+const { subscribe, publish, pull } = readerOf(() => pubsub);
+const create = () => pubsub.client.createSchema('city', SchemaTypes.Avro, avro());
+const commit = (definition = avro(NOTE)) =>
+  schemas.commitSchema({ name: NAME, schema: { name: NAME, type: 'AVRO', definition } });
+const topicWith = (more: object = {}) =>
+  pubsub.publisher.createTopic({ name: TOPIC, schemaSettings: { schema: NAME, encoding: 'JSON', ...more } });
+
+test('a schema is made once, read with and without its definition, listed and deleted', async () => {
+  const schema = await create();
+  expect((await refusal(create())).code).toBe(ALREADY_EXISTS);
+  expect(await schema.get(SchemaViews.Full)).toMatchObject({
+    name: NAME,
+    type: 'AVRO',
+    definition: avro(),
+    revisionId: expect.stringMatching(/^[0-9a-f]{8}$/),
+  });
+  expect((await schema.get(SchemaViews.Basic)).definition).toBe('');
+  const listed: unknown[] = [];
+  for await (const one of pubsub.client.listSchemas()) listed.push(one);
+  expect(listed).toMatchObject([{ name: NAME, definition: '' }]);
+  await schema.delete();
+  expect((await refusal(schema.get())).code).toBe(NOT_FOUND);
+  expect((await refusal(schema.delete())).code).toBe(NOT_FOUND);
+});
+
+test('definitions and messages are validated without being kept', async () => {
+  const schema = await create();
+  const definition = { type: SchemaTypes.Avro, definition: avro() };
+  await pubsub.client.validateSchema(definition);
+  const bad = { ...definition, definition: '{"not_actually":"avro"}' };
+  expect((await refusal(pubsub.client.validateSchema(bad))).code).toBe(INVALID_ARGUMENT);
+  const good = Buffer.from('{"name":"Oslo"}').toString('base64');
+  await schema.validateMessage(good, Encodings.Json);
+  const inline = { parent: PROJECT, schema: { type: 'AVRO' as const, definition: avro() } };
+  const encoding = 'BINARY' as const;
+  await schemas.validateMessage({ ...inline, message: Buffer.from([2, 0x61]), encoding });
+  expect(await refusal(schema.validateMessage(good, Encodings.Binary))).toEqual({
+    code: INVALID_ARGUMENT,
+    details: 'Invalid data in message: Message failed schema validation.',
+  });
+  expect(
+    (await refusal(schemas.validateMessage({ ...inline, message: Buffer.from('{}'), encoding }))).code,
+  ).toBe(INVALID_ARGUMENT);
+});
+
+test('a topic takes what its schema takes, says so in the message, and nothing of a request with something else', async () => {
+  await create();
+  const [topic] = await topicWith();
+  expect(topic.schemaSettings).toMatchObject({ schema: NAME, encoding: 'JSON' });
+  await subscribe();
+  await publish('{"name":"Oslo"}');
+  const [received] = await pull();
+  expect(received?.attributes).toEqual({
+    googclient_schemaencoding: 'JSON',
+    googclient_schemaname: NAME,
+    googclient_schemarevisionid: (await pubsub.client.schema('city').get()).revisionId,
+  });
+  const messages = ['{"name":"Bergen"}', '{"foo":"bar"}'].map((data) => ({ data: Buffer.from(data) }));
+  const refused = await pubsub.publisher.publish({ topic: TOPIC, messages }).catch((error) => error);
+  expect(refused).toMatchObject({
+    code: INVALID_ARGUMENT,
+    reason: 'INVALID_JSON_AVRO_MESSAGE',
+    errorInfoMetadata: { revisionInfo: expect.stringContaining(NAME) },
+  });
+  expect(await pull()).toEqual([]);
+});
+
+test('revisions are committed, listed newest first, rolled back to and deleted; a topic says which count', async () => {
+  const first = String((await (await create()).get()).revisionId);
+  const [second] = await commit();
+  expect((await refusal(commit(avro({ name: 'count', type: 'long' })))).code).toBe(INVALID_ARGUMENT);
+  await topicWith({ lastRevisionId: first });
+  await subscribe();
+  await publish('{"name":"Oslo","note":null}');
+  await pubsub.publisher.updateTopic({
+    topic: {
+      name: TOPIC,
+      schemaSettings: { schema: NAME, encoding: 'JSON', firstRevisionId: String(second.revisionId) },
+    },
+    updateMask: { paths: ['schema_settings'] },
+  });
+  await publish('{"name":"Oslo","note":null}');
+  const revisions = (await pull()).map(({ attributes }) => attributes?.googclient_schemarevisionid);
+  expect(revisions).toEqual([first, second.revisionId]);
+
+  const remove = (revision: unknown) => schemas.deleteSchemaRevision({ name: `${NAME}@${revision}` });
+  expect((await refusal(remove(second.revisionId))).code).toBe(FAILED_PRECONDITION);
+  const [back] = await schemas.rollbackSchema({ name: NAME, revisionId: first });
+  expect(back).toMatchObject({ definition: avro() });
+  const listed = async (pageSize = 0) =>
+    (await schemas.listSchemaRevisions({ name: NAME, pageSize }))[0].map(({ revisionId }) => revisionId);
+  expect(await listed()).toEqual([back.revisionId, second.revisionId, first]);
+  await remove(first);
+  expect(await listed(1)).toEqual([back.revisionId, second.revisionId]);
+  expect((await refusal(schemas.getSchema({ name: `${NAME}@${first}` }))).code).toBe(NOT_FOUND);
+  expect((await schemas.getSchema({ name: `${NAME}@${second.revisionId}` }))[0].definition).toBe(avro(NOTE));
+});
+
+test('schemas outlive a restart; a topic whose schema is deleted takes nothing', async () => {
+  const kept = storage();
+  const again = async () => {
+    await schemas.close();
+    await pubsub.stop();
+    pubsub = await startPubsub(kept);
+    schemas = connect(pubsub);
+  };
+  await again();
+  await create();
+  await commit();
+  await topicWith();
+  await again();
+  expect((await schemas.listSchemaRevisions({ name: NAME }))[0]).toHaveLength(2);
+  expect((await refusal(publish('{"foo":"bar"}'))).code).toBe(INVALID_ARGUMENT);
+  await pubsub.client.schema('city').delete();
+  await again();
+  const [topic] = await pubsub.publisher.getTopic({ topic: TOPIC });
+  expect(topic.schemaSettings?.schema).toBe('_deleted-schema_');
+  expect((await refusal(publish('{"name":"Oslo"}'))).code).toBe(FAILED_PRECONDITION);
+});
+
+test.each<[string, () => Promise<unknown>, status]>([
+  ['a topic of a missing schema', () => topicWith(), NOT_FOUND],
+  ['a topic without an encoding', () => create().then(() => topicWith({ encoding: 0 })), INVALID_ARGUMENT],
+  [
+    'a revision there is not',
+    () => create().then(() => topicWith({ firstRevisionId: '0123abcd' })),
+    NOT_FOUND,
+  ],
+  ['a schema of no type', () => schemas.createSchema({ parent: PROJECT, schema: {} }), INVALID_ARGUMENT],
+  [
+    'a schema over 300 KiB',
+    () => pubsub.client.createSchema('city', SchemaTypes.Avro, avro({ doc: 'x'.repeat(300 * 1024) })),
+    INVALID_ARGUMENT,
+  ],
+  ['a commit to nothing', () => commit(), NOT_FOUND],
+])('%s is refused', async (_what, call, code) => {
+  expect((await refusal(call())).code).toBe(code);
+});
