@@ -11,6 +11,7 @@ import { Databases } from './databases.ts';
 import { Listeners } from './listen/listeners.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 import { LockTable } from './transactions/lock-table.ts';
+import { OptimisticReads } from './transactions/optimistic-reads.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 import { type Transaction, type TransactionMode, Transactions } from './transactions/transactions.ts';
 
@@ -34,6 +35,7 @@ export class Session {
   readonly databases: Databases;
   readonly transactions: Transactions;
   readonly locks: LockTable;
+  readonly #optimistic = new OptimisticReads();
   readonly listeners = new Listeners();
 
   constructor(options: SessionOptions) {
@@ -52,6 +54,10 @@ export class Session {
   /** Runs `read` under the transaction's locks on the named documents. */
   read<T>(transaction: Transaction | undefined, names: readonly string[], read: () => T): T | Promise<T> {
     if (!transaction || transaction.snapshot) return read();
+    if (transaction.isOptimistic) {
+      this.#optimistic.sawDocuments(transaction, names);
+      return read();
+    }
     return this.locks.run(transaction, { kind: 'read', names }, () => {
       const result = read();
       this.locks.holdDocuments(transaction, names);
@@ -69,12 +75,15 @@ export class Session {
     run: () => { result: T; range: LockedRange; found: readonly Candidate[] },
   ): T | Promise<T> {
     if (!transaction || transaction.snapshot) return run().result;
+    if (transaction.isOptimistic) {
+      const { result, range, found } = run();
+      this.#optimistic.sawDocuments(transaction, namesOf(found));
+      this.#optimistic.sawRange(transaction, range);
+      return result;
+    }
     return this.locks.run(transaction, { kind: 'query', range: whole }, () => {
       const { result, range, found } = run();
-      this.locks.holdDocuments(
-        transaction,
-        found.map((f) => f.name),
-      );
+      this.locks.holdDocuments(transaction, namesOf(found));
       this.locks.holdRange(transaction, range);
       return result;
     });
@@ -94,8 +103,11 @@ export class Session {
     const intents = () => intentsOf(database, writes);
     try {
       const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {
+        // An optimistic one may have failed while it waited for those that lock.
+        transaction?.check();
         const decided = database.plan(writes);
         database.apply(decided);
+        this.#optimistic.changed(decided.intents, owner);
         return decided;
       });
       await this.storage.durable();
@@ -113,6 +125,7 @@ export class Session {
   end(transaction: Transaction): void {
     this.transactions.end(transaction);
     this.locks.release(transaction);
+    this.#optimistic.forget(transaction);
     if (transaction.snapshot) this.databases.get(transaction.database).close(transaction.snapshot);
   }
 
@@ -127,6 +140,10 @@ export class Session {
     this.locks.sweep();
     for (const transaction of this.transactions.overdue()) this.end(transaction);
   }
+}
+
+function namesOf(found: readonly Candidate[]): string[] {
+  return found.map(({ name }) => name);
 }
 
 /** A commit that cannot be done writes nothing, so it waits for no query. */

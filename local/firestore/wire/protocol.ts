@@ -10,7 +10,7 @@ const SERVICE = 'google.firestore.v1.Firestore';
 const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
 export function firestoreService(): ServiceDefinition {
-  const root = loadProtocol('@google-cloud/firestore', 'build/protos/v1.json', leaveOpaque);
+  const root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', leaveOpaque);
   const definition = serviceDefinition(root, SERVICE, { plainAnswers: true });
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

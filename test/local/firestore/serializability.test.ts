@@ -2,7 +2,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Firestore, Timestamp, Transaction } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Session } from '../../../local/firestore/service/session.ts';
 import { LockTable } from '../../../local/firestore/service/transactions/lock-table.ts';
+import { OptimisticReads } from '../../../local/firestore/service/transactions/optimistic-reads.ts';
 import { type Bench, startBench } from './support/client.ts';
 import { Chooser } from './support/random-queries.ts';
 
@@ -18,6 +20,7 @@ const ACTORS = 3;
 /** The client is most of the cost: 2,000 take about a minute when other work shares the cores. */
 const TIMEOUT_MS = 240_000;
 const MUTANT_HISTORIES = 60;
+const OPTIMISTIC_HISTORIES = Math.ceil(HISTORIES / 8);
 const IDS = ['a', 'b', 'c', 'd'];
 
 interface Seen {
@@ -80,6 +83,42 @@ describe('serializability', () => {
         const seeds = Array.from({ length: MUTANT_HISTORIES }, (_, i) => i);
         const found = await Promise.all(seeds.map((seed) => violationsOf(`m-${method}-${seed}`, seed)));
         expect(found.flat().length).toBeGreaterThan(0);
+      } finally {
+        mutated.mockRestore();
+      }
+    },
+  );
+});
+
+describe('serializability of transactions of which half are optimistic', () => {
+  const histories = async (name: string, count: number) => {
+    const choose = new Chooser(count);
+    const { begin } = Session.prototype;
+    const mixed = jest.spyOn(Session.prototype, 'begin').mockImplementation(function (
+      this: Session,
+      ...[at, mode]
+    ) {
+      const isOptimistic = choose.chance(0.5);
+      return begin.call(this, at, mode.kind === 'readWrite' ? { ...mode, isOptimistic } : mode);
+    });
+    try {
+      const seeds = Array.from({ length: count }, (_, i) => i);
+      return (await Promise.all(seeds.map((seed) => violationsOf(`${name}-${seed}`, seed)))).flat();
+    } finally {
+      mixed.mockRestore();
+    }
+  };
+
+  test(`each of ${OPTIMISTIC_HISTORIES} random concurrent histories has an equivalent serial order`, async () => {
+    expect(await histories('optimistic', OPTIMISTIC_HISTORIES)).toEqual([]);
+  });
+
+  test.each(['sawDocuments', 'sawRange'] as const)(
+    'without %s the same check finds violations',
+    async (method) => {
+      const mutated = jest.spyOn(OptimisticReads.prototype, method).mockImplementation(() => {});
+      try {
+        expect((await histories(`m-${method}`, MUTANT_HISTORIES)).length).toBeGreaterThan(0);
       } finally {
         mutated.mockRestore();
       }

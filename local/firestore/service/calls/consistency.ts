@@ -1,12 +1,20 @@
 /** Reads the consistency selector that all reading calls share. */
+import { invalid } from '../../model/status.ts';
 import { toAlignedMicros, type WireTimestamp } from '../../wire/time.ts';
 import type { Consistency, Session } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 
+/** Of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as new databases are. */
+const OPTIMISTIC = 1;
+const PESSIMISTIC = 2;
+
 export interface WireTransactionOptions {
   readonly mode?: 'readOnly' | 'readWrite';
   readonly readOnly?: { readonly readTime?: WireTimestamp | null } | null;
-  readonly readWrite?: { readonly retryTransaction?: Uint8Array | null } | null;
+  readonly readWrite?: {
+    readonly retryTransaction?: Uint8Array | null;
+    readonly concurrencyMode?: number | null;
+  } | null;
 }
 
 export interface WireConsistency {
@@ -67,5 +75,13 @@ export function transactionMode(
     return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime, 'read_time') : undefined };
   }
   const retried = options.readWrite?.retryTransaction;
-  return { kind: 'readWrite', retryOf: retried?.length ? retried : undefined };
+  const concurrency = options.readWrite?.concurrencyMode ?? 0;
+  if (concurrency < 0 || concurrency > PESSIMISTIC) {
+    throw invalid(`Unknown concurrency mode ${concurrency} of a transaction.`);
+  }
+  return {
+    kind: 'readWrite',
+    retryOf: retried?.length ? retried : undefined,
+    isOptimistic: concurrency === OPTIMISTIC,
+  };
 }

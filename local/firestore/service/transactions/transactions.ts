@@ -16,13 +16,18 @@ const REMEMBERED_AGES = 10_000;
 const MAX_OPEN = 20_000;
 
 export type TransactionMode =
-  | { readonly kind: 'readWrite'; readonly retryOf: Uint8Array | undefined }
+  | {
+      readonly kind: 'readWrite';
+      readonly retryOf: Uint8Array | undefined;
+      /** Locks nothing; fails when what it has read is changed before its commit. */
+      readonly isOptimistic?: boolean;
+    }
   /** `at`: the moment to see, microseconds since 1970; absent: the newest commit. */
   | { readonly kind: 'readOnly'; readonly at?: number | undefined };
 
 interface TransactionOptions {
   readonly database: string;
-  readonly mode: TransactionMode['kind'];
+  readonly mode: TransactionMode;
   readonly age: number;
   readonly now: number;
   readonly snapshot: Snapshot | undefined;
@@ -32,6 +37,7 @@ export class Transaction implements LockOwner {
   readonly id: Buffer;
   readonly database: string;
   readonly mode: TransactionMode['kind'];
+  readonly isOptimistic: boolean;
   readonly age: number;
   readonly startedAt: number;
   /** The moment a read-only transaction sees. */
@@ -43,7 +49,9 @@ export class Transaction implements LockOwner {
   constructor(options: TransactionOptions) {
     this.id = randomBytes(16);
     this.database = options.database;
-    this.mode = options.mode;
+    const { mode } = options;
+    this.mode = mode.kind;
+    this.isOptimistic = mode.kind === 'readWrite' && mode.isOptimistic === true;
     this.age = options.age;
     this.snapshot = options.snapshot;
     this.startedAt = options.now;
@@ -52,6 +60,11 @@ export class Transaction implements LockOwner {
 
   aborted(reason: string): void {
     this.abortReason = reason;
+  }
+
+  /** @throws ABORTED when it was aborted */
+  check(): void {
+    if (this.abortReason !== undefined) throw new StatusError(Code.ABORTED, this.abortReason);
   }
 }
 
@@ -75,7 +88,7 @@ export class Transactions {
     }
     const retried = mode.kind === 'readWrite' && mode.retryOf ? this.#ages.get(hex(mode.retryOf)) : undefined;
     const age = retried ?? this.nextAge();
-    const transaction = new Transaction({ database, mode: mode.kind, age, now: this.#clock(), snapshot });
+    const transaction = new Transaction({ database, mode, age, now: this.#clock(), snapshot });
     const key = hex(transaction.id);
     this.#open.set(key, transaction);
     this.#ages.set(key, age);
@@ -97,7 +110,7 @@ export class Transactions {
     if (transaction.snapshot?.overflown) {
       throw new StatusError(Code.ABORTED, 'The read-only transaction is too far behind. Try it again.');
     }
-    if (transaction.abortReason !== undefined) throw new StatusError(Code.ABORTED, transaction.abortReason);
+    transaction.check();
     transaction.touchedAt = this.#clock();
     return transaction;
   }

@@ -17,7 +17,7 @@ export class RawCalls {
   readonly #client: Client;
 
   constructor(host: string) {
-    this.#root = loadProtocol('@google-cloud/firestore', 'build/protos/v1.json');
+    this.#root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json');
     this.#client = new Client(host, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 });
   }
 
