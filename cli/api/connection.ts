@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 /** Where `npm start` says where it is; see local/data-dir/address.ts. */
-export const ADDRESS_FILE = 'address.json';
+const ADDRESS_FILE = 'address.json';
 const USUAL_DATA_DIR = '.cairn';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 

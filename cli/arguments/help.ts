@@ -42,7 +42,7 @@ export function helpOf(command: Command, style: Style): string {
 }
 
 /** `runs show RUN`. */
-export function usageOf({ name, args }: Command): string {
+function usageOf({ name, args }: Command): string {
   const shown = Object.entries(args).map(([arg, { optional }]) =>
     optional ? `[${arg.toUpperCase()}]` : arg.toUpperCase(),
   );

@@ -64,7 +64,7 @@ interface NewClient {
 }
 
 /** As Firestore's REST API writes values; the members are those of the store's codec of clients. */
-export function clientDocument({ id, tenantId, secret, now }: NewClient): unknown {
+function clientDocument({ id, tenantId, secret, now }: NewClient): unknown {
   return {
     fields: {
       id: { stringValue: id },

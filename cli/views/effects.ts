@@ -29,7 +29,7 @@ export function effectTable(effects: readonly Effect[], now: number, shape: Shap
 }
 
 /** An action under way looks the same: whether one is in doubt the run says, by the question it asks. */
-export function isInDoubt({ status, blockedBy }: Effect): boolean {
+function isInDoubt({ status, blockedBy }: Effect): boolean {
   return status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt');
 }
 

@@ -55,7 +55,7 @@ function stepsText({ steps }: RunSummary): string {
   return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
 }
 
-export function tookText({ durationMs }: RunSummary): string {
+function tookText({ durationMs }: RunSummary): string {
   return durationMs === undefined ? '' : duration(durationMs);
 }
 

@@ -22,7 +22,7 @@ export interface Discovered {
 }
 
 /** It starts a process for each request that comes while the others are busy, whatever `concurrency` says. */
-export const MOST_PROCESSES_A_FUNCTION = 6;
+const MOST_PROCESSES_A_FUNCTION = 6;
 
 export function discovered(functions: readonly EmulatedFunction[], projectId: string): Discovered[] {
   return functions.map((each) => {

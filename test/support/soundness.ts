@@ -27,7 +27,7 @@ const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
 
 /** Throws unless the journal is whole (J1, J6) and nobody but the holder of the lease acted (J3). */
-export function assertJournal(runId: string, events: readonly RunEvent[]): RunState {
+function assertJournal(runId: string, events: readonly RunEvent[]): RunState {
   const broken = verifyChain(runId, events);
   if (broken) throw new Error(`event ${broken.seq}: ${broken.problem}`);
   const [first, ...rest] = events;

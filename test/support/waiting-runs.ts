@@ -37,7 +37,7 @@ export function world(seed = 1): World {
   return new World({ workflows: [waits], seed });
 }
 
-export function waitOn(runId: string, stepId: string, now: number): Wait {
+function waitOn(runId: string, stepId: string, now: number): Wait {
   return {
     id: `${stepId}.1`,
     kind: 'event',

@@ -83,7 +83,7 @@ export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcom
 }
 
 /** Outside actions that took place less often than when nothing goes wrong. */
-export function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
+function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   const done = receiver.applied.map(({ what }) => what);
   return actions.filter((what) => {
     const at = done.indexOf(what);

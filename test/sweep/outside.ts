@@ -13,7 +13,7 @@ import type { Receiver } from './receiver.ts';
 import type { Operation, Scenario, View } from './scenario.ts';
 import type { VirtualStage } from './stage.ts';
 
-export const TENANT = 't1';
+const TENANT = 't1';
 const START = 'start';
 /** How long a client waits before it repeats a request that was not answered. */
 const AGAIN_MS = 1_000;

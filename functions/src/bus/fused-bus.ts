@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Nothing was sent: the bus did not take the last messages, and has not been asked since. */
-export class BusDown extends Error {
+class BusDown extends Error {
   override readonly name = 'BusDown';
 }
 

@@ -14,7 +14,7 @@ import { encodeKey } from '../core/encoding/keys.ts';
 import { type RendezvousAddress, rendezvousId } from '../ports/rendezvous-store.ts';
 
 /** Collections that begin with it belong to one installation. */
-export const DEFAULT_COLLECTION_PREFIX = 'gwi_';
+const DEFAULT_COLLECTION_PREFIX = 'gwi_';
 
 export class Paths {
   readonly #db: Firestore;

@@ -15,7 +15,7 @@ export function timelineOf(events: readonly RunEvent[]): string {
 }
 
 /** `+1d 02:03:04.005`; days only if there are any. */
-export function elapsed(ms: number): string {
+function elapsed(ms: number): string {
   const days = Math.floor(ms / 86_400_000);
   const time = new Date(ms - days * 86_400_000).toISOString().slice(11, 23);
   return days === 0 ? `+${time}` : `+${days}d ${time}`;

@@ -20,7 +20,7 @@ export function saidInDocs(): SaidLine[] {
   return ['README.md', ...documents].flatMap(saidIn);
 }
 
-export function saidIn(document: string): SaidLine[] {
+function saidIn(document: string): SaidLine[] {
   const blocks = [...readDocument(document).matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].map(
     ([, code = '']) => code,
   );

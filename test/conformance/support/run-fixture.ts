@@ -11,9 +11,9 @@ import type { JournalCommit, StartCommit, StartRecord } from '../../../functions
 /** A moment that tells seconds from milliseconds when something is cut off. */
 export const T0 = Date.UTC(2026, 4, 17, 9, 30, 15, 123);
 
-export const OWNER = 'owner-1';
+const OWNER = 'owner-1';
 
-export function identity(changes: Partial<RunIdentity> = {}): RunIdentity {
+function identity(changes: Partial<RunIdentity> = {}): RunIdentity {
   return {
     tenantId: 'acme',
     environment: 'test',

@@ -35,7 +35,7 @@ export const asking = defineWorkflow({
   },
 });
 
-export const sleeping = defineWorkflow({
+const sleeping = defineWorkflow({
   type: 'sleeping',
   planVersion: 1,
   input,

@@ -9,7 +9,7 @@ import {
 } from '../../../functions/src/store/integrity/found.ts';
 import type { Folder, Shelf } from './shelf.ts';
 
-export const FOLDERS = ['runs', 'events', 'checkpoints', 'steps'] as const;
+const FOLDERS = ['runs', 'events', 'checkpoints', 'steps'] as const;
 const READ = { events: foundEvent, checkpoints: foundCheckpoint, steps: foundStep };
 /** A run may be looked at later than it was to be, as far as the scan and operators put it off. */
 const MAY_BE_PUT_OFF_MS = 25 * 3_600_000;

@@ -11,7 +11,7 @@ import { until as soon } from '../support.ts';
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
 
-export const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
 export const FUNCTIONS = join(FIXTURES, 'functions.ts');
 
 export interface TraceLine {

@@ -17,7 +17,7 @@ import type {
 import { childInput, eventKey, isOdd, replacement, seen } from './values.ts';
 
 /** The world answers well before it, or well after. */
-export const WAIT_TIMEOUT_MS = 24 * 3_600_000;
+const WAIT_TIMEOUT_MS = 24 * 3_600_000;
 const SNAPPY = { initialMs: 500, factor: 4, capMs: 30_000 };
 
 export function workflowOf(program: Program, stage: Stage): Workflow {

@@ -20,11 +20,11 @@ import { assertStored } from '../soundness.ts';
 import { World } from '../world.ts';
 import { Actor, type Answer, type Waiting } from './actor.ts';
 
-export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
+const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
 const HOUR_MS = 3_600_000;
 
 /** Waits for an hour, then does without. */
-export function waiting(): Workflow {
+function waiting(): Workflow {
   return defineWorkflow({
     type: 'waiting',
     planVersion: 1,

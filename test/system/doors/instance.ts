@@ -22,7 +22,7 @@ import { Process, type ProcessDeps } from '../../sweep/process.ts';
 import { SLACK_SECRET } from '../../triggers/slack/door.ts';
 
 export const TENANT = 'acme';
-export const TEAM = 'T1';
+const TEAM = 'T1';
 export const TOPIC = 'orders';
 
 /** What every source starts: one step, that counts how often it ran. */

@@ -36,7 +36,7 @@ export const sample: readonly Scenario[] = scenarios.filter(({ name }) => NAMES.
 export const NOTES = 'SWEEP_NOTES';
 
 /** What a process that is asked to end can and cannot finish in its time. */
-export const leaving = (stage: Stage): Workflow =>
+const leaving = (stage: Stage): Workflow =>
   defineWorkflow({
     type: 'leaving',
     planVersion: 1,

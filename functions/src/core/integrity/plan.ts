@@ -152,7 +152,7 @@ function placesOf({ rendezvous }: RunFacts, { code, subject, evidence }: Problem
 }
 
 /** How a problem names a rendezvous. */
-export function placeSubject(event: string, key: string): string {
+function placeSubject(event: string, key: string): string {
   return `rendezvous/${event}/${key}`;
 }
 

@@ -16,7 +16,7 @@ import type { BusMessage, EventBus } from '../../ports/runs/event-bus.ts';
 import { messageOf } from './message.ts';
 
 /** How long an event waits for others: most runs are over before, and are published at once. */
-export const LINGER_MS = 1_000;
+const LINGER_MS = 1_000;
 /** Events kept at hand; more are read from the journal when their turn comes. They are a few hundred bytes each. */
 const MAX_HELD = 1_000;
 /** Events of a request. Pub/Sub takes 1,000. */

@@ -16,7 +16,7 @@ import { RunPublisher } from './run-publisher.ts';
 /** The first time the bus is asked again. */
 const FIRST_RETRY_MS = 60_000;
 /** Since the last event of the run. Who hears nothing for a day has read the journal, or never will. */
-export const GIVE_UP_MS = 24 * 3_600_000;
+const GIVE_UP_MS = 24 * 3_600_000;
 
 /** Runs that began when there was a bus, and end when there is none, owe nothing to anybody. */
 const NOBODY_LISTENS: EventBus = { publish: async () => {} };

@@ -9,7 +9,7 @@ import { driveSpan, runSpan, type TraceContext } from '../../core/trace.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
 
 /** What every span about a run says of it. */
-export function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {
+function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {
   return {
     'cairn.run.id': id,
     'cairn.tenant.id': tenantId,

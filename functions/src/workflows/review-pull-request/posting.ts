@@ -11,7 +11,7 @@ import type { SignedReview } from './sign-off.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Under it a rule of the repository can demand the status. */
-export const STATUS_CONTEXT = 'cairn/review';
+const STATUS_CONTEXT = 'cairn/review';
 
 interface Place {
   readonly repository: string;

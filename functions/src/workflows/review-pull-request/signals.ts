@@ -98,7 +98,7 @@ export function isNewcomer(event: PullRequestEvent): boolean {
   return NEWCOMERS.has(event.pull_request.author_association) && !isBot(event);
 }
 
-export function isBot({ pull_request: pr }: PullRequestEvent): boolean {
+function isBot({ pull_request: pr }: PullRequestEvent): boolean {
   return pr.user?.type === 'Bot' || pr.user?.login.endsWith('[bot]') === true;
 }
 
