@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { installedWorkflows } from '../../functions/src/platform/installed.ts';
-import { writeSnippets } from './snippets.ts';
+import { installedWorkflows } from '../../../functions/src/platform/installed.ts';
+import { writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/first-workflow.md');
 afterAll(() => snippets.remove());

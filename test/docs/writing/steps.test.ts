@@ -1,14 +1,18 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { MAX_REVISIONS } from '../../functions/src/core/decisions/approval.ts';
-import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/end-facts.ts';
-import { MAX_ITEMS } from '../../functions/src/core/decisions/fan-out.ts';
-import { DEFAULT_RETRY } from '../../functions/src/core/decisions/retry.ts';
-import { MAX_STEPS } from '../../functions/src/core/graph/graph.ts';
-import { MAX_MEMO_NAME_BYTES, MAX_MEMOS, MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { LOCAL_SETTINGS, LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../../functions/src/engine/settings.ts';
-import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
-import { readDocument, writeSnippets } from './snippets.ts';
+import { MAX_REVISIONS } from '../../../functions/src/core/decisions/approval.ts';
+import { MAX_INTERRUPTIONS } from '../../../functions/src/core/decisions/end-facts.ts';
+import { MAX_ITEMS } from '../../../functions/src/core/decisions/fan-out.ts';
+import { DEFAULT_RETRY } from '../../../functions/src/core/decisions/retry.ts';
+import { MAX_STEPS } from '../../../functions/src/core/graph/graph.ts';
+import { MAX_MEMO_NAME_BYTES, MAX_MEMOS, MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import {
+  LOCAL_SETTINGS,
+  LONGEST_STEP_MS,
+  PRODUCTION_SETTINGS,
+} from '../../../functions/src/engine/settings.ts';
+import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
+import { readDocument, writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/steps.md');
 afterAll(() => snippets.remove());

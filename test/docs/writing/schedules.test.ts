@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { tick } from '../../functions/src/triggers/schedule/tick.ts';
-import { Installation } from '../api/installation.ts';
-import { writeSnippets } from './snippets.ts';
+import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { Installation } from '../../api/installation.ts';
+import { readDocument, writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/schedules.md');
 afterAll(() => snippets.remove());
 
-const text = readFileSync(join(import.meta.dirname, '../../docs/schedules.md'), 'utf8');
+const text = readDocument('docs/schedules.md');
 const commands = text.replaceAll('\\\n', ' ').match(/^curl .*$/gm) ?? [];
 
 async function installed(): Promise<Installation> {
