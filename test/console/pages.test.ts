@@ -183,7 +183,14 @@ test('health shows the numbers and what they mean', async () => {
   const page = await open('/health');
   await page.getByRole('heading', { name: /^Findings/ }).waitFor();
   const readings = await page.locator('.readings > div').allTextContents();
-  const names = ['Scan lag', 'Queue', 'Leases held', 'Schedules late', 'Unpublished runs', 'Operations/min'];
+  const names = [
+    'Scan lag',
+    'Tasks in the queue',
+    'Leases held',
+    'Schedules late',
+    'Unpublished runs',
+    'Operations/min',
+  ];
   expect(readings).toEqual(names.map((name) => expect.stringMatching(new RegExp(`^${name}\\d`))));
   const findings = page.locator('.findings > li');
   await has(findings, 'RUNNING');

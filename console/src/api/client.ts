@@ -14,6 +14,7 @@ import type {
   PathWith,
   Question,
 } from '../../../functions/src/api/openapi/calls.ts';
+import { deviceNow } from './device-clock.ts';
 import { Passage } from './passage.ts';
 import { ApiError, isPassing, type Problem, problemOf, unreachable } from './problem.ts';
 import { Reach } from './reach.ts';
@@ -101,7 +102,7 @@ export class Api {
   ): Promise<Response> {
     const authorization = `Bearer ${await this.#credential()}`;
     const hasBody = method !== 'GET';
-    const askedAt = Date.now();
+    const askedAt = deviceNow();
     let answer: Response;
     try {
       answer = await fetch(target, {
@@ -116,7 +117,7 @@ export class Api {
       this.reach.lost(askedAt);
       throw unreachable(error);
     }
-    const hear = () => this.reach.heard(answer.headers.get('date'), askedAt, Date.now());
+    const hear = () => this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
     if (answer.ok) {
       hear();
       return answer;

@@ -1,18 +1,19 @@
 /** A time beside which the clock goes on: how long ago, and on hovering when exactly, here and in UTC. */
 import { useContext, useMemo, useSyncExternalStore } from 'react';
+import { deviceNow } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
 import { briefly, exactly, relative } from './time.ts';
 
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
-let now = Date.now();
+let now = deviceNow();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** One timer for all times of the page. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
-    now = Date.now();
+    now = deviceNow();
     for (const each of listeners) each();
   }, TICK_MS);
   return () => {

@@ -1,6 +1,7 @@
 /** What is to be known on every page before anything on it is believed: that it is old, or that this machine's clock is wrong. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { deviceNow } from '../api/device-clock.ts';
 import { duration } from '../parts/time.ts';
 import { useNow } from '../parts/when.tsx';
 import { useReached, useSession } from '../session/session.ts';
@@ -35,7 +36,7 @@ function inMinutes(ms: number): string {
 
 function Lost({ at }: { readonly at: number }) {
   useNow();
-  const ms = Date.now() - at;
+  const ms = deviceNow() - at;
   if (ms < PATIENCE_MS) return null;
   return (
     <p>

@@ -121,6 +121,7 @@ const CONSOLE_PACKAGES = [
   '@tanstack/react-virtual',
   '@xyflow/react',
   '@dagrejs/dagre',
+  'cronstrue',
   'eventsource-parser',
   '@firebase/app',
   '@firebase/auth',
@@ -174,7 +175,7 @@ export function isRoot(path: string): boolean {
       path,
     ) ||
     path === 'cli/main.ts' ||
-    path === 'console/src/parts/when.tsx' ||
+    path === 'console/src/api/device-clock.ts' ||
     path === 'console/vite.config.ts' ||
     /^(?:local\/demo|scripts|bench|test)\//.test(path)
   );

@@ -92,9 +92,12 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
       isWrong: (scan.lagMs ?? 0) > MOST_LAG_MS,
     },
     {
-      name: 'Queue',
+      name: 'Tasks in the queue',
       value: queue.depth === undefined ? '—' : counted(queue.depth, queue.isCut),
-      more: [queue.state, queue.oldestMs === undefined ? undefined : `oldest due ${duration(queue.oldestMs)}`]
+      more: [
+        queue.state,
+        queue.oldestMs === undefined ? undefined : `the oldest due for ${duration(queue.oldestMs)}`,
+      ]
         .filter((one) => one !== undefined)
         .join(', '),
       isWrong: queue.state !== undefined && queue.state !== 'running' && queue.state !== 'unknown',

@@ -4,6 +4,13 @@ import { type Act, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
 type Schedule = Answer<'Schedule'>;
+/** What becomes of slots that nobody fired in time. */
+export const CATCH_UPS = {
+  skip: 'skip: what was missed is missed',
+  latest: 'latest: the last one missed is made up for',
+  all: 'all: each one missed is made up for',
+} as const;
+
 export type CatchUp = Schedule['catchUp'];
 
 /** As filled in. */

@@ -4,16 +4,11 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { cronWords } from '../../parts/cron/words.ts';
 import { JsonInput } from '../../parts/json-view/json-input.tsx';
 import { readJson } from '../../parts/json-view/json-text.ts';
 import { useSession } from '../../session/session.ts';
-import { type CatchUp, changeSchedule, makeSchedule } from './acts.ts';
-
-const CATCH_UPS = {
-  skip: 'skip: what was missed is missed',
-  latest: 'latest: the last one missed is made up for',
-  all: 'all: each one missed is made up for',
-} as const;
+import { CATCH_UPS, type CatchUp, changeSchedule, makeSchedule } from './acts.ts';
 
 interface ScheduleFormProps {
   /** The one to change; undefined: a new one. */
@@ -57,6 +52,9 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       <label className="field">
         Cron line (minute, hour, day, month, weekday)
         <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
+        <span className="hint" role="status">
+          {cronWords(cron) ?? 'No words for this line; the API says whether it can be read.'}
+        </span>
       </label>
       <label className="field">
         Timezone

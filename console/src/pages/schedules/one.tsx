@@ -4,17 +4,21 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
+import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
 import { inZone } from './local-time.ts';
+
+/** As the list beside it. */
+const EVERY_MS = 30_000;
 
 type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
 
@@ -27,6 +31,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['schedules', 'one', id],
     queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
+    refetchInterval: EVERY_MS,
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the schedule" />;
@@ -59,7 +64,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
         </dd>
         <dt>When</dt>
         <dd>
-          <code>{cron}</code> {timezone}
+          <CronText cron={cron} timezone={timezone} />
         </dd>
         <dt>Next slots</dt>
         <dd>
@@ -93,7 +98,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
         </dd>
         <dt>Missed slots</dt>
         <dd>
-          {catchUp}
+          {CATCH_UPS[catchUp]}
           {lastCatchUp && (
             <>
               ; {lastCatchUp.missed}

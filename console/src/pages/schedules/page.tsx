@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
+import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
@@ -14,6 +15,8 @@ import { OneSchedule } from './one.tsx';
 import './page.css';
 
 const PAGE = '50';
+/** What fires by the minute is looked at as often as it can move. */
+const EVERY_MS = 30_000;
 type Summary = Answer<'ScheduleSummary'>;
 
 export default function SchedulesPage({ id }: { readonly id?: string }) {
@@ -43,6 +46,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
     queryFn: ({ pageParam, signal }) =>
       api.get('/v1/schedules', { query: { limit: PAGE, cursor: pageParam }, signal }),
     getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the schedules" />;
@@ -96,7 +100,7 @@ function Row({ schedule, isChosen }: { readonly schedule: Summary; readonly isCh
         <Text value={type} max={80} />
       </td>
       <td>
-        <code>{cron}</code> <span className="dim">{timezone}</span>
+        <CronText cron={cron} timezone={timezone} />
       </td>
       <td>{nextAt ? <When at={nextAt} /> : '—'}</td>
       <td>

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
+import { cronWords } from '../../parts/cron/words.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -140,7 +141,7 @@ function Starters({ on }: { readonly on: NonNullable<Version['on']> }) {
     ...on.github.map(({ event, actions }) => `GitHub ${event}${actions ? `: ${actions.join(', ')}` : ''}`),
     ...on.slack.map(({ command }) => `Slack ${command}`),
     ...on.pubsub.map(({ topic, delivers }) => `Pub/Sub ${topic}${delivers ? ' (events)' : ''}`),
-    ...on.schedule.map(({ id, cron, timezone }) => `Schedule ${id}: ${cron} ${timezone}`),
+    ...on.schedule.map(({ id, cron, timezone }) => `Schedule ${id}: ${cronWords(cron) ?? cron} ${timezone}`),
   ];
   return (
     <>

@@ -1,0 +1,21 @@
+/** Cron lines in words, for who does not read them. Pure. */
+import cronstrue from 'cronstrue';
+
+const FIELDS = 5;
+
+/**
+ * `Every day at 09:00`, `At 09:00, Monday through Friday`; the zone is left to the caller. Undefined where it cannot be
+ * read, and where a day of the month and one of the week are both named: readers of cron mean "or" by it, the words "and".
+ */
+export function cronWords(line: string): string | undefined {
+  const fields = line.trim().split(/\s+/);
+  const [, , day, month, weekday] = fields;
+  if (fields.length !== FIELDS || (day !== '*' && weekday !== '*')) return undefined;
+  try {
+    const words = cronstrue.toString(fields.join(' '), { use24HourTimeFormat: true });
+    const isDaily = day === '*' && month === '*' && weekday === '*';
+    return isDaily ? words.replace(/^At /, 'Every day at ') : words;
+  } catch {
+    return undefined;
+  }
+}
