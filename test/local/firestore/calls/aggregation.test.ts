@@ -111,7 +111,17 @@ describe('the sum of', () => {
   });
 });
 
+test('an aggregation without a name gets one by its place among those', async () => {
+  const { messages } = await aggregate(
+    'items',
+    [{}, { alias: 'mine' }, {}].map((a) => ({ ...a, count: {} })),
+  );
+  const { aggregateFields } = (messages[0] as { result: { aggregateFields: object } }).result;
+  expect(Object.keys(aggregateFields).sort()).toEqual(['field_1', 'field_2', 'mine']);
+});
+
 test.each([
+  ['a reserved name', [{ alias: '__a__', count: {} }], 'reserved'],
   ['no aggregation', [], 'Aggregations can not be empty'],
   ['six of them', Array.from({ length: 6 }, () => ({ count: {} })), 'maximum number of aggregations'],
   ['two of one name', [1, 2].map(() => ({ alias: 'a', count: {} })), 'contain duplicate alias'],
