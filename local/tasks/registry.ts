@@ -78,11 +78,15 @@ export class TaskRegistry {
     return this.#queues.has(name);
   }
 
-  /** The queues of a location, by name, after `after`. */
-  queues(location: string, after: string, limit: number): QueueConfig[] {
+  /** The queues of a location that match, by name, after `after`. */
+  queues(
+    location: string,
+    after: string,
+    { limit, matches }: { readonly limit: number; readonly matches: (queue: QueueConfig) => boolean },
+  ): QueueConfig[] {
     return [...this.#queues.values()]
       .map((queue) => queue.config)
-      .filter(({ name }) => name.startsWith(`${location}/queues/`) && name > after)
+      .filter((queue) => queue.name.startsWith(`${location}/queues/`) && queue.name > after && matches(queue))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, limit);
   }

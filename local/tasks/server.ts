@@ -3,12 +3,14 @@
  * listening and the mapping of errors to statuses. Calls it does not know are answered UNIMPLEMENTED by grpc-js.
  */
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import { IamError, iamCalls } from '../iam/policies.ts';
 import type { SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { Clock } from '../time/clock.ts';
 import { loadProtocol, serviceDefinition } from '../wire/grpc-service.ts';
 import type { Dispatch } from './attempt.ts';
 import { TasksError } from './errors.ts';
 import type { QueueConfig } from './model.ts';
+import { requireQueue } from './names.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
 import { cloudTasksService } from './service.ts';
 import { TaskStore } from './storage.ts';
@@ -42,7 +44,12 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
   const { clock, dispatch, freshTaskId } = options;
   const store = new TaskStore(options.storage);
   const registry = new TaskRegistry({ store, clock, dispatch });
-  const handlers = cloudTasksService({ registry, now: () => clock.now(), freshTaskId });
+  const now = () => clock.now();
+  const requireResource = (name: string) => void registry.queue(requireQueue(name));
+  const handlers = {
+    ...cloudTasksService({ registry, now, freshTaskId }),
+    ...iamCalls({ store, now, requireResource }),
+  };
   const server = new Server();
   const definition = serviceDefinition(
     loadProtocol('@google-cloud/tasks', 'build/protos/protos.json'),
@@ -95,7 +102,8 @@ function unary(handler: (request: never) => object) {
 }
 
 function statusOf(error: unknown): { code: status; details: string } {
-  if (error instanceof TasksError) return { code: error.code, details: error.message };
+  if (error instanceof TasksError || error instanceof IamError)
+    return { code: error.code, details: error.message };
   const reason = error instanceof Error ? error.message : String(error);
   return { code: status.INTERNAL, details: `Local Cloud Tasks server: ${reason}` };
 }

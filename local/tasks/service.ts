@@ -4,6 +4,7 @@ import { invalid } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 import { LIMITS } from './model.ts';
 import { requireLocation, requireQueue, requireTask } from './names.ts';
+import { parseQueueFilter } from './queue-filter.ts';
 import type { TaskRegistry } from './registry.ts';
 import { queueFrom, rateLimitsFrom, retryFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
 import { toWireQueue, toWireTask } from './wire.ts';
@@ -61,9 +62,10 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
 
     ListQueues({ parent, filter, pageSize, pageToken }: PageRequest) {
       requireLocation(parent);
-      if (filter) throw invalid('ListQueuesRequest.filter is not supported by the local Cloud Tasks server.');
       const limit = pageLimit(pageSize, LIMITS.queuesPage);
-      const queues = registry.queues(parent, readToken(pageToken, parent) ?? '', limit + 1);
+      const matches = parseQueueFilter(filter ?? '');
+      const after = readToken(pageToken, parent) ?? '';
+      const queues = registry.queues(parent, after, { limit: limit + 1, matches });
       const page = queues.slice(0, limit);
       const more = queues.length > limit ? token(page.at(-1)?.name ?? '', parent) : '';
       return { queues: page.map(toWireQueue), nextPageToken: more };

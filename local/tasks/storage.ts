@@ -4,6 +4,7 @@
  * acknowledged task survives SIGKILL. What an attempt changes is written in groups a moment later: losing it
  * repeats a dispatch, which at-least-once delivery allows.
  */
+import type { Policy, PolicyStore } from '../iam/policies.ts';
 import { GroupedDatabase, type SqliteStorage } from '../sqlite/grouped-database.ts';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
@@ -31,6 +32,7 @@ interface TaskRow {
 /** No index by queue: lists are rare and read in order of creation anyway, inserts are on every run's path. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS queues (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS policies (resource TEXT PRIMARY KEY, policy TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS tasks (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, named INTEGER NOT NULL,
     due REAL NOT NULL, created REAL NOT NULL, deadline REAL NOT NULL, target TEXT NOT NULL, body BLOB NOT NULL,
@@ -47,7 +49,7 @@ type Later =
       readonly progress: TaskProgress;
     };
 
-export class TaskStore {
+export class TaskStore implements PolicyStore {
   readonly #db: GroupedDatabase<typeof SQL, Later>;
 
   constructor(storage: SqliteStorage) {
@@ -72,8 +74,19 @@ export class TaskStore {
     this.#db.flush();
     this.#db.transaction(() => {
       this.#db.statements.deleteTasksOf.run(name);
-      if (what === 'queue-and-tasks') this.#db.statements.deleteQueue.run(name);
+      if (what === 'tasks') return;
+      this.#db.statements.deleteQueue.run(name);
+      this.#db.statements.deletePolicy.run(name);
     });
+  }
+
+  policy(resource: string): Policy | undefined {
+    const row = this.#db.statements.policy.get(resource);
+    return row && (JSON.parse(String(row.policy)) as Policy);
+  }
+
+  putPolicy(resource: string, policy: Policy): void {
+    this.#db.statements.putPolicy.run(resource, JSON.stringify(policy));
   }
 
   /** All tasks, oldest first: the index is rebuilt from this at start. */
@@ -150,6 +163,10 @@ const SQL = {
   allQueues: 'SELECT config FROM queues ORDER BY name',
   putQueue: 'INSERT INTO queues VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET config = excluded.config',
   deleteQueue: 'DELETE FROM queues WHERE name = ?',
+  policy: 'SELECT policy FROM policies WHERE resource = ?',
+  putPolicy:
+    'INSERT INTO policies VALUES (?, ?) ON CONFLICT (resource) DO UPDATE SET policy = excluded.policy',
+  deletePolicy: 'DELETE FROM policies WHERE resource = ?',
   deleteTasksOf: 'DELETE FROM tasks WHERE queue = ?',
   heads: 'SELECT id, name, queue, due AS dueAt FROM tasks ORDER BY id',
   insertTask:

@@ -46,7 +46,7 @@ export function toWireQueue(queue: QueueConfig): object {
 const BASIC = 1;
 export const FULL = 2;
 
-/** The basic view leaves out what may be large or secret: headers beside the method and URL, body, token. */
+/** The basic view leaves out the body, which may be large or secret. */
 export function toWireTask(task: TaskRecord, view: number): object {
   const { target, progress } = task;
   const full = view === FULL;
@@ -58,8 +58,7 @@ export function toWireTask(task: TaskRecord, view: number): object {
       httpMethod: HTTP_METHODS.indexOf(target.method),
       headers: target.headers,
       ...(full && { body: target.body }),
-      ...(full &&
-        oidc && { oidcToken: { serviceAccountEmail: oidc.serviceAccountEmail, audience: oidc.audience } }),
+      ...(oidc && { oidcToken: { serviceAccountEmail: oidc.serviceAccountEmail, audience: oidc.audience } }),
     },
     scheduleTime: fromMs(task.scheduledAt),
     createTime: fromMs(Math.floor(task.createdAt / 1000) * 1000),

@@ -122,19 +122,19 @@ describe('what is refused', () => {
   });
 
   test('calls without a handler are not implemented', async () => {
-    const call = tasks.client.getIamPolicy({ resource: QUEUE });
+    const call = tasks.client.getLocation({ name: LOCATION });
     expect(await refusal(call)).toMatchObject({ code: status.UNIMPLEMENTED });
   });
 });
 
 describe('views and pages', () => {
-  test('the basic view leaves body and token out, the full view has them', async () => {
+  test('the basic view leaves the body out, the full view has it', async () => {
     const body = Buffer.from('payload');
     const oidcToken = { serviceAccountEmail: 'a@b.example', audience: 'https://aud' };
     const scheduleTime = inSeconds(60);
     const [made] = await create({ httpRequest: { url, body, oidcToken }, scheduleTime });
     expect(made.httpRequest?.body).toHaveLength(0);
-    expect(made).toMatchObject({ view: 'BASIC', dispatchCount: 0 });
+    expect(made).toMatchObject({ view: 'BASIC', dispatchCount: 0, httpRequest: { url, oidcToken } });
     const [full] = await tasks.client.getTask({ ...nameOf(made), responseView: 'FULL' });
     expect(full).toMatchObject({ view: 'FULL', httpRequest: { url, httpMethod: 'POST', oidcToken } });
     expect(Buffer.from(full.httpRequest?.body as Uint8Array).toString()).toBe('payload');
@@ -220,6 +220,50 @@ describe('queues', () => {
     });
     tasks.clock.advance(61_000);
     expect(tasks.requests).toHaveLength(0);
+  });
+
+  test.each<[string, boolean]>([
+    ['state: PAUSED', true],
+    ['state = "RUNNING"', false],
+    ['state != RUNNING AND rateLimits.maxDispatchesPerSecond <= 5', true],
+    ['rate_limits.max_dispatches_per_second > 5', false],
+    [`name = ${QUEUE}`, true],
+    ['name:main AND state=RUNNING', false],
+  ])('are listed if they match: %s', async (filter, listed) => {
+    await tasks.client.updateQueue({ queue: { name: QUEUE, rateLimits: { maxDispatchesPerSecond: 5 } } });
+    await tasks.client.pauseQueue({ name: QUEUE });
+    const [queues] = await tasks.client.listQueues({ parent: LOCATION, filter });
+    expect(queues).toHaveLength(listed ? 1 : 0);
+  });
+
+  test.each(['color = red', 'state', 'state = RUNNING OR state = PAUSED', 'constructor = x'])(
+    'are not listed by what is no filter: %s',
+    async (filter) => {
+      const call = tasks.client.listQueues({ parent: LOCATION, filter });
+      expect(await refusal(call)).toMatchObject({ code: status.INVALID_ARGUMENT });
+    },
+  );
+
+  test('have a policy that goes with them', async () => {
+    const bindings = [{ role: 'roles/cloudtasks.enqueuer', members: ['allUsers'] }];
+    const [before] = await tasks.client.getIamPolicy({ resource: QUEUE });
+    const [made] = await tasks.client.setIamPolicy({
+      resource: QUEUE,
+      policy: { bindings, etag: before.etag ?? '' },
+    });
+    expect(made).toMatchObject({ version: 1, bindings });
+    const stale = tasks.client.setIamPolicy({ resource: QUEUE, policy: { etag: before.etag ?? '' } });
+    expect(await refusal(stale)).toMatchObject({ code: status.ABORTED });
+    const permissions = ['cloudtasks.tasks.create'];
+    expect((await tasks.client.testIamPermissions({ resource: QUEUE, permissions }))[0]).toEqual({
+      permissions,
+    });
+    await tasks.client.deleteQueue({ name: QUEUE });
+    expect(await refusal(tasks.client.getIamPolicy({ resource: QUEUE }))).toMatchObject({
+      code: status.NOT_FOUND,
+    });
+    await tasks.client.createQueue({ parent: LOCATION, queue: { name: QUEUE } });
+    expect((await tasks.client.getIamPolicy({ resource: QUEUE }))[0].bindings).toEqual([]);
   });
 
   test('a paused queue keeps its tasks, a resumed one dispatches them', async () => {

@@ -1,0 +1,56 @@
+/**
+ * The filter of ListQueues: comparisons of a queue's fields, joined by AND. Owns its grammar and which fields there are.
+ * Pure.
+ */
+import { invalid } from './errors.ts';
+import type { QueueConfig } from './model.ts';
+
+type Value = string | number;
+
+/** By the protocol's name of the field. */
+const FIELDS: Readonly<Record<string, (queue: QueueConfig) => Value>> = {
+  name: (queue) => queue.name,
+  state: (queue) => queue.state.toUpperCase(),
+  'rate_limits.max_dispatches_per_second': (queue) => queue.rateLimits.maxDispatchesPerSecond,
+  'rate_limits.max_burst_size': (queue) => queue.rateLimits.maxBurstSize,
+  'rate_limits.max_concurrent_dispatches': (queue) => queue.rateLimits.maxConcurrentDispatches,
+  'retry_config.max_attempts': (queue) => queue.retry.maxAttempts,
+  'retry_config.max_doublings': (queue) => queue.retry.maxDoublings,
+};
+
+const COMPARISON =
+  /^\s*([A-Za-z_.]{1,60})\s*(<=|>=|!=|<|>|=|:)\s*(?:"([^"\\]{0,500})"|([^\s"()]{1,500}))\s*$/;
+
+/** `:` is "has" for a text and "equals" for a number. */
+const OPERATORS: Readonly<Record<string, (is: Value, wanted: Value) => boolean>> = {
+  '=': (is, wanted) => is === wanted,
+  '!=': (is, wanted) => is !== wanted,
+  '<': (is, wanted) => is < wanted,
+  '<=': (is, wanted) => is <= wanted,
+  '>': (is, wanted) => is > wanted,
+  '>=': (is, wanted) => is >= wanted,
+  ':': (is, wanted) => (typeof is === 'string' ? is.includes(String(wanted)) : is === wanted),
+};
+
+/** An empty text takes every queue. @throws TasksError for what is no filter of ours */
+export function parseQueueFilter(text: string): (queue: QueueConfig) => boolean {
+  if (text.trim() === '') return () => true;
+  const comparisons = text.split(/\sAND\s/).map(comparisonFrom);
+  return (queue) => comparisons.every((matches) => matches(queue));
+}
+
+function comparisonFrom(text: string): (queue: QueueConfig) => boolean {
+  const [, name = '', operator = '', quoted, plain] = COMPARISON.exec(text) ?? [];
+  const path = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const field = Object.hasOwn(FIELDS, path) ? FIELDS[path] : undefined;
+  const compare = OPERATORS[operator];
+  if (field === undefined || compare === undefined) {
+    const shown = text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
+    throw invalid(`ListQueuesRequest.filter: '${shown}' is no comparison of a field of a queue.`);
+  }
+  const wanted = quoted ?? plain ?? '';
+  return (queue) => {
+    const is = field(queue);
+    return compare(is, typeof is === 'number' ? Number(wanted) : wanted);
+  };
+}
