@@ -9,6 +9,7 @@ import { compareSegments } from '../model/value.ts';
 import { writeSegmentKey } from '../model/value-key.ts';
 import type { DocumentStorage, StoredDocument } from '../storage/document-storage.ts';
 import { decodeName } from '../wire/document-codec.ts';
+import type { Snapshot } from './transactions/snapshot.ts';
 
 /** Rows fetched in one go: enough to amortise the call, few enough that a small limit reads little. */
 const PAGE = 256;
@@ -51,6 +52,38 @@ export function* childIds(place: Place, after?: string): Generator<string> {
     yield least;
     cursors = cursors.flatMap((c) => (c.id === least ? next(place, c.level, least) : [c]));
   }
+}
+
+/** The same as of a moment: what was there then is what is there unchanged, and what the snapshot kept. */
+export function* childIdsAt(place: Place, snapshot: Snapshot, after?: string): Generator<string> {
+  const kept = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
+  for (const id of childIds(place, after)) {
+    while (kept[0] !== undefined && compareSegments(kept[0], id) < 0) yield kept.shift() as string;
+    if (kept[0] === id) yield kept.shift() as string;
+    else if (isUnchangedBelow(place, id, snapshot)) yield id;
+  }
+  yield* kept;
+}
+
+function keptIds({ segments }: Place, snapshot: Snapshot): string[] {
+  const ids = new Set<string>();
+  for (const { body } of snapshot.documents()) {
+    const path = decodeName(body).split('/').slice(ROOT_SEGMENTS);
+    const id = path[segments.length];
+    if (id !== undefined && segments.every((s, i) => s === path[i])) ids.add(id);
+  }
+  return [...ids].sort(compareSegments);
+}
+
+/** True when a document at or below the id is as it was. */
+function isUnchangedBelow({ storage, database, segments }: Place, id: string, snapshot: Snapshot): boolean {
+  const path = [...segments, id];
+  return levelsBelow(segments).some((level) => {
+    for (const { body } of documentsWithPrefix(storage, levelPrefix(database, level, path))) {
+      if (!snapshot.has(decodeName(body))) return true;
+    }
+    return false;
+  });
 }
 
 function keyAfter(prefix: Buffer, id: string): Buffer {

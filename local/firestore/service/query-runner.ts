@@ -91,7 +91,7 @@ function* rows(database: Database, scope: QueryScope, source: Source): Generator
       return;
     }
     case 'everything':
-      for (const level of levelsBelow(scope.parent)) {
+      for (const level of levelsBelow(scope.parent).slice(0, scope.allDescendants ? undefined : 1)) {
         yield* documentsWithPrefix(storage, levelPrefix(database.number, level, scope.parent));
       }
       return;

@@ -1,45 +1,53 @@
 /** ListDocuments and ListCollectionIds: what lies below a path. */
-import { collectionPrefix, documentKey } from '../../model/document-key.ts';
-import { checkCollectionId, documentName, parseParent } from '../../model/resource-name.ts';
+import { fieldValue } from '../../model/query/match.ts';
+import { normaliseQuery } from '../../model/query/normalise.ts';
+import type { Cursor, Query } from '../../model/query/query.ts';
+import { checkCollectionId, documentName, parseParent, type Resource } from '../../model/resource-name.ts';
 import { invalid, unimplemented } from '../../model/status.ts';
-import { decodeName, encodeBody } from '../../wire/document-codec.ts';
+import { encodeBody } from '../../wire/document-codec.ts';
+import { parseOrders } from '../../wire/order-text.ts';
+import { decodeOperand } from '../../wire/value-decoder.ts';
+import { encodeValue } from '../../wire/value-encoder.ts';
 import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
 import { runOfBody } from '../metering.ts';
-import { childIds, documentsWithPrefix, type Place } from '../path-scan.ts';
+import { childIds, childIdsAt } from '../path-scan.ts';
+import { readQuery } from '../query-read.ts';
+import type { Found } from '../query-runner.ts';
+import type { Session } from '../session.ts';
+import type { Snapshot } from '../transactions/snapshot.ts';
 import type { CallContext } from './call.ts';
+import { reading, type Selected, type WireConsistency } from './consistency.ts';
 import { encodeFound } from './read.ts';
 
 /** Page size when the caller names none, and the most it gets. */
 const DEFAULT_PAGE = 300;
 const MAX_PAGE = 10_000;
 
-interface ListCollectionIdsRequest {
+interface ListCollectionIdsRequest extends WireConsistency {
   readonly parent: string;
   readonly pageSize: number;
   readonly pageToken: string;
-  readonly consistencySelector?: string;
 }
 
 export async function listCollectionIds(
   request: ListCollectionIdsRequest,
   { session, meter }: CallContext,
 ): Promise<object> {
-  refusePast(request.consistencySelector);
   const parent = parseParent(request.parent);
-  const database = session.databases.get(parent.database);
-  const place = { storage: session.storage, database: database.number, segments: parent.segments };
   const size = pageSize(request.pageSize);
-  const after = decodeToken(request.pageToken);
-  const ids = take(childIds(place, after), size + 1);
+  const after = decodeIdToken(request.pageToken);
+  const selection = { database: parent.database, wire: request };
+  const ids = await reading(session, selection, ({ snapshot }) =>
+    take(idsBelow(session, parent, { snapshot, after }), size + 1),
+  );
   meter.otherReads('ListCollectionIds', undefined, 1);
-  await session.storage.durable();
   return {
     collectionIds: ids.slice(0, size),
-    nextPageToken: ids.length > size ? encodeToken(ids[size - 1]) : '',
+    nextPageToken: ids.length > size ? encodeIdToken(ids[size - 1]) : '',
   };
 }
 
-interface ListDocumentsRequest {
+interface ListDocumentsRequest extends WireConsistency {
   readonly parent: string;
   readonly collectionId: string;
   readonly pageSize: number;
@@ -47,51 +55,108 @@ interface ListDocumentsRequest {
   readonly orderBy: string;
   readonly mask?: WireMask | null;
   readonly showMissing: boolean;
-  readonly consistencySelector?: string;
+}
+
+interface Listed {
+  readonly name: string;
+  /** Undefined for a document that does not exist and has others below it. */
+  readonly stored: Found['stored'] | undefined;
+}
+
+interface Page {
+  readonly listed: readonly Listed[];
+  readonly nextPageToken: string;
 }
 
 export async function listDocuments(
   request: ListDocumentsRequest,
   { session, meter }: CallContext,
 ): Promise<object> {
-  refusePast(request.consistencySelector);
-  if (request.orderBy && request.orderBy !== '__name__') {
-    throw unimplemented('ListDocuments orders by __name__ only; use RunQuery for other orders.');
-  }
-  if (request.collectionId === '') throw unimplemented('ListDocuments needs a collection id.');
-  checkCollectionId(request.collectionId);
-  const parent = parseParent(request.parent);
-  const segments = [...parent.segments, request.collectionId];
-  const database = session.databases.get(parent.database);
-  const place = { storage: session.storage, database: database.number, segments };
-  const size = pageSize(request.pageSize);
-  const after = decodeToken(request.pageToken);
-  const ids = take(request.showMissing ? childIds(place, after) : existingIds(place, after), size + 1);
   const mask = request.mask ? decodeMask(request.mask) : undefined;
-  const documents = ids.slice(0, size).map((id) => {
-    const path = [...segments, id];
-    const stored = session.storage.get(documentKey(database.number, path));
-    const name = documentName({ database: parent.database, segments: path });
+  const list = request.showMissing ? withMissing(request) : existing(request);
+  const { database } = parseParent(request.parent);
+  const { listed, nextPageToken } = await reading(session, { database, wire: request }, (selected) =>
+    list(session, selected),
+  );
+  for (const { name, stored } of listed) {
     meter.read('ListDocuments', name, runOfBody(name, stored?.body));
-    return stored ? encodeFound(stored, mask) : encodeMissing(name);
-  });
-  await session.storage.durable();
-  return { documents, nextPageToken: ids.length > size ? encodeToken(ids[size - 1]) : '' };
-}
-
-function* existingIds(place: Place, after: string | undefined): Generator<string> {
-  for (const stored of documentsWithPrefix(
-    place.storage,
-    collectionPrefix(place.database, place.segments),
-    after,
-  )) {
-    yield decodeName(stored.body).split('/').at(-1) as string;
   }
+  if (listed.length === 0) meter.otherReads('ListDocuments', request.collectionId || undefined, 1);
+  // A document that does not exist but has documents below it is listed without times.
+  const documents = listed.map(({ name, stored }) =>
+    stored ? encodeFound(stored, mask) : encodeBody(name, new Map()),
+  );
+  return { documents, nextPageToken };
 }
 
-/** A document that does not exist but has documents below it is listed without times. */
-function encodeMissing(name: string): Buffer {
-  return encodeBody(name, new Map());
+type List = (session: Session, selected: Selected) => Promise<Page>;
+
+/** Documents that exist, of one collection or of all right below the parent: a query like any other. */
+function existing(request: ListDocumentsRequest): List {
+  const { database, segments } = parseParent(request.parent);
+  const collectionId = request.collectionId || undefined;
+  if (collectionId !== undefined) checkCollectionId(collectionId);
+  const orders = parseOrders(request.orderBy);
+  if (collectionId === undefined && orders.some((o) => o.field[0] !== '__name__')) {
+    throw unimplemented(
+      'ListDocuments of every collection in another order than __name__ is not implemented.',
+    );
+  }
+  const size = pageSize(request.pageSize);
+  const query = normaliseQuery({
+    scope: { database, parent: segments, collectionId, allDescendants: false },
+    filter: undefined,
+    orders,
+    startAt: decodeCursorToken(request.pageToken),
+    endAt: undefined,
+    offset: 0,
+    limit: size + 1,
+    required: [],
+    select: undefined,
+  });
+  return async (session, selected) => {
+    const { found } = await readQuery(session, selected, query);
+    const listed = found.slice(0, size);
+    const last = listed.at(-1);
+    return { listed, nextPageToken: last && found.length > size ? encodeCursorToken(query, last) : '' };
+  };
+}
+
+/** All ids of a collection under which there is something, itself or further down. */
+function withMissing(request: ListDocumentsRequest): List {
+  if (request.orderBy !== '') throw invalid('show_missing and order_by exclude each other.');
+  if (request.collectionId === '') {
+    throw unimplemented('ListDocuments of every collection with show_missing is not implemented.');
+  }
+  checkCollectionId(request.collectionId);
+  const { database, segments } = parseParent(request.parent);
+  const collection = { database, segments: [...segments, request.collectionId] };
+  const size = pageSize(request.pageSize);
+  const after = decodeIdToken(request.pageToken);
+  // What is missing is known by what lies below, so a transaction locks all of that.
+  const below = `${documentName(collection)}/`;
+  const range = { collectionId: undefined, covers: ({ name }: { name: string }) => name.startsWith(below) };
+  return async (session, { transaction, snapshot }) =>
+    session.query(transaction, range, () => {
+      const ids = take(idsBelow(session, collection, { snapshot, after }), size + 1);
+      const listed = ids.slice(0, size).map((id) => {
+        const path = { database, segments: [...collection.segments, id] };
+        const name = documentName(path);
+        const stored = session.databases.get(database).get({ name, segments: path.segments }, snapshot);
+        return { name, stored };
+      });
+      const nextPageToken = ids.length > size ? encodeIdToken(ids[size - 1]) : '';
+      return { result: { listed, nextPageToken }, range, found: [] };
+    });
+}
+
+function idsBelow(
+  session: Session,
+  { database, segments }: Resource,
+  { snapshot, after }: { snapshot: Snapshot | undefined; after: string | undefined },
+): Iterable<string> {
+  const place = { storage: session.storage, database: session.databases.get(database).number, segments };
+  return snapshot ? childIdsAt(place, snapshot, after) : childIds(place, after);
 }
 
 function take(ids: Iterable<string>, count: number): string[] {
@@ -103,21 +168,31 @@ function take(ids: Iterable<string>, count: number): string[] {
   return taken;
 }
 
-function refusePast(selector: string | undefined): void {
-  if (selector === 'readTime') throw unimplemented('Reading at a past time (read_time) is not implemented.');
-  if (selector === 'transaction') throw unimplemented('ListDocuments in a transaction is not implemented.');
-}
-
 function pageSize(requested: number): number {
   if (requested < 0) throw invalid('page_size must not be negative.');
   return requested === 0 ? DEFAULT_PAGE : Math.min(requested, MAX_PAGE);
 }
 
-/** A page token is the last id of the page before. */
-function encodeToken(id: string | undefined): string {
+/** The token of a list of ids is the last id of the page before. */
+function encodeIdToken(id: string | undefined): string {
   return Buffer.from(id ?? '').toString('base64url');
 }
 
-function decodeToken(token: string): string | undefined {
+function decodeIdToken(token: string): string | undefined {
   return token === '' ? undefined : Buffer.from(token, 'base64url').toString();
+}
+
+/** The token of a query is where its last document stands in its order. */
+function encodeCursorToken({ orders }: Query, last: Found): string {
+  const values = orders.map(({ field }) => {
+    const value = fieldValue(last, field);
+    return value ? encodeValue(value).toString('base64') : '';
+  });
+  return Buffer.from(values.join(' ')).toString('base64url');
+}
+
+function decodeCursorToken(token: string): Cursor | undefined {
+  if (token === '') return undefined;
+  const parts = Buffer.from(token, 'base64url').toString().split(' ');
+  return { values: parts.map((part) => decodeOperand(Buffer.from(part, 'base64'))), before: false };
 }
