@@ -13,7 +13,8 @@ const require = createRequire(import.meta.url);
 /** What a server may look at, or change, of a protocol description before it is loaded. */
 export interface ProtocolJson {
   nested?: Record<string, ProtocolJson>;
-  fields?: Record<string, { type: string }>;
+  fields?: Record<string, { type: string; id?: number }>;
+  oneofs?: Record<string, { oneof: string[] }>;
 }
 
 /**

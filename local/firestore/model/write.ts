@@ -34,7 +34,15 @@ export interface DeleteWrite {
   readonly precondition: Precondition;
 }
 
-export type Write = SetWrite | DeleteWrite;
+/** Writes nothing: the commit fails unless the document is as required. */
+export interface VerifyWrite {
+  readonly kind: 'verify';
+  readonly name: string;
+  readonly resource: Resource;
+  readonly precondition: Precondition;
+}
+
+export type Write = SetWrite | DeleteWrite | VerifyWrite;
 
 /** A document as a write sees it. Times in microseconds since 1970. */
 export interface Version {
@@ -58,6 +66,7 @@ export interface Outcome {
  */
 export function applyWrite(current: Version | undefined, write: Write, time: number): Outcome {
   checkPrecondition(current, write, time);
+  if (write.kind === 'verify') return { next: current, changed: false, transformResults: [] };
   if (write.kind === 'delete') {
     return { next: undefined, changed: current !== undefined, transformResults: [] };
   }

@@ -23,7 +23,7 @@ export interface WriteOutcome {
   readonly createTime: number | undefined;
   readonly updateTime: number | undefined;
   readonly transformResults: readonly Value[];
-  readonly kind: 'set' | 'delete';
+  readonly kind: Write['kind'];
   /** Bytes stored by this write; 0 when it changed nothing. */
   readonly bytes: number;
   /** The document after the write, or before it when it was deleted. */

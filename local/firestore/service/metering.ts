@@ -22,9 +22,13 @@ export function runOfBody(name: string, body: Uint8Array | undefined): string | 
   return body && readTextField(body, RUN_FIELD);
 }
 
+/** What a commit only looks at is a read. */
 export function meterCommit(call: string, plan: CommitPlan, meter: Meter): void {
-  meter.commit(
-    call,
-    plan.outcomes.map(({ name, kind, bytes, fields }) => ({ name, kind, bytes, runId: runOf(name, fields) })),
-  );
+  const written = plan.outcomes.flatMap(({ name, kind, bytes, fields }) => {
+    const runId = runOf(name, fields);
+    if (kind !== 'verify') return [{ name, kind, bytes, runId }];
+    meter.read(call, name, runId);
+    return [];
+  });
+  meter.commit(call, written);
 }

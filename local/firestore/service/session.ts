@@ -99,7 +99,7 @@ export class Session {
       throw invalid('Cannot write in a read-only transaction.');
     }
     const owner = transaction ?? { age: this.transactions.nextAge(), aborted: () => {} };
-    const names = writes.map((w) => w.name);
+    const names = writes.filter((w) => w.kind !== 'verify').map((w) => w.name);
     const intents = () => intentsOf(database, writes);
     try {
       const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {

@@ -10,7 +10,9 @@ const SERVICE = 'google.firestore.v1.Firestore';
 const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
 export function firestoreService(): ServiceDefinition {
-  const root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', leaveOpaque);
+  const root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', (json) =>
+    leaveOpaque(withVerify(json)),
+  );
   const definition = serviceDefinition(root, SERVICE, { plainAnswers: true });
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [
@@ -35,11 +37,25 @@ function measured(decode: (bytes: Buffer) => object): (bytes: Buffer) => object 
   };
 }
 
-function leaveOpaque(json: ProtocolJson): ProtocolJson {
-  const google = json.nested?.google as ProtocolJson;
-  const firestore = google.nested?.firestore as ProtocolJson;
-  rewrite(firestore.nested?.v1 as ProtocolJson);
+/**
+ * A write may also ask that a document be as its reader saw it. The clients of browsers and phones send that for what a
+ * transaction has only read; their own descriptions of the protocol have it, the published one leaves it out.
+ */
+export function withVerify(json: ProtocolJson): ProtocolJson {
+  const { fields, oneofs } = v1(json).nested?.Write ?? {};
+  if (!fields || !oneofs?.operation) throw new Error('The protocol has no Write as it is known here.');
+  fields.verify = { type: 'string', id: 5 };
+  oneofs.operation.oneof.push('verify');
   return json;
+}
+
+function leaveOpaque(json: ProtocolJson): ProtocolJson {
+  rewrite(v1(json));
+  return json;
+}
+
+function v1(json: ProtocolJson): ProtocolJson {
+  return json.nested?.google?.nested?.firestore?.nested?.v1 as ProtocolJson;
 }
 
 function rewrite(scope: ProtocolJson): void {

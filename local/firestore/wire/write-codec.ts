@@ -32,9 +32,10 @@ export interface WireTransform {
 }
 
 export interface WireWrite {
-  readonly operation?: 'update' | 'delete' | 'transform';
+  readonly operation?: 'update' | 'delete' | 'verify' | 'transform';
   readonly update?: Uint8Array | null;
   readonly delete?: string | null;
+  readonly verify?: string | null;
   readonly transform?: {
     readonly document?: string | null;
     readonly fieldTransforms?: readonly WireTransform[] | null;
@@ -56,6 +57,11 @@ export function decodeWrite(write: WireWrite, database: string): Write {
     case 'delete': {
       const name = write.delete ?? '';
       return { kind: 'delete', name, resource: parseDocument(name, database), precondition };
+    }
+    case 'verify': {
+      const name = write.verify ?? '';
+      if (precondition.kind === 'none') throw invalid('A verification needs a precondition.');
+      return { kind: 'verify', name, resource: parseDocument(name, database), precondition };
     }
     case 'update':
       return decodeUpdate(write, database, precondition);

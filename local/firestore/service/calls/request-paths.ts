@@ -37,5 +37,10 @@ export function requestPaths(request: unknown): string[] {
 }
 
 function pathOf(write: WireWrite): string {
-  return write.delete || write.transform?.document || (write.update ? decodeName(write.update) : '');
+  return (
+    write.delete ||
+    write.verify ||
+    write.transform?.document ||
+    (write.update ? decodeName(write.update) : '')
+  );
 }

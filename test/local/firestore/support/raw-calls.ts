@@ -1,6 +1,7 @@
 /** Calls of the server with requests that the client library would never send, down to bytes that are no request. */
 import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
+import { withVerify } from '../../../../local/firestore/wire/protocol.ts';
 import { loadProtocol } from '../../../../local/wire/grpc-service.ts';
 
 const DEADLINE_MS = 30_000;
@@ -17,7 +18,7 @@ export class RawCalls {
   readonly #client: Client;
 
   constructor(host: string) {
-    this.#root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json');
+    this.#root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', withVerify);
     this.#client = new Client(host, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 });
   }
 
