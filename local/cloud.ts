@@ -7,22 +7,20 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startControlPort } from './control/control.ts';
+import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
 import { writeAddress } from './data-dir/address.ts';
 import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
-import { startGateway } from './gateway/gateway.ts';
+import { startFunctions } from './functions.ts';
+import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
 import { readSite } from './gateway/site.ts';
 import { commandsToTry, welcomePage } from './gateway/welcome.ts';
-import { startFunctionsHost } from './host/host.ts';
-import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
-import { queueOf } from './host/queue-of.ts';
-import { workerEnv } from './host/worker-env.ts';
+import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
-import { startFirestore, startGithub, startPubsub, startSlack, startTasks } from './stand-ins.ts';
+import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 import { type MovableClock, movableClock } from './time/clock.ts';
 
 export interface LocalCloudOptions {
@@ -89,8 +87,69 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
 }
 
 async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): Promise<LocalCloud> {
+  const setting = settingOf(options, stack);
+  const { projectId, clock, dir, dev, log } = setting;
+  const servers = await startStandIns(setting, (request) => host.dispatch(request));
+  // Started after the servers so that it stops before them: a function that ends needs both.
+  const host = await startHost(options, setting);
+  const [secrets] = await Promise.all([
+    startFunctions({ setting, servers, host, region: REGION }),
+    writeDevClient({
+      firestore: servers.firestore.host,
+      projectId,
+      collectionPrefix: setting.outside.COLLECTION_PREFIX ?? 'gwi_',
+      secret: dev.apiSecret,
+      now: Date.now(),
+    }),
+  ]);
+  servers.firestore.local?.meter.reset();
+
+  const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
+  const gateway = await openGateway(options, { setting, servers, host, apiKey, secrets });
+  if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
+  const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
+  const control = await openControl(setting, servers, pids);
+  servers.tasks?.start();
+  servers.pubsub.local?.start();
+  const scheduler = new Scheduler({
+    clock,
+    dispatch: (request) => host.dispatch(request),
+    functionsUrl: host.url,
+    minuteMs: (options.tickSeconds ?? DEFAULT_TICK_S) * 1000,
+    log,
+  });
+  scheduler.start(host.functions.values());
+
+  let stopping: Promise<void> | undefined;
+  return {
+    gateway: gateway.url,
+    firestore: servers.firestore.host,
+    tasks: servers.tasksHost,
+    pubsub: servers.pubsub.host,
+    control: control.url,
+    github: servers.github.url,
+    slack: servers.slack.url,
+    functionsUrl: host.url,
+    projectId,
+    apiKey,
+    secrets,
+    get pids() {
+      return pids();
+    },
+    clock,
+    stop() {
+      scheduler.stop();
+      servers.tasks?.quiesce();
+      servers.pubsub.local?.quiesce();
+      stopping ??= Promise.all([gateway.stop(GRACE_MS), host.stop()]).then(() => stack.disposeAsync());
+      return stopping;
+    },
+  };
+}
+
+/** What the surroundings, the options and the data directory say, with a clock that goes on where it was left. */
+function settingOf(options: LocalCloudOptions, stack: AsyncDisposableStack): Setting {
   const outside = { ...process.env, ...options.env };
-  const projectId = options.projectId ?? outside.GCLOUD_PROJECT ?? DEFAULT_PROJECT;
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
   const clock = movableClock(Date.now);
   const dir = openDataDir(options.data, stack);
@@ -100,31 +159,24 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   clock.onAdvance((offsetMs) => dev.rememberClock(offsetMs));
   if (dev.clockOffsetMs > 0)
     log(`the clock is ${Math.round(dev.clockOffsetMs / 1000)} s ahead, as this data was left`);
+  return {
+    outside,
+    projectId: options.projectId ?? outside.GCLOUD_PROJECT ?? DEFAULT_PROJECT,
+    log,
+    clock,
+    dir,
+    dev,
+    // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
+    githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
+    indexesFile: join(ROOT, 'firestore.indexes.json'),
+    stack,
+  };
+}
 
-  // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
-  const githubToken = (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN');
-  const [firestore, tasks, pubsub, github, slack] = await Promise.all([
-    startFirestore({
-      dir,
-      clock,
-      stack,
-      outside: outside.FIRESTORE_EMULATOR_HOST,
-      indexesFile: join(ROOT, 'firestore.indexes.json'),
-    }),
-    outside.CAIRN_TASKS_HOST
-      ? undefined
-      : startTasks({ dir, clock, dispatch: (request) => host.dispatch(request), stack }),
-    startPubsub({
-      dir,
-      clock,
-      dispatch: (request) => host.dispatch(request),
-      stack,
-      outside: outside.PUBSUB_EMULATOR_HOST,
-    }),
-    startGithub({ dir, clock, stack, outside: outside.CAIRN_GITHUB_API_URL, token: githubToken }),
-    startSlack({ dir, clock, stack }),
-  ]);
-  // Started after the servers so that it stops before them: a function that ends needs both.
+async function startHost(
+  options: LocalCloudOptions,
+  { clock, dev, log, stack }: Setting,
+): Promise<FunctionsHost> {
   const host = await startFunctionsHost({
     module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
     workers: options.workers ?? 1,
@@ -137,58 +189,28 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   });
   stack.defer(() => host.stop());
   dev.rememberFunctionsPort(host.port);
-  const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
+  return host;
+}
 
-  const subscribe = (wanted: ForFunction) => {
-    if (pubsub.local) pubsub.local.ensureSubscription(subscriptionOf(wanted));
-    else log(`'${wanted.spec.name}' gets no messages: the Pub/Sub from outside is not configured from here`);
-  };
-  // As the functions' parameter has it; in production it is made by hand.
-  const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
-  if (runEvents !== '') pubsub.local?.ensureTopic(topicName(projectId, runEvents));
+interface Behind {
+  readonly setting: Setting;
+  readonly servers: StandIns;
+  readonly host: FunctionsHost;
+  readonly apiKey: string;
+  readonly secrets: Readonly<Record<string, string>>;
+}
 
-  const secrets: Record<string, string> = {};
-  await Promise.all([
-    host.startWorkers({
-      env: workerEnv({
-        projectId,
-        region: REGION,
-        firestore: firestore.host,
-        tasks: tasksHost,
-        pubsub: pubsub.host,
-        functionsUrl: host.url,
-        github: { url: github.url, token: githubToken },
-        slack: slack.url,
-        outside,
-      }),
-      onFunctions(specs) {
-        const values: Record<string, string> = {};
-        for (const name of new Set(specs.flatMap((spec) => spec.secrets))) {
-          values[name] = name === 'GITHUB_TOKEN' ? githubToken : (outside[name] ?? dev.secret(name));
-          secrets[shortName(name)] = values[name];
-        }
-        for (const spec of specs) {
-          if (spec.trigger.kind === 'task-queue') tasks?.ensureQueue(queueOf(projectId, spec, spec.trigger));
-          if (spec.trigger.kind === 'message')
-            subscribe({ projectId, functionsUrl: host.url, spec, trigger: spec.trigger });
-          if (spec.trigger.kind === 'unsupported') log(`'${spec.name}' is not served: ${spec.trigger.what}`);
-        }
-        return values;
-      },
-    }),
-    writeDevClient({
-      firestore: firestore.host,
-      projectId,
-      collectionPrefix: outside.COLLECTION_PREFIX ?? 'gwi_',
-      secret: dev.apiSecret,
-      now: Date.now(),
-    }),
-  ]);
-  firestore.local?.meter.reset();
-
-  const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
+async function openGateway(
+  options: LocalCloudOptions,
+  { setting: { log, stack }, servers, host, apiKey, secrets }: Behind,
+): Promise<Gateway> {
   const firebaseJson = options.firebaseJson ?? join(ROOT, 'firebase.json');
-  const welcome = () => ({ gateway: gateway.url, github: github.url, apiKey, githubSecret: secrets.github });
+  const welcome = () => ({
+    gateway: gateway.url,
+    github: servers.github.url,
+    apiKey,
+    githubSecret: secrets.github,
+  });
   const gateway = await startGateway({
     port: options.port ?? 0,
     rewrites: rewritesOf(firebaseJson, log),
@@ -198,8 +220,14 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     welcome: () => welcomePage(welcome()),
   });
   stack.defer(() => gateway.stop(0));
-  if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
-  const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
+  return gateway;
+}
+
+async function openControl(
+  { clock, stack }: Setting,
+  { firestore, tasks, pubsub, github, slack }: StandIns,
+  pids: () => LocalCloud['pids'],
+): Promise<ControlPort> {
   const control = await startControlPort({
     port: 0,
     routes: controlRoutes({
@@ -213,42 +241,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     }),
   });
   stack.defer(() => control.stop());
-  tasks?.start();
-  pubsub.local?.start();
-  const scheduler = new Scheduler({
-    clock,
-    dispatch: (request) => host.dispatch(request),
-    functionsUrl: host.url,
-    minuteMs: (options.tickSeconds ?? DEFAULT_TICK_S) * 1000,
-    log,
-  });
-  scheduler.start(host.functions.values());
-
-  let stopping: Promise<void> | undefined;
-  return {
-    gateway: gateway.url,
-    firestore: firestore.host,
-    tasks: tasksHost,
-    pubsub: pubsub.host,
-    control: control.url,
-    github: github.url,
-    slack: slack.url,
-    functionsUrl: host.url,
-    projectId,
-    apiKey,
-    secrets,
-    get pids() {
-      return pids();
-    },
-    clock,
-    stop() {
-      scheduler.stop();
-      tasks?.quiesce();
-      pubsub.local?.quiesce();
-      stopping ??= Promise.all([gateway.stop(GRACE_MS), host.stop()]).then(() => stack.disposeAsync());
-      return stopping;
-    },
-  };
+  return control;
 }
 
 /** The directory, made and locked; undefined in memory mode. */
@@ -264,8 +257,4 @@ function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[
   if (existsSync(firebaseJson)) return readRewrites(firebaseJson);
   log(`${firebaseJson} does not exist: the gateway serves no function`);
   return [];
-}
-
-function shortName(secret: string): string {
-  return secret.toLowerCase().replace(/_(?:webhook|signing)_(?:secret|token|key)$/, '');
 }

@@ -6,36 +6,61 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlledFirestore } from './control/routes.ts';
+import type { DevValues } from './data-dir/dev-values.ts';
 import type { OutsideServer } from './outside/server.ts';
 import type { PubsubServer } from './pubsub/server.ts';
 import type { Dispatch } from './tasks/attempt.ts';
 import { startTasksServer, type TasksServer } from './tasks/server.ts';
 import type { MovableClock } from './time/clock.ts';
 
-export interface ServerContext {
+interface ServerContext {
   readonly dir: string | undefined;
   readonly clock: MovableClock;
   readonly stack: AsyncDisposableStack;
 }
 
-export interface FirestoreChoice {
+interface FirestoreChoice {
   /** `host:port` of one that runs already; then none is started. */
   readonly outside: string | undefined;
   /** Used if it is there. */
   readonly indexesFile: string;
 }
 
+/** What every part of a cloud needs of its surroundings. */
+export interface Setting extends ServerContext {
+  /** The environment, and what was added to it for the functions. */
+  readonly outside: Readonly<Record<string, string | undefined>>;
+  readonly projectId: string;
+  readonly dev: DevValues;
+  readonly githubToken: string;
+  /** Used if it is there. */
+  readonly indexesFile: string;
+  readonly log: (line: string) => void;
+}
+
+export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
+
+/** All of them at once; those that the environment says run elsewhere are left to it. They stop with the stack. */
+export async function startStandIns(setting: Setting, dispatch: Dispatch) {
+  const { outside, indexesFile, githubToken: token } = setting;
+  const { dir, clock, stack } = setting;
+  const context: ServerContext = { dir, clock, stack };
+  const [firestore, tasks, pubsub, github, slack] = await Promise.all([
+    startFirestore({ ...context, indexesFile, outside: outside.FIRESTORE_EMULATOR_HOST }),
+    outside.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, dispatch }),
+    startPubsub({ ...context, dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
+    startGithub({ ...context, token, outside: outside.CAIRN_GITHUB_API_URL }),
+    startSlack(context),
+  ]);
+  const tasksHost = outside.CAIRN_TASKS_HOST ?? tasks?.host ?? '';
+  return { firestore, tasks, tasksHost, pubsub, github, slack };
+}
+
 const storageIn = (dir: string | undefined, file: string) =>
   dir === undefined ? { kind: 'memory' as const } : { kind: 'sqlite' as const, file: join(dir, file) };
 
 /** The Firestore server, or where the one from outside is. It stops with the stack. */
-export async function startFirestore({
-  dir,
-  clock,
-  stack,
-  outside,
-  indexesFile,
-}: ServerContext & FirestoreChoice) {
+async function startFirestore({ dir, clock, stack, outside, indexesFile }: ServerContext & FirestoreChoice) {
   if (outside) return { host: outside, local: undefined };
   const { startFirestoreServer } = await import('./firestore/server.ts');
   const server = await startFirestoreServer({
@@ -51,7 +76,7 @@ export async function startFirestore({
 }
 
 /** The Cloud Tasks server; it dispatches once `start()` is called, and stops with the stack. */
-export async function startTasks(
+async function startTasks(
   context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch'>,
 ): Promise<TasksServer> {
   const { dir, clock, dispatch, stack } = context;
@@ -66,7 +91,7 @@ export async function startTasks(
 }
 
 /** The Pub/Sub server, or where the one from outside is. It pushes once `start()` is called, and stops with the stack. */
-export async function startPubsub({
+async function startPubsub({
   dir,
   clock,
   dispatch,
@@ -90,7 +115,7 @@ export async function startPubsub({
 }
 
 /** GitHub's API, or where the one from outside is. It stops with the stack. */
-export async function startGithub({
+async function startGithub({
   dir,
   clock,
   stack,
@@ -108,7 +133,7 @@ export async function startGithub({
 }
 
 /** Where Slack takes messages. It stops with the stack. */
-export async function startSlack({ dir, clock, stack }: ServerContext): Promise<OutsideServer> {
+async function startSlack({ dir, clock, stack }: ServerContext): Promise<OutsideServer> {
   const { startSlackServer } = await import('./slack/server.ts');
   const server = await startSlackServer({ storage: storageIn(dir, 'slack.sqlite'), clock });
   stack.defer(() => server.stop());

@@ -1,0 +1,77 @@
+/**
+ * Has the functions served, and sets up what calls them: the queues and subscriptions that `firebase deploy` would make, and
+ * the values of their secrets. Part of the composition root `cloud.ts`.
+ *
+ * Must not: run a function itself; that is the host's.
+ */
+import type { FunctionsHost, StartWorkers } from './host/host.ts';
+import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
+import { queueOf } from './host/queue-of.ts';
+import { workerEnv } from './host/worker-env.ts';
+import type { Setting, StandIns } from './stand-ins.ts';
+
+export interface Serving {
+  readonly setting: Setting;
+  readonly servers: StandIns;
+  readonly host: FunctionsHost;
+  readonly region: string;
+}
+
+/** @returns the secrets of the functions by their short names, once all workers serve */
+export async function startFunctions(serving: Serving): Promise<Readonly<Record<string, string>>> {
+  const { setting, servers, host, region } = serving;
+  const { projectId, outside, githubToken } = setting;
+  // As the functions' parameter has it; in production it is made by hand.
+  const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
+  if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
+
+  const secrets: Record<string, string> = {};
+  await host.startWorkers({
+    env: workerEnv({
+      projectId,
+      region,
+      firestore: servers.firestore.host,
+      tasks: servers.tasksHost,
+      pubsub: servers.pubsub.host,
+      functionsUrl: host.url,
+      github: { url: servers.github.url, token: githubToken },
+      slack: servers.slack.url,
+      outside,
+    }),
+    onFunctions(specs) {
+      const values = secretsOf(specs, setting);
+      for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
+      for (const spec of specs) setUp(spec, serving);
+      return values;
+    },
+  });
+  return secrets;
+}
+
+type Specs = Parameters<StartWorkers['onFunctions']>[0];
+
+function secretsOf(specs: Specs, { outside, dev, githubToken }: Setting): Record<string, string> {
+  const names = [...new Set(specs.flatMap(({ secrets }) => secrets))];
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'GITHUB_TOKEN' ? githubToken : (outside[name] ?? dev.secret(name))]),
+  );
+}
+
+/** What a function is called by. */
+function setUp(spec: Specs[number], { setting: { projectId, log }, servers, host }: Serving): void {
+  const { trigger } = spec;
+  if (trigger.kind === 'task-queue') servers.tasks?.ensureQueue(queueOf(projectId, spec, trigger));
+  if (trigger.kind === 'message')
+    subscribe({ projectId, functionsUrl: host.url, spec, trigger }, servers, log);
+  if (trigger.kind === 'unsupported') log(`'${spec.name}' is not served: ${trigger.what}`);
+}
+
+function subscribe(wanted: ForFunction, { pubsub }: StandIns, log: Setting['log']): void {
+  if (pubsub.local) pubsub.local.ensureSubscription(subscriptionOf(wanted));
+  else log(`'${wanted.spec.name}' gets no messages: the Pub/Sub from outside is not configured from here`);
+}
+
+/** `GITHUB_WEBHOOK_SECRET` is `github`. */
+function shortName(secret: string): string {
+  return secret.toLowerCase().replace(/_(?:webhook|signing)_(?:secret|token|key)$/, '');
+}
