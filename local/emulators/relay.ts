@@ -3,10 +3,11 @@
  * the differences between the two: the path of a function, and that a message goes in as the event made of it.
  */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { plainAnswer, withoutHopHeaders } from '../host/forward.ts';
+import { withoutHopHeaders } from '../host/forward.ts';
 import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';
 import { splitPath } from '../host/request-shape.ts';
 import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
+import { refuse } from '../http/problem.ts';
 import type { Discovered } from './discovery.ts';
 
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
@@ -17,7 +18,7 @@ export function relay(functions: ReadonlyMap<string, Discovered>, port: number):
   const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (incoming, response) => {
     const { name, rest } = splitPath(incoming.url ?? '/');
     const found = functions.get(name);
-    if (found === undefined) return plainAnswer(response, 404, `no function named '${name}'`);
+    if (found === undefined) return refuse(response, 404, `no function named '${name}'`);
     const { spec, path } = found;
     if (spec.trigger.kind === 'message')
       void message({ incoming, response, port, path, topic: spec.trigger.topic });
@@ -49,7 +50,7 @@ function send({ incoming, response, port, path }: Exchange, headers: Record<stri
     answer.pipe(response);
     answer.on('error', () => response.destroy());
   });
-  outgoing.on('error', (error) => plainAnswer(response, 503, `firebase-tools failed: ${error.message}`));
+  outgoing.on('error', (error) => refuse(response, 503, `firebase-tools failed: ${error.message}`));
   response.once('close', () => outgoing.destroy());
   return outgoing;
 }
@@ -65,7 +66,7 @@ async function message({ topic, ...exchange }: Exchange & { readonly topic: stri
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const push = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Push;
-    if (!push.message) return plainAnswer(response, 400, 'not a push request of Pub/Sub');
+    if (!push.message) return refuse(response, 400, 'not a push request of Pub/Sub');
     const body = Buffer.from(JSON.stringify(cloudEventOf(push, topic)));
     const headers = {
       'content-type': 'application/cloudevents+json; charset=UTF-8',
@@ -73,6 +74,6 @@ async function message({ topic, ...exchange }: Exchange & { readonly topic: stri
     };
     send(exchange, headers).end(body);
   } catch (error) {
-    plainAnswer(response, 400, `not a push request of Pub/Sub: ${String(error)}`);
+    refuse(response, 400, `not a push request of Pub/Sub: ${String(error)}`);
   }
 }

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { drainable } from '../http/drain.ts';
 import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
+import { answerExpectations, refuse } from '../http/problem.ts';
 import { answerUnreadable } from '../http/unreadable.ts';
 import type { Rewrite } from './rewrites.ts';
 import type { Site } from './site.ts';
@@ -43,20 +44,22 @@ export async function startGateway({
   const server = createServer((request, response) => {
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
-    if (path === undefined) answer(response, 400, 'bad request path');
+    if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
       request.headers['x-forwarded-host'] ??= request.headers.host;
       serve(rewrite.functionName, request, response);
     } else if (path === '/console.json') {
-      if (!isOwnPage(request)) answer(response, 403, 'this is for pages of this address only');
+      if (!isOwnPage(request)) refuse(response, 403, 'this is for pages of this address only');
       else response.writeHead(200, JSON_HEADERS).end(consoleJson());
     } else if (site?.serve(path, request, response)) {
       return;
     } else if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
-    } else if (!site?.miss(path, request, response)) answer(response, 404, `nothing is served at ${path}`);
+    } else if (!site?.miss(path, request, response))
+      refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);
   });
   answerUnreadable(server);
+  answerExpectations(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // How long an answer may take is the function's timeout, enforced behind this port.
   server.requestTimeout = 0;
@@ -67,6 +70,8 @@ export async function startGateway({
   };
 }
 
+/** Of a path that leads nowhere, in an answer. */
+const SHOWN_PATH_CHARS = 200;
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
@@ -102,9 +107,4 @@ function pathOf(request: IncomingMessage): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function answer(response: ServerResponse, status: number, detail: string): void {
-  const body = JSON.stringify({ title: status === 404 ? 'Not Found' : 'Bad Request', status, detail });
-  response.writeHead(status, { 'content-type': 'application/problem+json' }).end(`${body}\n`);
 }

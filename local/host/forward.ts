@@ -10,6 +10,7 @@ import {
   request,
   type ServerResponse,
 } from 'node:http';
+import { refuse } from '../http/problem.ts';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
 import type { Clock } from '../time/clock.ts';
 import type { FunctionSpec } from './function-spec.ts';
@@ -59,7 +60,7 @@ export class Forwarder {
   /** Streams the request to a worker and its answer back. Every failure is answered; never throws. */
   async forward({ spec, path, headers, request: incoming, response }: Forwarded): Promise<void> {
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
-      plainAnswer(response, 413, 'Request body too large');
+      refuse(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
       return;
     }
     const gone = new AbortController();
@@ -73,7 +74,7 @@ export class Forwarder {
     };
     const connected = await this.#connect(spec, head, gone.signal);
     if (connected instanceof NoWorkerError) {
-      plainAnswer(response, connected.status, connected.message);
+      refuse(response, connected.status, connected.message);
       return;
     }
     const { outgoing } = connected;
@@ -82,7 +83,7 @@ export class Forwarder {
       return;
     }
     const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
-      plainAnswer(response, 504, 'upstream request timeout');
+      refuse(response, 504, 'upstream request timeout');
       outgoing.destroy();
     });
     response.once('close', () => {
@@ -94,9 +95,7 @@ export class Forwarder {
       answer.pipe(response);
       answer.on('error', () => response.destroy());
     });
-    outgoing.on('error', (error) =>
-      plainAnswer(response, 503, `the function's worker failed: ${error.message}`),
-    );
+    outgoing.on('error', (error) => refuse(response, 503, `the function's worker failed: ${error.message}`));
     incoming.pipe(outgoing);
   }
 
@@ -223,10 +222,4 @@ export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHea
   const kept = { ...headers };
   for (const name of HOP_HEADERS) delete kept[name];
   return kept;
-}
-
-/** Answers unless an answer has begun; one that has is cut, so that the client does not take it for whole. */
-export function plainAnswer(response: ServerResponse, status: number, message: string): void {
-  if (response.headersSent || response.destroyed) response.destroy();
-  else response.writeHead(status, { 'content-type': 'text/plain' }).end(`${message}\n`);
 }

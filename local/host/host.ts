@@ -4,11 +4,12 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerExpectations, refuse } from '../http/problem.ts';
 import { answerUnreadable } from '../http/unreadable.ts';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
 import type { MovableClock } from '../time/clock.ts';
 import { dispatchOverHttp } from './external-dispatch.ts';
-import { Forwarder, plainAnswer, withoutHopHeaders } from './forward.ts';
+import { Forwarder, withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -60,13 +61,13 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
 
   function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
     const spec = functions.get(name);
-    if (running === undefined) plainAnswer(response, 503, 'the functions are starting');
-    else if (spec === undefined) plainAnswer(response, 404, `no function named '${name}'`);
+    if (running === undefined) refuse(response, 503, 'the functions are starting');
+    else if (spec === undefined) refuse(response, 404, `no function named '${name}'`);
     else {
       const headers = withForwardedFor(request);
       running.forwarder.forward({ spec, path, headers, request, response }).catch((error: unknown) => {
         log(`a request failed: ${String(error)}`);
-        plainAnswer(response, 500, 'the local functions host failed');
+        refuse(response, 500, 'the local functions host failed');
       });
     }
   }
@@ -76,6 +77,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     answer(name, rest, request, response);
   });
   answerUnreadable(front);
+  answerExpectations(front);
   front.requestTimeout = 0;
   const port = await listen(front, options.formerPorts.at(-1) ?? 0);
   const url = urlOf(port);

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler } from 'express';
 import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
+import { refuse } from '../http/problem.ts';
 import type { Handler } from './function-spec.ts';
 import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 
@@ -65,19 +66,23 @@ const bodyProblem: ErrorRequestHandler = (error: unknown, request, response, nex
     next();
     return;
   }
-  response
-    .status(status ?? 400)
-    .type('text/plain')
-    .send(status === 413 ? 'Request body too large' : 'Bad request body');
+  const known = status === 413 || status === 415 ? status : 400;
+  refuse(response, known, DETAILS[known], known === 415 ? ENCODING : {});
 };
+
+const DETAILS = {
+  400: 'the body cannot be read: it ended early, or is not encoded as it says',
+  413: `the body is larger than ${MAX_BODY_BYTES} bytes`,
+  415: 'the encoding of the body is not known here',
+} as const;
+const ENCODING = { field: 'Content-Encoding', help: 'Send the body as it is, or with gzip, deflate or br.' };
 
 /** Express needs four parameters to see an error handler. */
 const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  if (response.headersSent) response.destroy();
-  else response.status(500).type('text/plain').send('Internal Server Error');
+  refuse(response, 500, 'the function threw what nobody caught');
 };
 
 function notFound(response: ServerResponse, name: string): void {
-  response.writeHead(404, { 'content-type': 'text/plain' }).end(`no function named '${name}'\n`);
+  refuse(response, 404, `no function named '${name}'`);
 }

@@ -2,31 +2,22 @@
  * Answers what is no HTTP request, or one whose head is larger than Node reads (16 KiB): Node would do so with an empty
  * body, which tells a person nothing.
  */
-import type { Server } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { refusalOf } from './problem.ts';
 
-interface Refusal {
-  readonly status: string;
-  readonly code: string;
+interface Unreadable {
+  readonly status: number;
   readonly detail: string;
 }
 
-const MALFORMED: Refusal = {
-  status: '400 Bad Request',
-  code: 'INVALID_INPUT',
-  detail: 'the request is not one of HTTP',
-};
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const MALFORMED: Unreadable = { status: 400, detail: 'the request is not one of HTTP' };
+const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    code: 'HEADERS_TOO_LARGE',
+    status: 431,
     detail: 'the first line and the headers are larger than 16384 bytes',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    code: 'INVALID_INPUT',
-    detail: 'the request did not arrive in time',
-  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not arrive in time' },
 };
 
 /** Call it when the server is made. A connection on which an answer is under way is cut instead. */
@@ -41,12 +32,12 @@ export function answerUnreadable(server: Server): void {
       socket.destroy();
       return;
     }
-    const { status, code, detail } = REFUSALS[error.code ?? ''] ?? MALFORMED;
-    const body = JSON.stringify({ title: status.slice(4), status: Number(status.slice(0, 3)), detail, code });
+    const { status, detail } = UNREADABLE[error.code ?? ''] ?? MALFORMED;
+    const { headers, body } = refusalOf(status, detail);
     const head = [
-      `HTTP/1.1 ${status}`,
-      'content-type: application/problem+json',
-      `content-length: ${body.length}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

@@ -18,7 +18,7 @@ export function subscriptionOf({ projectId, functionsUrl, spec, trigger }: ForFu
   return {
     name: `projects/${projectId}/subscriptions/eventarc-${spec.region}-${spec.name}-sub`,
     topic: topicName(projectId, trigger.topic),
-    push: { endpoint: `${functionsUrl}/${spec.name}`, attributes: {}, oidc: undefined },
+    push: { endpoint: `${functionsUrl}/${spec.name}`, unwrapped: undefined, attributes: {}, oidc: undefined },
     ackDeadlineMs: LIMITS.maxAckDeadlineMs,
     retainAcked: false,
     retentionMs: LIMITS.defaultRetentionMs,

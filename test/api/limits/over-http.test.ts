@@ -23,6 +23,8 @@ interface Got {
   readonly status: number;
   readonly media: string | undefined;
   readonly code: string | undefined;
+  /** Whether it says what to do. */
+  readonly helps: boolean;
 }
 
 /** Byte for byte, since clients refuse to send what is tried here. */
@@ -42,7 +44,7 @@ function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<G
       const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
       const [, media] = /^content-type: ([^\r;]*)/im.exec(text) ?? [];
       const [, code] = /"code":"(\w+)"/.exec(text) ?? [];
-      resolve({ status: Number(status), media, code });
+      resolve({ status: Number(status), media, code, helps: /"help":"./.test(text) });
     });
   });
 }
@@ -133,6 +135,25 @@ const CASES: readonly (readonly [what: string, sent: Sent, status: number, code:
     400,
     'INVALID_INPUT',
   ],
+  ['an expectation nobody has', { line: OPEN, headers: ['Expect: a miracle'] }, 417, 'INVALID_INPUT'],
+  [
+    'a body in an encoding nobody knows',
+    { line: START, ...json('{}', 'Content-Encoding: rot13') },
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+  ],
+  [
+    'a body that is not encoded as it says',
+    { line: START, ...json('{}', 'Content-Encoding: gzip') },
+    400,
+    'INVALID_INPUT',
+  ],
+  [
+    'a body that says it is larger than any may be',
+    { line: START, headers: ['Content-Type: application/json', 'Content-Length: 99999999999'], body: '{' },
+    413,
+    'PAYLOAD_TOO_LARGE',
+  ],
   ['a form of 2 MiB', { line: SLACK, ...json('x'.repeat(2 * 1024 * 1024)) }, 413, 'PAYLOAD_TOO_LARGE'],
 ];
 
@@ -150,7 +171,7 @@ describe.each(['gateway', 'functions'] as const)('over the %s', (door) => {
     const got = await raw(origin(), { ...sent, line });
     expect(got.status).toBe(status);
     if (code === '') return;
-    expect(got).toEqual({ status, media: PROBLEM, code });
+    expect(got).toEqual({ status, media: PROBLEM, code, helps: status >= 400 });
   });
 
   test('a body too deep, of too many values, or of a number that is none is refused with a key, too', async () => {

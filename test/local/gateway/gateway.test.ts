@@ -3,10 +3,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CairnError, ERROR_CODES, type ErrorCode, toProblem } from '../../../functions/src/core/errors.ts';
 import { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { type Gateway, startGateway } from '../../../local/gateway/gateway.ts';
 import { readRewrites } from '../../../local/gateway/rewrites.ts';
 import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../local/gateway/welcome.ts';
+import { refusalOf, TOLD } from '../../../local/http/problem.ts';
 
 function rewrites(hosting: unknown) {
   const file = join(mkdtempSync(join(tmpdir(), 'cairn-gateway-')), 'firebase.json');
@@ -80,11 +82,22 @@ describe('the port', () => {
     const answer = await fetch(`${gateway.url}/nothing`);
     expect(answer.status).toBe(404);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(await answer.json()).toMatchObject({ status: 404, detail: 'nothing is served at /nothing' });
+    expect(await answer.json()).toMatchObject({
+      status: 404,
+      code: 'NOT_FOUND',
+      help: expect.any(String),
+      detail: 'nothing is served at /nothing',
+    });
   });
 
   test('refuses a path that cannot be decoded', async () => {
-    expect((await fetch(`${gateway.url}/%zz`)).status).toBe(400);
+    const answer = await fetch(`${gateway.url}/%zz`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'path',
+      help: expect.any(String),
+    });
   });
 
   test('refuses a path with bytes that should have been encoded', async () => {
@@ -134,4 +147,10 @@ describe('the welcome', () => {
     expect(page).toContain('curl -i http://127.0.0.1:1/webhooks/github');
     expect(page).not.toMatch(/<pre>[^<]*'\{"action":"[^<]*<(?!\/pre)/);
   });
+});
+
+test('what the local cloud refuses by itself is told in the words of the API', () => {
+  for (const { code, title, help } of Object.values(TOLD))
+    expect(ERROR_CODES[code as ErrorCode]).toMatchObject({ title, help });
+  expect(JSON.parse(refusalOf(400, 'why').body)).toEqual(toProblem(new CairnError('INVALID_INPUT', 'why')));
 });

@@ -1,0 +1,112 @@
+/**
+ * What the local cloud's own servers refuse is told as the API tells it: `application/problem+json` with a stable code, what
+ * is at fault and what to do. Deployed, the platform answers the same statuses in words of its own.
+ *
+ * Must not: refuse anything itself.
+ */
+import type { Server, ServerResponse } from 'node:http';
+
+interface Told {
+  readonly code: string;
+  readonly title: string;
+  readonly help: string;
+}
+
+const INVALID: Told = {
+  code: 'INVALID_INPUT',
+  title: 'The input is not valid',
+  help: 'Correct the named field and send the request again.',
+};
+const UNAVAILABLE: Told = {
+  code: 'UNAVAILABLE',
+  title: 'The service cannot do this at the moment',
+  help: 'Wait as long as `Retry-After` says and send the same request again.',
+};
+
+/** By status, in the words of the API's own codes (a test compares them). */
+export const TOLD: Readonly<Record<number, Told>> = {
+  400: INVALID,
+  403: {
+    code: 'FORBIDDEN',
+    title: 'Not allowed',
+    help: 'Ask an administrator of the tenant for the role this needs.',
+  },
+  404: { code: 'NOT_FOUND', title: 'No such resource', help: 'Check the path and the ids in it.' },
+  408: INVALID,
+  413: {
+    code: 'PAYLOAD_TOO_LARGE',
+    title: 'The payload is too large',
+    help: 'Store large data elsewhere and pass a reference to it.',
+  },
+  415: {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    title: 'The content type is not supported',
+    help: 'Send `Content-Type: application/json`.',
+  },
+  417: INVALID,
+  431: {
+    code: 'HEADERS_TOO_LARGE',
+    title: 'The headers are too many or too large',
+    help: 'Leave out headers and cookies that the request does not need.',
+  },
+  500: {
+    code: 'INTERNAL',
+    title: 'Something went wrong on our side',
+    help: 'Send the same request with the same idempotency key again; it will not be done twice.',
+  },
+  503: UNAVAILABLE,
+  504: UNAVAILABLE,
+};
+
+/** What stands in `Retry-After`, as at the API's own door. */
+const RETRY_AFTER_S = 2;
+
+/** Advice and place where they are known better than by the status. */
+export interface More {
+  readonly field?: string;
+  readonly help?: string;
+}
+
+export interface Refusal {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** @param status one of {@link TOLD}; another is told as a failure of ours */
+export function refusalOf(status: number, detail: string, { field, help }: More = {}): Refusal {
+  const told = TOLD[status] ?? TOLD[500] ?? UNAVAILABLE;
+  const body = JSON.stringify({
+    type: `urn:cairn:problem:${told.code}`,
+    title: told.title,
+    status,
+    detail,
+    code: told.code,
+    ...(field === undefined ? {} : { field }),
+    help: help ?? told.help,
+  });
+  const headers = {
+    'content-type': 'application/problem+json',
+    ...(told === UNAVAILABLE ? { 'retry-after': String(RETRY_AFTER_S) } : {}),
+  };
+  return { headers, body };
+}
+
+/** Answers unless an answer has begun; one that has is cut, so that the client does not take it for whole. */
+export function refuse(response: ServerResponse, status: number, detail: string, more?: More): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const { headers, body } = refusalOf(status, detail, more);
+  response.writeHead(status, headers).end(body);
+}
+
+/** Call it when the server is made: what a client expects beside `100-continue` Node would refuse without a word. */
+export function answerExpectations(server: Server): void {
+  server.on('checkExpectation', (_request, response) =>
+    refuse(response, 417, 'nothing but 100-continue can be expected', {
+      field: 'Expect',
+      help: 'Leave out the header `Expect`.',
+    }),
+  );
+}
