@@ -35,6 +35,14 @@ export interface Exchange {
   readonly at: number;
 }
 
+/** Items of a list, over its pages. */
+export interface Listed<Item> {
+  readonly items: Item[];
+  readonly more: boolean;
+  /** Ids of runs. */
+  readonly unreadable?: readonly string[];
+}
+
 /** Sendings of one request; what is not done by then will hardly be done in the next second. */
 const ATTEMPTS = 4;
 /** Between them where the answer does not say, and the most it can say: somebody waits at the terminal. */
@@ -65,12 +73,16 @@ export class Api {
     return read<AnswerOf<'GET', P>>(text);
   }
 
-  /** The first `limit` items, over as many pages as they take. `more` if there are others. */
+  /**
+   * The first `limit` items, over as many pages as they take. `more` if there are others, `unreadable` if there are runs among
+   * them that cannot be read.
+   */
   async list<P extends PagedPath>(
     path: P,
     { limit, ...question }: Question<P> & { readonly limit: number },
-  ): Promise<{ readonly items: ItemOf<P>[]; readonly more: boolean }> {
+  ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
+    const unreadable: string[] = [];
     let cursor: string | undefined;
     do {
       const size = String(Math.min(PAGE, limit - items.length));
@@ -78,11 +90,13 @@ export class Api {
       const page = (await this.get(path, { ...question, query } as unknown as Question<P>)) as {
         items: ItemOf<P>[];
         next?: string;
+        unreadable?: string[];
       };
       items.push(...page.items);
+      unreadable.push(...(page.unreadable ?? []));
       cursor = page.next;
     } while (cursor !== undefined && items.length < limit);
-    return { items, more: cursor !== undefined };
+    return { items, more: cursor !== undefined, ...(unreadable.length > 0 ? { unreadable } : {}) };
   }
 
   /** @throws Refusal, Unreachable with the idempotency key under which the same can be asked again */

@@ -1,7 +1,7 @@
 /** `inbox`: what waits for a person. */
 import { command } from '../arguments/command.ts';
 import { answerLines, inboxTable } from '../views/inbox.ts';
-import { limitOption, tellMore } from './listed.ts';
+import { limitOption, tellMore, tellUnreadable } from './listed.ts';
 
 const USUAL = 20;
 /** Runs, each with its questions. Ten requests. */
@@ -20,6 +20,7 @@ export const inbox = command({
     const found = await api.list('/v1/inbox', { limit });
     out.answer(found, (shape) => inboxTable(found.items, world.now(), shape) + answerLines(found.items));
     if (found.items.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
+    tellUnreadable({ out, notes }, found.unreadable);
     tellMore({ out, notes }, found.more);
   },
 });

@@ -1,5 +1,6 @@
 /** What the commands that list things have in common: how many, and that there are more. */
 import type { Context } from '../context.ts';
+import { clean } from '../render/width.ts';
 
 /** Unless `--limit` says otherwise. */
 export const USUAL_LISTED = 100;
@@ -18,4 +19,14 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
 /** Says on the side that the list was cut; a program sees that by itself. */
 export function tellMore({ out, notes }: Pick<Context, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+}
+
+/** Says on the side which runs the list could not show, and what names the reason. */
+export function tellUnreadable(
+  { out, notes }: Pick<Context, 'out' | 'notes'>,
+  unreadable: readonly string[] = [],
+): void {
+  if (out.json) return;
+  for (const id of unreadable)
+    notes.print(`${notes.style.paint('bad', 'cannot be read')} ${clean(id)}: cairn check ${clean(id)}\n`);
 }

@@ -1,6 +1,7 @@
 /** `runs list`. */
 import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
+import { tellUnreadable } from '../listed.ts';
 
 const USUAL = 20;
 /** Ten requests. Who wants more goes through the API, page by page. */
@@ -34,6 +35,7 @@ export const listRuns = command({
     const found = await api.list('/v1/runs', { query, limit });
     out.answer(found, (shape) => runTable(found.items, world.now(), shape));
     if (out.json) return;
+    tellUnreadable({ out, notes }, found.unreadable);
     if (found.items.length === 0) notes.print('No runs.\n');
     if (found.more) notes.print(notes.style.dim(`There are more: --limit ${Math.min(MOST, limit * 5)}\n`));
   },

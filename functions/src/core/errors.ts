@@ -143,6 +143,11 @@ export const ERROR_CODES = {
     title: 'The service cannot do this at the moment',
     help: 'Wait as long as `Retry-After` says and send the same request again.',
   },
+  DATA_DAMAGED: {
+    httpStatus: 500,
+    title: 'A stored document cannot be read',
+    help: 'Check the run (GET /v1/runs/{id}/consistency): that works on damaged runs, names what is wrong, and says whether repair puts it right.',
+  },
   INTERNAL: {
     httpStatus: 500,
     title: 'Something went wrong on our side',

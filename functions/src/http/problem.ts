@@ -7,7 +7,7 @@ import { NewerSchemaError } from '../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../core/run/records.ts';
 import { messageOf, readable, stackOf } from '../core/thrown.ts';
 import type { Log } from '../ports/log.ts';
-import { OutcomeUnknown } from '../ports/store-errors.ts';
+import { OutcomeUnknown, UndecodableDocument } from '../ports/store-errors.ts';
 
 /** Long enough for a store or an instance to come back, short enough for a person who waits. */
 export const RETRY_AFTER_S = 2;
@@ -47,6 +47,8 @@ function asOurs(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error instanceof UndecodableDocument)
+    return new CairnError('DATA_DAMAGED', error.message, { cause: error });
   return error;
 }
 

@@ -130,6 +130,8 @@ export interface DueRun {
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;
+  /** Ids of runs that belong on the page and cannot be decoded: one damaged document must not hide all others. */
+  readonly unreadable?: readonly string[];
 }
 
 export interface RunFilter {

@@ -10,3 +10,11 @@ export class OutcomeUnknown extends Error {
     super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
+
+/**
+ * A document that this software cannot have written: damaged, or changed by hand. The message names it and what is wrong with
+ * it, and shows nothing of what it holds.
+ */
+export class UndecodableDocument extends Error {
+  override readonly name = 'UndecodableDocument';
+}

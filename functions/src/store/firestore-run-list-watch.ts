@@ -2,15 +2,16 @@
  * Watches lists of runs with Firestore's listeners, each on the query of its list. Billed: a read for each run that is
  * shown at first, then one for each change of one; at least one.
  */
-import type { Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
+import type { DocumentData, Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
+import { UndecodableDocument } from '../ports/store-errors.ts';
 import { decodeListed, isMarkedToGo } from './codec/snapshot.ts';
 import { matchingRuns } from './lists/run-lists.ts';
 import { Paths } from './paths.ts';
 import { versionOf } from './version.ts';
 
-/** A run as it was decoded; undefined for one that is hidden. */
+/** A run as it was decoded; undefined for one that is hidden, or damaged: the list by pages names those. */
 interface Decoded {
   readonly version: string;
   readonly run: ListedRun | undefined;
@@ -56,6 +57,14 @@ function decoded(found: QueryDocumentSnapshot, before: Decoded | undefined): Dec
   const version = versionOf(found.updateTime);
   if (before?.version === version) return before;
   const document = found.data();
-  const isHidden = isMarkedToGo(document);
-  return { version, run: isHidden ? undefined : decodeListed(document, `run ${found.id}`) };
+  return { version, run: isMarkedToGo(document) ? undefined : readable(document, found.id) };
+}
+
+function readable(document: DocumentData, id: string): ListedRun | undefined {
+  try {
+    return decodeListed(document, `run ${id}`);
+  } catch (error) {
+    if (error instanceof UndecodableDocument) return undefined;
+    throw error;
+  }
 }

@@ -33,6 +33,7 @@ const OF_CALLERS: readonly ErrorCode[] = [
   'FORBIDDEN',
   'RATE_LIMITED',
   'UNAVAILABLE',
+  'DATA_DAMAGED',
   'INTERNAL',
 ];
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];

@@ -116,6 +116,6 @@ function statusFilter(
 }
 
 /** `next`, if there is more, is the `cursor` of the following page. */
-function pageAnswer<T>({ items, next }: Page<T>, view: (item: T) => View): Response {
-  return Response.json({ items: items.map(view), ...(next === undefined ? {} : { next }) });
+function pageAnswer<T>({ items, ...page }: Page<T>, view: (item: T) => View): Response {
+  return Response.json({ items: items.map(view), ...page });
 }

@@ -8,6 +8,7 @@
 import { Timestamp } from '@google-cloud/firestore';
 import { canonicalJson, canonicalTextOf, type Json } from '../../core/encoding/json.ts';
 import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/run/events.ts';
+import { UndecodableDocument } from '../../ports/store-errors.ts';
 
 /** The members of a document, by name. */
 export type Members = Record<string, unknown>;
@@ -32,10 +33,7 @@ export type Table<T> = {
     : Kind<T[K]>;
 };
 
-/** A document that this software cannot have written: damaged, or changed by hand. */
-export class UndecodableDocument extends Error {
-  override readonly name = 'UndecodableDocument';
-}
+export { UndecodableDocument };
 
 export const text: Kind<string> = kind((value) => value, isText);
 

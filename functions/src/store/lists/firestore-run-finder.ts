@@ -7,7 +7,7 @@ import { call } from '../call.ts';
 import { decodeListed, decodeSnapshot, isMarkedToGo } from '../codec/snapshot.ts';
 import { Paths } from '../paths.ts';
 import { readPage } from './pages.ts';
-import { matchingRuns } from './run-lists.ts';
+import { matchingRuns, positionAt } from './run-lists.ts';
 
 export class FirestoreRunFinder implements RunFinder {
   readonly #paths: Paths;
@@ -32,6 +32,7 @@ export class FirestoreRunFinder implements RunFinder {
       }),
       positionOf: ({ since }, id) => [since, id],
       isHidden: isMarkedToGo,
+      positionOfDamaged: ({ askingSince }, id) => positionAt(askingSince, id),
     });
     return { ...page, items: items.map(({ run }) => run) };
   }

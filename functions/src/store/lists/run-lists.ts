@@ -12,6 +12,7 @@ import {
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { Position } from '../../ports/cursor.ts';
 import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
@@ -50,6 +51,7 @@ export class RunLists {
       decode: (document, id) => decodeListed(document, `run ${id}`),
       positionOf: ({ state }, id) => [state.createdAt, id],
       isHidden: isMarkedToGo,
+      positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
   }
 
@@ -86,6 +88,11 @@ export class RunLists {
   #run(runId: string): DocumentReference {
     return this.#paths.run(runId);
   }
+}
+
+/** By the member that the list is ordered by, as it was found. */
+export function positionAt(at: unknown, id: string): Position | undefined {
+  return at instanceof Timestamp ? [at.toMillis(), id] : undefined;
 }
 
 /** The runs that match, the newest first. */

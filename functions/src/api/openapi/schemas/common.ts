@@ -36,3 +36,13 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     next: z.string().optional().describe('`cursor` of the following page, if there is more.'),
   });
 }
+
+/** @param item made of a run: one whose document is damaged makes none, and is named */
+export function pageOfRuns<Item extends z.ZodType>(item: Item) {
+  return pageOf(item).extend({
+    unreadable: z
+      .array(z.string())
+      .optional()
+      .describe('Runs of this page whose documents cannot be read: check and repair them.'),
+  });
+}

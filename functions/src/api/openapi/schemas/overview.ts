@@ -4,7 +4,7 @@ import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
 import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
 import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
-import { Count, pageOf, Time, Value } from './common.ts';
+import { Count, pageOfRuns, Time, Value } from './common.ts';
 import { RunSummary, Status } from './runs.ts';
 
 export const InboxItem = z
@@ -58,4 +58,4 @@ export const FoundRuns = z.object({
   ),
 });
 
-export const InboxPage = pageOf(InboxItem);
+export const InboxPage = pageOfRuns(InboxItem);

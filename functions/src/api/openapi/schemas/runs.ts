@@ -4,7 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
 import { DECISIONS, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
-import { Count, pageOf, Seq, Time, Value } from './common.ts';
+import { Count, pageOfRuns, Seq, Time, Value } from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
@@ -222,7 +222,7 @@ const end = {
 };
 
 export const RunSummary = z.object({ ...identity, ...progress, ...end });
-export const RunPage = pageOf(RunSummary);
+export const RunPage = pageOfRuns(RunSummary);
 
 const ValueRef = z
   .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })

@@ -14,6 +14,6 @@ export async function listInbox(
   const page = pageRequest(readQuery(url, ['limit', 'cursor']));
   const { store, clock, log } = start;
   const deps = { finder, effects, registry, bindings, store, clock, log };
-  const { items, next } = await readInbox(deps, tenantId, page);
-  return Response.json({ items: items.flatMap(inboxItems), ...(next === undefined ? {} : { next }) });
+  const { items, ...listed } = await readInbox(deps, tenantId, page);
+  return Response.json({ items: items.flatMap(inboxItems), ...listed });
 }

@@ -1,0 +1,101 @@
+import { FieldValue, type Firestore } from '@google-cloud/firestore';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { problemResponse } from '../../functions/src/http/problem.ts';
+import type { Page, PageRequest } from '../../functions/src/ports/run-store.ts';
+import { FirestoreRunListWatch } from '../../functions/src/store/firestore-run-list-watch.ts';
+import { Paths } from '../../functions/src/store/paths.ts';
+import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
+import type { Stores } from '../conformance/support/harness.ts';
+import { beginning, claim, move, T0 } from '../conformance/support/run-fixture.ts';
+import { bySystem, opened, questionOf } from '../core/run/journal-drafts.ts';
+import { SILENT } from '../support/world.ts';
+
+const harness = firestoreHarness();
+const SUSPENDED = bySystem('run_suspended', { status: 'awaiting_approval', announced: true });
+const RUNS = ['run_1', 'run_2', 'run_3', 'run_4'];
+let stores: Stores;
+let db: Firestore;
+
+/** Four runs that ask, of which somebody has edited the second and the last by hand. */
+beforeAll(async () => {
+  stores = await harness.make();
+  db = harness.db();
+  for (const [i, runId] of RUNS.entries()) {
+    const begun = beginning(runId, { identity: { tenantId: 'acme' } });
+    await stores.runs.start(begun);
+    const question = opened(questionOf('gate', { id: 'gate.1', openedAt: T0 + i }));
+    const { commit } = move(begun.state, [...claim(begun.state, T0), question, SUSPENDED], {
+      snapshot: true,
+    });
+    await stores.runs.commit(commit);
+  }
+  const paths = new Paths(db);
+  await paths.run('run_2').update({ error: null });
+  await paths.run('run_4').update({ steps: FieldValue.delete() });
+});
+afterAll(() => harness.close());
+
+/** Of all pages: what was listed, and what was named. */
+async function walked<T>(
+  read: (page: PageRequest) => Promise<Page<T>>,
+  idOf: (item: T) => string,
+  limit: number,
+) {
+  const ids: string[] = [];
+  const unreadable: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await read({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    ids.push(...page.items.map(idOf));
+    unreadable.push(...(page.unreadable ?? []));
+    if (page.next === undefined) return { ids: ids.sort(), unreadable: unreadable.sort() };
+    cursor = page.next;
+  }
+}
+
+const WHOLE = { ids: ['run_1', 'run_3'], unreadable: ['run_2', 'run_4'] };
+
+describe('a run document that cannot be read', () => {
+  test.each([1, 2, 3, 10])(
+    'keeps nobody from the other runs of a list, and is named: %d a page',
+    async (limit) => {
+      const { runs, finder } = stores;
+      expect(
+        await walked(
+          (page) => runs.listRuns({ tenantId: 'acme' }, page),
+          (run) => run.state.id,
+          limit,
+        ),
+      ).toEqual(WHOLE);
+      expect(
+        await walked(
+          (page) => finder.asking('acme', page),
+          ({ id }) => id,
+          limit,
+        ),
+      ).toEqual(WHOLE);
+    },
+  );
+
+  test('ends no stream of the list', async () => {
+    const told = Promise.withResolvers<readonly string[]>();
+    const stop = new FirestoreRunListWatch(db).watchRuns({ tenantId: 'acme' }, 10, {
+      onRuns: (runs) => told.resolve(runs.map(({ state }) => state.id)),
+      onError: told.reject,
+    });
+    expect([...(await told.promise)].sort()).toEqual(WHOLE.ids);
+    stop();
+  });
+
+  test('is answered for with what names the damage, and with nothing of what it holds', async () => {
+    const error = await stores.runs.load('run_2', 'acme').catch((thrown: unknown) => thrown);
+    const answer = problemResponse(error, SILENT);
+    expect([answer.status, await answer.json()]).toEqual([
+      500,
+      expect.objectContaining({
+        code: 'DATA_DAMAGED',
+        detail: "run run_2: member 'error': expected a map, found null",
+        help: expect.stringContaining('consistency'),
+      }),
+    ]);
+  });
+});
