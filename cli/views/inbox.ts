@@ -3,7 +3,7 @@ import type { Answer } from '../../functions/src/api/openapi/calls.ts';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { ago, moment } from '../render/time.ts';
-import { quoted } from './run-page.ts';
+import { OF_DOUBT, quoted } from './run-page.ts';
 
 type Item = Answer<'InboxPage'>['items'][number];
 
@@ -45,6 +45,7 @@ function answerLine({ kind, runId, step, effectId, answers, more }: Item): strin
     const or = answers.includes('resume') ? `   (or cairn runs resume ${runId})` : '';
     return `cairn effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
   }
+  if (kind === 'step_in_doubt') return `cairn runs approve ${runId} ${quoted(step)}   ${OF_DOUBT}${rest}`;
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
   return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
 }

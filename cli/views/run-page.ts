@@ -175,12 +175,12 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
 function answerTo(
   runId: string,
   step: string,
-  { kind, name, key, child, effectId }: Wait,
+  { kind, purpose, name, key, child, effectId }: Wait,
 ): string | undefined {
   if (effectId !== undefined) return `cairn effects resolve ${runId} ${effectId} recorded|re-execute|failed`;
   switch (kind) {
     case 'approval':
-      return `cairn runs approve ${runId} ${quoted(step)}   (or reject, halt, send-back)`;
+      return `cairn runs approve ${runId} ${quoted(step)}   ${purpose === 'doubt' ? OF_DOUBT : '(or waive, send-back, reject, halt)'}`;
     case 'event':
       return `cairn events send ${quoted(name ?? '')} ${quoted(key ?? '')} --data JSON`;
     case 'child':
@@ -189,6 +189,9 @@ function answerTo(
       return undefined;
   }
 }
+
+/** What decisions mean where a step was cut off. */
+export const OF_DOUBT = '(runs it again; or waive: it is done, reject: it fails, halt: the run ends)';
 
 /** For a shell, if it needs that. */
 export function quoted(word: string): string {

@@ -43,6 +43,11 @@ describe('the inbox on a terminal', () => {
       "cairn runs approve run_a 'files[a b]'   (or reject)",
     ],
     [
+      'a step in doubt, with what each answer means',
+      { kind: 'step_in_doubt', answers: ['approve', 'approve_with_waiver', 'reject', 'halt'] },
+      'cairn runs approve run_a sign-off   (runs it again; or waive: it is done, reject: it fails, halt: the run ends)',
+    ],
+    [
       'an effect in doubt',
       { kind: 'effect_in_doubt', effectId: 'e.0001', answers: ['recorded', 're-execute', 'failed'] },
       'cairn effects resolve run_a e.0001 recorded|re-execute|failed',

@@ -4,7 +4,9 @@ import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts
 import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
 import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
 import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import { resumeRun } from '../../../functions/src/operations/successors/resume-run.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
+import { depsOf } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
 /** A run that asks what became of what it did. */
@@ -145,6 +147,15 @@ describe('an effect in doubt', () => {
       code: 'EFFECT_RESOLVED',
       message: expect.stringContaining('with another result'),
     });
+  });
+});
+
+test('whoever would resume the run instead hears where the answer is given', async () => {
+  const doubt = await Doubt.asked();
+  const { world, runId, effectId } = doubt;
+  await expect(resumeRun(depsOf(world), { runId, tenantId: 't1', actor: 'u.ann' })).rejects.toMatchObject({
+    code: 'RUN_INVALID_TRANSITION',
+    help: expect.stringContaining(`/effects/${effectId}/resolve`),
   });
 });
 

@@ -216,7 +216,7 @@ export const PROBLEMS = {
   EFFECT_IN_DOUBT_AT_END: {
     severity: 'warning',
     title: 'The run has ended, and nobody knows whether an outside action of it took place',
-    help: 'Look at the receiver. To settle it, resume the run: its successor finds out, or asks you.',
+    help: 'Look at the receiver, and resolve the effect as recorded or failed. Or resume the run: its successor finds out, or asks you.',
   },
   WAKE_LATE: {
     severity: 'error',

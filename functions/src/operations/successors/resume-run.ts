@@ -89,9 +89,16 @@ export function assertNothingOpen({ id, status, waits }: RunState, counts: (wait
     {
       stepId: key,
       details: { status, waits: open.map(waitView) },
-      help: first.kind === 'approval' ? `Decide it: POST /v1/runs/${id}/approvals/${key}.` : HELP[first.kind],
+      help: first.kind === 'approval' ? decideIt(id, first) : HELP[first.kind],
     },
   );
+}
+
+/** Of an outside action one says what became of it; all else is decided. */
+function decideIt(id: string, { effectId, execution }: Wait): string {
+  return effectId === undefined
+    ? `Decide it: POST /v1/runs/${id}/approvals/${stepKey(execution)}.`
+    : `Say what became of the outside action: POST /v1/runs/${id}/effects/${effectId}/resolve.`;
 }
 
 const MISSING = {
