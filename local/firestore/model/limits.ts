@@ -1,6 +1,8 @@
 /** The limits of production, Standard edition (firebase.google.com/docs/firestore/quotas). Numbers only. */
 
 export const MAX_DOCUMENT_BYTES = 1_048_576;
+/** Bytes of one text or bytes value. */
+export const MAX_VALUE_BYTES = 1_048_487;
 export const MAX_NAME_BYTES = 6_144;
 export const MAX_ID_BYTES = 1_500;
 export const MAX_FIELD_NAME_BYTES = 1_500;
@@ -9,6 +11,7 @@ export const MAX_VALUE_DEPTH = 20;
 export const MAX_VECTOR_DIMENSIONS = 2_048;
 /** Bytes of one API request. */
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+/** Of one document in one commit. */
 export const MAX_TRANSFORMS_PER_DOCUMENT = 500;
 /** Comparison values of one query in disjunctive normal form. */
 export const MAX_DISJUNCTIONS = 30;

@@ -7,7 +7,7 @@ import { documentKey } from '../model/document-key.ts';
 import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
 import { entryDifference } from '../model/index/index-entries.ts';
-import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS } from '../model/limits.ts';
+import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS, MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
 import { applyWrite, type Version, type Write } from '../model/write.ts';
@@ -49,6 +49,8 @@ interface Draft {
   next: Version | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
+  /** Of all its writes so far. */
+  transforms: number;
 }
 
 export interface DocumentAddress {
@@ -181,7 +183,7 @@ export class Database {
       updateTime: stored.updateTime,
     };
     const { segments } = write.resource;
-    return { segments, key, stored, before, next: before, body: undefined, changed: false };
+    return { segments, key, stored, before, next: before, body: undefined, changed: false, transforms: 0 };
   }
 
   #mutation(draft: Draft): Mutation[] {
@@ -209,6 +211,12 @@ function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
 }
 
 function decide(draft: Draft, write: Write, time: number): WriteOutcome {
+  if (write.kind === 'set') draft.transforms += write.transforms.length;
+  if (draft.transforms > MAX_TRANSFORMS_PER_DOCUMENT) {
+    throw invalid(
+      `"${write.name}" is given more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`,
+    );
+  }
   const fieldsBefore = draft.next?.fields;
   const { next, changed, transformResults } = applyWrite(draft.next, write, time);
   let bytes = 0;

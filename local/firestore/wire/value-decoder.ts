@@ -2,7 +2,12 @@
  * `google.firestore.v1.Value` and maps of values, from bytes to the model. Refuses what Firestore refuses to store.
  * Hand-written because every document passes here: reflection would cost more than the rest of a commit.
  */
-import { MAX_FIELD_NAME_BYTES, MAX_VALUE_DEPTH, MAX_VECTOR_DIMENSIONS } from '../model/limits.ts';
+import {
+  MAX_FIELD_NAME_BYTES,
+  MAX_VALUE_BYTES,
+  MAX_VALUE_DEPTH,
+  MAX_VECTOR_DIMENSIONS,
+} from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
 import { type Fields, NULL, type Value, vectorOf } from '../model/value.ts';
@@ -110,9 +115,12 @@ function readKind(reader: ProtoReader, tag: number, depth: number): Value {
     case TAG.timestamp:
       return readTimestamp(reader, reader.end());
     case TAG.string:
-      return { kind: 'string', value: reader.text() };
-    case TAG.bytes:
-      return { kind: 'bytes', value: reader.slice() };
+      return { kind: 'string', value: readText(reader) };
+    case TAG.bytes: {
+      const value = reader.slice();
+      checkLength(reader, value.length);
+      return { kind: 'bytes', value };
+    }
     case TAG.reference:
       return { kind: 'reference', value: readReference(reader) };
     case TAG.geo:
@@ -125,6 +133,19 @@ function readKind(reader: ProtoReader, tag: number, depth: number): Value {
       return readMap(reader, reader.end(), depth + 1);
     default:
       throw invalid(`Values of protobuf field ${Math.floor(tag / 8)} cannot be stored.`);
+  }
+}
+
+function readText(reader: ProtoReader): string {
+  const start = reader.at;
+  const value = reader.text();
+  if (reader.at - start > MAX_VALUE_BYTES) checkLength(reader, Buffer.byteLength(value));
+  return value;
+}
+
+function checkLength(reader: ProtoReader, bytes: number): void {
+  if (reader.database !== undefined && bytes > MAX_VALUE_BYTES) {
+    throw invalid(`A value is longer than ${MAX_VALUE_BYTES} bytes: it has ${bytes}.`);
   }
 }
 

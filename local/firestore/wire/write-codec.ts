@@ -1,6 +1,5 @@
 /** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
 import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
-import { MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
 import type { FieldTransform } from '../model/transform.ts';
@@ -134,9 +133,6 @@ export function decodePrecondition(precondition: WirePrecondition | null | undef
 }
 
 function decodeTransforms(transforms: readonly WireTransform[], database: string): FieldTransform[] {
-  if (transforms.length > MAX_TRANSFORMS_PER_DOCUMENT) {
-    throw invalid(`A write carries more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms.`);
-  }
   return transforms.map((transform) => decodeTransform(transform, database));
 }
 

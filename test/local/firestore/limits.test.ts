@@ -18,7 +18,17 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   [
     'a document over 1 MiB',
     /size \(1,048,\d+ bytes\).*1,048,576/,
-    (db) => db.doc('l/a').set({ t: 'x'.repeat(MIB) }),
+    (db) => db.doc('l/a').set({ t: 'x'.repeat(MIB / 2), u: 'x'.repeat(MIB / 2) }),
+  ],
+  [
+    'a text over 1 MiB less 89 bytes',
+    /longer than 1048487 bytes/,
+    (db) => db.doc('l/a').set({ t: 'é'.repeat((MIB - 88) / 2) }),
+  ],
+  [
+    'bytes over 1 MiB less 89, in a list of a transform too',
+    /longer than 1048487 bytes/,
+    (db) => db.doc('l/a').set({ l: FieldValue.arrayUnion(Buffer.alloc(MIB - 88)) }),
   ],
   [
     'many small numbers over 1 MiB',
@@ -47,6 +57,15 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
       db
         .doc('l/a')
         .set(Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`k${i}`, FieldValue.increment(1)]))),
+  ],
+  [
+    'more than 500 transforms of a document by several writes of a commit',
+    /500 transforms/,
+    (db) => {
+      const transforms = (n: number) =>
+        Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, FieldValue.increment(1)]));
+      return db.batch().set(db.doc('l/a'), transforms(300)).update(db.doc('l/a'), transforms(201)).commit();
+    },
   ],
   [
     'more than 40,000 index entries',
@@ -97,7 +116,7 @@ test.each(refused)('%s is refused with a message that helps', async (_what, mess
 });
 
 const accepted: [string, (db: Firestore) => Promise<unknown>][] = [
-  ['a document just under 1 MiB', (db) => db.doc('l/big').set({ t: 'x'.repeat(MIB - 100) })],
+  ['a document just under 1 MiB', (db) => db.doc('l/b').set({ t: 'x'.repeat(MIB - 89) })],
   ['maps 20 deep', (db) => db.doc('l/deep').set(deep(20))],
   ['numeric ids', (db) => db.doc('l/__id7__').set({})],
   ['a document id of 1,500 bytes', (db) => db.doc(`l/${'é'.repeat(750)}`).set({})],
