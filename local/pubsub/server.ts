@@ -28,6 +28,8 @@ export interface PubsubServerOptions {
   readonly dispatch: Dispatch;
   /** Never the same twice, not even after a restart: letters, digits, `-` and `_`. */
   readonly freshGeneration: () => string;
+  /** Does what delivers a message once its publisher has heard of its id; left out: a moment later. */
+  readonly afterAnswer?: (deliver: () => void) => void;
   /** Ends this process at once, for rules that ask for it; without it they are refused. */
   readonly crash?: () => void;
 }
@@ -52,10 +54,19 @@ export interface PubsubServer {
 /** Room for the envelope of a request at the limit, so that the refusal is ours and says why. */
 const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
 
+/**
+ * Of real time, from a publish to its delivery. Production takes longer; without any, a message is with its subscriber
+ * before its publisher has heard of the id, and who waits for a message by its id misses it.
+ */
+const DELIVERY_LATENCY_MS = 10;
+
+const aMomentLater = (deliver: () => void) => void setTimeout(deliver, DELIVERY_LATENCY_MS).unref();
+
 export async function startPubsubServer(options: PubsubServerOptions): Promise<PubsubServer> {
-  const { clock, dispatch, freshGeneration } = options;
+  const { clock, dispatch, freshGeneration, afterAnswer = aMomentLater } = options;
   const store = new PubsubStore(options.storage);
-  const broker = new Broker({ store, clock, freshGeneration, pushers: new Pushers({ clock, dispatch }) });
+  const pushers = new Pushers({ clock, dispatch });
+  const broker = new Broker({ store, clock, freshGeneration, afterAnswer, pushers });
   const faults = new Faults(options.crash);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -65,7 +76,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const publishing = { ...publisherCalls(broker), ...topicSnapshotCalls(broker) };
   server.addService(publisher, implementation(publisher, publishing, faults));
   const freshId = () => `s${freshGeneration()}`;
-  const receiving = { ...subscriberCalls(broker, clock), ...snapshotCalls(broker, freshId) };
+  const receiving = { ...subscriberCalls(broker, clock, freshId), ...snapshotCalls(broker, freshId) };
   server.addService(subscriber, {
     ...implementation(subscriber, receiving, faults),
     StreamingPull: streamingPull(broker, faults),

@@ -34,8 +34,9 @@ export interface SchemaRevision {
 }
 
 export interface PushConfig {
-  /** Of this machine. */
   readonly endpoint: string;
+  /** The message's data as it is instead of the JSON envelope; undefined: the envelope. */
+  readonly unwrapped: { readonly writeMetadata: boolean } | undefined;
   readonly attributes: Readonly<Record<string, string>>;
   readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
 }

@@ -31,18 +31,14 @@ import { Snapshots } from './snapshots.ts';
 /** Exact expiry happens on delivery; this frees what nobody receives. */
 const SWEEP_MS = 10 * 60_000;
 
-/**
- * Of real time, from a publish to its delivery. Production takes longer; without any, a message is with its subscriber
- * before its publisher has heard of the id, and who waits for a message by its id misses it.
- */
-const DELIVERY_LATENCY_MS = 10;
-
 export interface BrokerOptions {
   readonly store: PubsubStore;
   readonly clock: Clock;
   readonly pushers: Pushers;
   /** Never the same twice, not even after a restart. */
   readonly freshGeneration: () => string;
+  /** Does what delivers a message once its publisher has heard of its id. */
+  readonly afterAnswer: (deliver: () => void) => void;
 }
 
 export interface BrokerCounts {
@@ -145,9 +141,9 @@ export class Broker {
       for (const feed of takers) feed.add(message);
     }
     this.counts.published += ids.length;
-    setTimeout(() => {
+    this.#options.afterAnswer(() => {
       for (const feed of feeds) feed.pump();
-    }, DELIVERY_LATENCY_MS).unref();
+    });
     return ids;
   }
 

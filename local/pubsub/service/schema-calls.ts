@@ -67,7 +67,9 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
     },
 
     DeleteSchemaRevision({ name: asked, revisionId }: OfSchema & { revisionId?: string }) {
-      const { name, revision } = splitSchema(revisionId ? `${asked}@${revisionId}` : asked);
+      const { name, revision } = splitSchema(
+        revisionId && !asked.includes('@') ? `${asked}@${revisionId}` : asked,
+      );
       if (revision === undefined) throw invalid('The name must end with @ and the revision to delete.');
       return toWire(broker.deleteSchemaRevision(name, revision), FULL);
     },

@@ -1,7 +1,7 @@
 /** The unary RPCs of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns request shapes. */
 import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
 import type { Clock } from '../../time/clock.ts';
-import { requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
+import { projectOf, requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { pullIfExactlyOnce, pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
@@ -16,12 +16,18 @@ interface OfSubscription {
   readonly subscription: string;
 }
 
-/** Handlers by method name; each returns the response message or throws a `PubsubError`. */
-export function subscriberCalls(broker: Broker, clock: Clock) {
+/**
+ * Handlers by method name; each returns the response message or throws a `PubsubError`. `freshId`: of a subscription that
+ * the caller gives no name.
+ */
+export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => string) {
   const told = (config: SubscriptionConfig) => toWireSubscription(config, broker.retentionOf(config.topic));
   return {
-    CreateSubscription: (subscription: WireSubscription) =>
-      told(broker.createSubscription(subscriptionFrom(subscription))),
+    CreateSubscription(subscription: WireSubscription) {
+      const { name, topic } = subscription;
+      const given = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
+      return told(broker.createSubscription(subscriptionFrom({ ...subscription, name: given })));
+    },
 
     GetSubscription: ({ subscription }: OfSubscription) =>
       told(broker.feed(requireSubscription(subscription)).config),

@@ -133,20 +133,20 @@ export function masked(paths: readonly string[] | undefined): string[] {
 export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | undefined {
   const endpoint = wire?.pushEndpoint ?? '';
   if (!wire || endpoint === '') return undefined;
-  refuse('PushConfig', { no_wrapper: wire.noWrapper });
   const { 'x-goog-version': version = 'v1', ...others } = { ...wire.attributes };
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(`Invalid push config attribute: '${unknown.slice(0, 100)}'.`);
   if (version !== 'v1' && version !== 'v1beta2') throw unimplemented(`Push format ${version.slice(0, 20)}`);
-  if (!isOfThisMachine(endpoint)) {
+  if (!isEndpoint(endpoint)) {
     throw invalid(
-      'Invalid push endpoint given: the local Pub/Sub server pushes to http:// on 127.0.0.1 or localhost only.',
+      'Invalid push endpoint given: it must begin with https://, or with http:// on 127.0.0.1 or localhost.',
     );
   }
   const account = wire.oidcToken?.serviceAccountEmail;
   if (wire.oidcToken && !account) throw invalid('OidcToken.service_account_email must be set.');
   return {
     endpoint,
+    unwrapped: wire.noWrapper ? { writeMetadata: wire.noWrapper.writeMetadata ?? false } : undefined,
     attributes: { 'x-goog-version': 'v1' },
     oidc: account
       ? { serviceAccountEmail: account, audience: wire.oidcToken?.audience || endpoint }
@@ -154,11 +154,13 @@ export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | 
   };
 }
 
-function isOfThisMachine(endpoint: string): boolean {
+/** As in production, and this machine without a certificate. */
+function isEndpoint(endpoint: string): boolean {
   if (!URL.canParse(endpoint)) return false;
   const { protocol, hostname, username, password } = new URL(endpoint);
   const anonymous = username === '' && password === '';
-  return protocol === 'http:' && anonymous && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+  const local = protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+  return anonymous && (local || protocol === 'https:');
 }
 
 function ackDeadlineFrom(seconds: number | null | undefined): number {

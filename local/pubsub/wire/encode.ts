@@ -44,6 +44,7 @@ export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs:
           pushEndpoint: push.endpoint,
           attributes: push.attributes,
           ...(push.oidc && { oidcToken: push.oidc }),
+          ...(push.unwrapped && { noWrapper: push.unwrapped }),
         }
       : {},
     ackDeadlineSeconds: config.ackDeadlineMs / 1000,

@@ -39,7 +39,7 @@ export interface WirePushConfig {
   readonly pushEndpoint?: string | null;
   readonly attributes?: Record<string, string> | null;
   readonly oidcToken?: { serviceAccountEmail?: string | null; audience?: string | null } | null;
-  readonly noWrapper?: object | null;
+  readonly noWrapper?: { readonly writeMetadata?: boolean | null } | null;
 }
 
 export interface WireSubscription {

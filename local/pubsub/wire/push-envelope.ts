@@ -1,4 +1,4 @@
-/** A message as the HTTP request a push endpoint gets: the documented JSON envelope. Pure. */
+/** A message as the HTTP request a push endpoint gets: in the documented JSON envelope, or as it is. Pure. */
 import { type DispatchRequest, identityToken } from '../../tasks/attempt.ts';
 import { messageId, type PushConfig } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
@@ -10,12 +10,31 @@ export interface Pushed {
   readonly now: number;
 }
 
+export function pushRequest(pushed: Pushed): Omit<DispatchRequest, 'signal'> {
+  const { push, now } = pushed;
+  const { headers, body } = push.unwrapped
+    ? unwrapped(pushed, push.unwrapped.writeMetadata)
+    : {
+        headers: { 'Content-Type': 'application/json' },
+        body: Buffer.from(JSON.stringify(envelope(pushed))),
+      };
+  return {
+    url: push.endpoint,
+    method: 'POST',
+    headers: {
+      ...headers,
+      'User-Agent': 'CloudPubSub-Google',
+      ...(push.oidc && { Authorization: `Bearer ${identityToken(push.oidc, now)}` }),
+    },
+    body,
+  };
+}
+
 /** Names in both spellings, as production sends them: handlers read either. */
-export function pushRequest({ push, subscription, received, now }: Pushed): Omit<DispatchRequest, 'signal'> {
-  const { message, attempt } = received;
+function envelope({ subscription, received: { message, attempt } }: Pushed): object {
   const id = messageId(message.id);
   const publishTime = new Date(message.publishedAt).toISOString();
-  const body = {
+  return {
     ...(attempt > 0 && { deliveryAttempt: attempt }),
     message: {
       ...(Object.keys(message.attributes).length > 0 && { attributes: message.attributes }),
@@ -28,14 +47,28 @@ export function pushRequest({ push, subscription, received, now }: Pushed): Omit
     },
     subscription,
   };
-  return {
-    url: push.endpoint,
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'User-Agent': 'CloudPubSub-Google',
-      ...(push.oidc && { Authorization: `Bearer ${identityToken(push.oidc, now)}` }),
-    },
-    body: Buffer.from(JSON.stringify(body)),
-  };
+}
+
+/** Set by this server or by HTTP itself: no attribute becomes one of them. */
+const RESERVED = /^(?:host|content-length|transfer-encoding|connection|user-agent|authorization|x-goog-.*)$/i;
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Attributes that HTTP cannot carry are left out. */
+function unwrapped({ subscription, received: { message } }: Pushed, writeMetadata: boolean) {
+  const carried = Object.entries(message.attributes).filter(
+    ([name, value]) => HEADER.test(name) && !RESERVED.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+  );
+  const headers: Record<string, string> = writeMetadata
+    ? {
+        ...Object.fromEntries(carried),
+        'x-goog-pubsub-subscription-name': subscription,
+        'x-goog-pubsub-message-id': messageId(message.id),
+        'x-goog-pubsub-publish-time': new Date(message.publishedAt).toISOString(),
+        ...(message.orderingKey !== '' &&
+          /^[\x20-\x7e]*$/.test(message.orderingKey) && {
+            'x-goog-pubsub-ordering-key': message.orderingKey,
+          }),
+      }
+    : {};
+  return { headers, body: message.data };
 }

@@ -27,6 +27,8 @@ export interface PubsubFixture {
   readonly pushes: DispatchRequest[];
   /** What the next pushes get, in order; when it is used up: 204. */
   readonly answers: Answer[];
+  /** From now on, what is published is delivered when the test says so. @returns what delivers it */
+  holdDeliveries(): () => void;
   /** Ends the server but not the clients. */
   kill(): Promise<void>;
   stop(): Promise<void>;
@@ -49,10 +51,12 @@ export async function startPubsub(
   const clock = movableClock(() => began);
   const pushes: DispatchRequest[] = [];
   const answers: Answer[] = [];
+  let afterAnswer = (deliver: () => void) => deliver();
   const server = await startPubsubServer({
     storage,
     clock,
     freshGeneration: () => `g${++generations}`,
+    afterAnswer: (deliver) => afterAnswer(deliver),
     async dispatch(request) {
       pushes.push(request);
       if (dispatch) return dispatch(request);
@@ -80,6 +84,13 @@ export async function startPubsub(
     clock,
     pushes,
     answers,
+    holdDeliveries() {
+      const held: (() => void)[] = [];
+      afterAnswer = (deliver) => void held.push(deliver);
+      return () => {
+        for (const deliver of held.splice(0)) deliver();
+      };
+    },
     kill: () => server.stop(),
     async stop() {
       await Promise.all([client.close(), publisher.close(), subscriber.close()]);

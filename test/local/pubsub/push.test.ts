@@ -69,6 +69,34 @@ describe('a push', () => {
     });
   });
 
+  test('without a wrapper is the data alone, with what is known of the message in headers if asked', async () => {
+    const noWrapper = { writeMetadata: true };
+    await start({ enableMessageOrdering: true }, { noWrapper });
+    const attributes = { color: 'red', host: 'x', unsendable: '\u2192' };
+    await publish('hello', { orderingKey: 'k', attributes });
+    await pushed(1);
+    expect(text({ data: pubsub.pushes[0]?.body ?? null })).toBe('hello');
+    const { headers } = pubsub.pushes[0] ?? {};
+    expect(headers).toMatchObject({
+      color: 'red',
+      'x-goog-pubsub-subscription-name': SUBSCRIPTION,
+      'x-goog-pubsub-message-id': expect.stringMatching(/^\d+$/),
+      'x-goog-pubsub-ordering-key': 'k',
+    });
+    expect(Object.keys(headers ?? {})).not.toContain('host');
+    expect(Object.keys(headers ?? {})).not.toContain('unsendable');
+    const [config] = await pubsub.subscriber.getSubscription({ subscription: SUBSCRIPTION });
+    expect(config.pushConfig).toMatchObject({ noWrapper });
+    await pubsub.subscriber.modifyPushConfig({
+      subscription: SUBSCRIPTION,
+      pushConfig: { pushEndpoint: 'https://push.example/', noWrapper: {} },
+    });
+    await publish('bare', { attributes: { color: 'red' } });
+    await pushed(2);
+    expect(pubsub.pushes[1]).toMatchObject({ url: 'https://push.example/' });
+    expect(Object.keys(pubsub.pushes[1]?.headers ?? {})).toEqual(['User-Agent']);
+  });
+
   test('reaches a real endpoint, whose 2xx ends it', async () => {
     const bodies: string[] = [];
     const endpoint = createServer((request, response) => {

@@ -32,6 +32,22 @@ describe('the streaming client', () => {
     expect(await values()).toEqual([]);
   });
 
+  test('gets a message only when its publisher has been told its id', async () => {
+    await subscribe();
+    const subscription = pubsub.client.subscription('reader');
+    const received = listen(subscription, (message) => message.ack());
+    await publish('the stream is open');
+    await until(() => received.length === 1, 'the stream to be open');
+    const deliver = pubsub.holdDeliveries();
+    const id = await pubsub.client.topic('news').publishMessage({ data: Buffer.from('m') });
+    await pubsub.publisher.getTopic({ topic: TOPIC });
+    expect(received).toHaveLength(1);
+    deliver();
+    await until(() => received.length === 2, 'the message');
+    expect(received[1]?.id).toBe(id);
+    await subscription.close();
+  });
+
   test('gets messages of a key in order, and again from the one it gave back', async () => {
     await subscribe({ enableMessageOrdering: true });
     const topic = pubsub.client.topic('news', { messageOrdering: true });
