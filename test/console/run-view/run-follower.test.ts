@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError, problemOf } from '../../../console/src/api/problem.ts';
-import { MOST_SINCE } from '../../../console/src/pages/run/live/event-log.ts';
+import {
+  EMPTY_LOG,
+  isFull,
+  MOST_EVENTS,
+  MOST_SINCE,
+  reach,
+  withHistory,
+} from '../../../console/src/pages/run/live/event-log.ts';
 import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
 import { RunFollower, type RunSource, type Told } from '../../../console/src/pages/run/live/run-follower.ts';
 
@@ -161,4 +168,12 @@ describe('a run that is followed', () => {
     expect([follower.shown().history.error, follower.shown().events.length]).toEqual([undefined, 10]);
     stop();
   });
+});
+
+test('a journal is held to the last event that a page can hold, and no further', () => {
+  const events = Array.from({ length: MOST_EVENTS + 1 }, (_, at) => ({ seq: at + 1 }) as RunEvent);
+  const whole = withHistory(EMPTY_LOG, events.slice(0, -2));
+  expect([reach(whole), isFull(whole)]).toEqual([MOST_EVENTS - 1, false]);
+  const more = withHistory(whole, events.slice(-2));
+  expect([reach(more), isFull(more)]).toEqual([MOST_EVENTS, true]);
 });

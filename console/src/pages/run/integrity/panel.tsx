@@ -34,7 +34,9 @@ export function IntegrityPanel() {
             {verdict.mark} {verdict.words}
           </strong>
         ) : (
-          <span className="dim">Not checked: all documents of the run are held against its journal.</span>
+          <span className="dim">
+            Not checked yet. A check holds every document of the run against its journal.
+          </span>
         )}
         {data && (
           <span className="dim">

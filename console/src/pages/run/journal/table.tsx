@@ -15,7 +15,7 @@ interface JournalTableProps {
   onNearEnd(): void;
 }
 
-const COLUMNS = ['Seq', 'At', 'Event', 'Step', 'By', 'What it says'];
+const COLUMNS = ['Seq', 'At (UTC)', 'Event', 'Step', 'By', 'What it says'];
 /** Of what a row says; more does not fit a line. */
 const GIST_CHARS = 240;
 

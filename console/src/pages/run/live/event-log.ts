@@ -13,8 +13,8 @@ export interface EventLog {
 
 export const EMPTY_LOG: EventLog = { history: [], since: [] };
 
-/** About 30 MB: twice what a run of 10,000 plain steps writes. */
-export const MOST_EVENTS = 20_000;
+/** About 80 MB, once somebody asks for all of it: ten events for each of the 10,000 steps and items that a run may have. */
+export const MOST_EVENTS = 100_000;
 /** Events that came live while the history before them was not asked for; beyond it they are read from there. */
 export const MOST_SINCE = 2_000;
 

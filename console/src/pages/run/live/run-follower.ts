@@ -55,6 +55,8 @@ export interface Followed {
 
 /** Events that come in a burst are shown together. */
 const GATHER_MS = 100;
+/** A long history is shown as it grows by so much of itself: each time, all of it is laid out anew. */
+const WORTH_SHOWING = 0.05;
 /** Loaded without being asked: the whole of most runs, five requests. */
 const AT_FIRST = 500;
 
@@ -173,6 +175,7 @@ export class RunFollower {
     if (this.#loading) return;
     this.#loading = true;
     this.#historyError = undefined;
+    let shown = 0;
     try {
       while (
         !signal.aborted &&
@@ -180,7 +183,10 @@ export class RunFollower {
         !isFull(this.#log) &&
         reach(this.#log) < this.#wanted
       ) {
-        this.#show({});
+        if (reach(this.#log) >= shown * (1 + WORTH_SHOWING)) {
+          this.#show({});
+          shown = reach(this.#log);
+        }
         const { items, next } = await patiently(() => this.#source.readEvents(this.#cursor), signal);
         const before = reach(this.#log);
         this.#log = withHistory(this.#log, items);

@@ -15,7 +15,7 @@ const PIECE = 1_000;
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 
 export function TimelineTab() {
-  const { events, histories, history, head, live, loadUntil } = useRunData();
+  const { id, events, histories, history, head, live, loadUntil } = useRunData();
   const [items, setItems] = useQueryState('items');
   const [idle, setIdle] = useQueryState('idle');
   const [zoom, setZoom] = useState(0);
@@ -80,7 +80,8 @@ export function TimelineTab() {
       {history.full && (
         <p className="note">
           This run has more events than a page can hold: what is shown ends at event{' '}
-          {events.length.toLocaleString('en')}.
+          {events.length.toLocaleString('en')} of {head.toLocaleString('en')}. The command line tells the
+          rest: <code>{`npm run cairn -- runs watch ${id} --after ${events.length}`}</code>.
         </p>
       )}
       {history.error !== undefined && <Failure error={history.error} again={more} />}
