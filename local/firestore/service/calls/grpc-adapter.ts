@@ -7,6 +7,7 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { Code } from '../../model/status.ts';
+import { serveWrite } from '../write-stream/grpc-write.ts';
 import { runAggregationQuery } from './aggregate.ts';
 import type { CallContext, StreamHandler, UnaryHandler } from './call.ts';
 import { createDocument, deleteDocument, getDocument, updateDocument } from './document.ts';
@@ -47,6 +48,7 @@ export function implementation(
     const unary = UNARY[name];
     const stream = STREAM[name];
     if (name === 'Listen') calls[name] = serveListen(context);
+    else if (name === 'Write') calls[name] = serveWrite(context);
     else if (unary) calls[name] = serveUnary(name, unary as UnaryHandler<unknown>, context);
     else if (stream) calls[name] = serveStream(name, stream as StreamHandler<unknown>, context);
     else calls[name] = method.responseStream ? refuseStream(name) : refuseUnary(name);

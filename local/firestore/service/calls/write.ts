@@ -26,7 +26,8 @@ export async function commit(request: CommitRequest, { session, meter }: CallCon
   return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: toTimestamp(plan.time) };
 }
 
-function encodeOutcome(outcome: WriteOutcome): object {
+/** `google.firestore.v1.WriteResult` */
+export function encodeOutcome(outcome: WriteOutcome): object {
   return {
     updateTime: outcome.updateTime === undefined ? undefined : toTimestamp(outcome.updateTime),
     transformResults: outcome.transformResults.map(encodeValue),

@@ -1,0 +1,66 @@
+/** Connects Write to grpc-js: one stream both ways, its faults, its end. Knows nothing of writes. */
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { CallContext } from '../calls/call.ts';
+import { cut, refuse, toStatus, underFault } from '../calls/grpc-outcome.ts';
+import { WriteCall, type WriteRequest } from './write-call.ts';
+import { WriteLogs } from './write-log.ts';
+
+type Stream = ServerDuplexStream<WriteRequest, object>;
+
+export function serveWrite(context: CallContext) {
+  const logs = new WriteLogs();
+  return (stream: Stream): void => {
+    context.meter.call('Write');
+    new WriteStream(stream, context, new WriteCall(context, logs)).serve();
+  };
+}
+
+class WriteStream {
+  readonly #stream: Stream;
+  readonly #context: CallContext;
+  readonly #call: WriteCall;
+  /** Requests are taken one after the other, and what came before the client's end is answered before the stream ends. */
+  #taken: Promise<void> = Promise.resolve();
+  #left = Number.POSITIVE_INFINITY;
+  #hasEnded = false;
+
+  constructor(stream: Stream, context: CallContext, call: WriteCall) {
+    this.#stream = stream;
+    this.#context = context;
+    this.#call = call;
+  }
+
+  serve(): void {
+    const stream = this.#stream;
+    stream.on('data', (request: WriteRequest) => {
+      this.#taken = this.#taken.then(() => this.#take(request)).catch((error: unknown) => this.#fail(error));
+    });
+    const gone = () => {
+      this.#hasEnded = true;
+    };
+    for (const event of ['cancelled', 'close', 'error']) stream.on(event, gone);
+    stream.on('end', () => {
+      this.#taken = this.#taken.then(() => {
+        if (!this.#hasEnded) stream.end();
+      });
+    });
+  }
+
+  async #take(request: WriteRequest): Promise<void> {
+    if (this.#hasEnded) return;
+    const { run, messages } = await underFault('Write', request, this.#context);
+    this.#left = Math.min(this.#left, messages);
+    const answers = await run(() => (this.#hasEnded ? [] : this.#call.take(request)));
+    for (const answer of answers) {
+      if (this.#hasEnded) return;
+      if (this.#left-- <= 0) throw cut();
+      this.#stream.write(answer);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    refuse(this.#stream, toStatus(error));
+  }
+}

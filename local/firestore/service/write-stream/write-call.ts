@@ -1,0 +1,74 @@
+/** Write: one connection of a stream of writes, each applied after the one before it and answered in that order. */
+import { parseDatabase } from '../../model/resource-name.ts';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+import { toTimestamp } from '../../wire/time.ts';
+import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
+import type { CallContext } from '../calls/call.ts';
+import { encodeOutcome } from '../calls/write.ts';
+import { meterCommit } from '../metering.ts';
+import type { WriteLog, WriteLogs } from './write-log.ts';
+
+export interface WriteRequest {
+  readonly database: string;
+  readonly streamId: string;
+  readonly writes: readonly WireWrite[];
+  readonly streamToken: Uint8Array;
+}
+
+export class WriteCall {
+  readonly #context: CallContext;
+  readonly #logs: WriteLogs;
+  #log: WriteLog | undefined;
+
+  constructor(context: CallContext, logs: WriteLogs) {
+    this.#context = context;
+    this.#logs = logs;
+  }
+
+  /** Returns what to answer: of the first request who the stream is, of an acknowledgement alone nothing. */
+  async take(request: WriteRequest): Promise<readonly object[]> {
+    const log = this.#log;
+    if (!log) return this.#open(request);
+    if (request.database !== '' && request.database !== log.database)
+      throw invalid('All requests of a stream must be for the same database.');
+    if (request.streamId !== '') throw invalid('stream_id may be set in the first request of a stream only.');
+    if (request.streamToken.length > 0) log.acknowledge(request.streamToken);
+    if (request.writes.length === 0) return [];
+    const writes = request.writes.map((write) => decodeWrite(write, log.database));
+    return log.inTurn(async () => {
+      // Whoever has resumed the stream was told all that was done, and this was not.
+      if (!log.isHeldBy(this)) throw new StatusError(Code.ABORTED, 'The stream was resumed elsewhere.');
+      log.checkRoom();
+      const { session, meter } = this.#context;
+      const plan = await session.commit(session.databases.get(log.database), writes, undefined);
+      meterCommit('Write', plan, meter);
+      const outcome = {
+        writeResults: plan.outcomes.map(encodeOutcome),
+        commitTime: toTimestamp(plan.time),
+      };
+      return [log.record(outcome)];
+    });
+  }
+
+  async #open({ database, streamId, streamToken, writes }: WriteRequest): Promise<readonly object[]> {
+    const name = parseDatabase(database);
+    if (writes.length > 0) throw invalid('The first request of a write stream must not hold writes.');
+    if (streamId === '') {
+      if (streamToken.length > 0) throw invalid('A stream token needs the stream_id it belongs to.');
+      const log = this.#hold(this.#logs.begin(name));
+      return [{ streamId: log.id, streamToken: log.token }];
+    }
+    if (streamToken.length === 0) throw invalid('To resume a stream takes the token to resume from.');
+    const log = this.#logs.get(streamId, name);
+    log.acknowledge(streamToken);
+    this.#hold(log);
+    // What the connection before has begun is answered here; what it has not begun is never done.
+    return log.inTurn(async () => [{ streamToken: log.token }, ...log.unacknowledged]);
+  }
+
+  #hold(log: WriteLog): WriteLog {
+    log.hold(this);
+    this.#log = log;
+    return log;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * What a stream of writes keeps between the connections of its client: how far it is, and the answers of which the
+ * client has not yet said that it has them. Owns the order of its writes; applies none.
+ */
+import { randomUUID } from 'node:crypto';
+import { Code, invalid, StatusError } from '../../model/status.ts';
+
+/** Answers kept at most: production closes such a stream too, at a number it does not tell. The clients' own bound is 10. */
+const MAX_UNACKNOWLEDGED = 1_000;
+/** Streams kept at most; the one begun longest ago goes first. */
+const MAX_STREAMS = 200;
+
+interface Kept {
+  readonly position: number;
+  readonly answer: object;
+}
+
+export class WriteLog {
+  readonly id: string = randomUUID();
+  /** `projects/{p}/databases/{d}` */
+  readonly database: string;
+  #position = 0;
+  #acknowledged = 0;
+  #kept: Kept[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+  #holder: object | undefined;
+
+  constructor(database: string) {
+    this.database = database;
+  }
+
+  /** Gives the stream to a connection; whichever had it before has it no longer. */
+  hold(connection: object): void {
+    this.#holder = connection;
+  }
+
+  isHeldBy(connection: object): boolean {
+    return this.#holder === connection;
+  }
+
+  /** Runs tasks one after the other, whatever connection they came by. */
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(task);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Where the client can go on from: everything it has acknowledged. */
+  get token(): Buffer {
+    return this.#tokenAt(this.#acknowledged);
+  }
+
+  /** @throws INVALID_ARGUMENT for a token that this stream never gave, or that an acknowledged one has followed */
+  acknowledge(token: Uint8Array): void {
+    const [id, position] = Buffer.from(token).toString().split(' ');
+    const at = Number(position);
+    if (id !== this.id || !Number.isSafeInteger(at) || at < this.#acknowledged || at > this.#position) {
+      throw invalid('The stream token is not one that this write stream gave last.');
+    }
+    this.#acknowledged = at;
+    this.#kept = this.#kept.filter((k) => k.position > at);
+  }
+
+  /** @throws RESOURCE_EXHAUSTED when the client must acknowledge first */
+  checkRoom(): void {
+    if (this.#kept.length < MAX_UNACKNOWLEDGED) return;
+    throw new StatusError(
+      Code.RESOURCE_EXHAUSTED,
+      `More than ${MAX_UNACKNOWLEDGED} answers of this write stream are not acknowledged.`,
+    );
+  }
+
+  /** Keeps what a request of writes came to. Returns it as the answer, with its token. */
+  record(outcome: object): object {
+    const position = ++this.#position;
+    const answer = { ...outcome, streamToken: this.#tokenAt(position) };
+    this.#kept.push({ position, answer });
+    return answer;
+  }
+
+  get unacknowledged(): readonly object[] {
+    return this.#kept.map(({ answer }) => answer);
+  }
+
+  #tokenAt(position: number): Buffer {
+    return Buffer.from(`${this.id} ${position}`);
+  }
+}
+
+/** The streams of one server that can be gone on with. Kept in memory: none outlives the process. */
+export class WriteLogs {
+  readonly #logs = new Map<string, WriteLog>();
+
+  begin(database: string): WriteLog {
+    const log = new WriteLog(database);
+    this.#logs.set(log.id, log);
+    if (this.#logs.size > MAX_STREAMS) this.#logs.delete(this.#logs.keys().next().value as string);
+    return log;
+  }
+
+  /** @throws NOT_FOUND when it is not known, or no longer */
+  get(id: string, database: string): WriteLog {
+    const log = this.#logs.get(id);
+    if (log?.database === database) return log;
+    throw new StatusError(Code.NOT_FOUND, `There is no write stream "${id}" to resume: begin a new one.`);
+  }
+}
