@@ -19,21 +19,6 @@ import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { RunCensus } from '../ports/run-census.ts';
-import { RawBatch } from '../store/commits/raw-batch.ts';
-import { FirestoreClientStore } from '../store/firestore-client-store.ts';
-import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
-import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
-import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
-import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
-import { FirestoreRunStore } from '../store/firestore-run-store.ts';
-import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
-import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
-import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
-import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
-import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
-import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
-import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
@@ -54,6 +39,7 @@ import { platformLog } from './log.ts';
 import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } from './params.ts';
 import { systemRandomness } from './randomness.ts';
 import { shutdown } from './shutdown.ts';
+import { storesOn } from './stores.ts';
 import { bothMetrics } from './telemetry/both-metrics.ts';
 import { configuredTelemetry } from './telemetry/configured.ts';
 import { InstanceMetrics } from './telemetry/instance-metrics.ts';
@@ -86,101 +72,62 @@ export function compose(): Root {
 }
 
 function build(settings: Settings): Root {
-  const { collectionPrefix, environment, scheduleTenant } = settings;
+  const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
-  const db = firestoreClient(settings.project, operations);
-  const commits = lazyCommitChannel({
-    project: settings.project,
-    emulator: settings.firestoreHost,
-    tally: operations,
-  });
+  const db = firestoreClient(project, operations);
+  const commits = lazyCommitChannel({ project, emulator: settings.firestoreHost, tally: operations });
+  const { runs, records, sample, ...stores } = storesOn(db, settings.collectionPrefix, commits);
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
   const traced = optional('tracer', tracer);
   const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, ...traced };
   const queue = lazyQueue({ settings, ...world });
-  const registry = new WorkflowRegistry(installedWorkflows());
   const start: StartDeps = {
     ...world,
-    store: new FirestoreRunStore(db, collectionPrefix, () => new RawBatch(commits)),
-    records: new FirestoreIdempotencyStore(db, collectionPrefix),
+    store: runs,
+    records,
     queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,
     recent: new RecentStarts(),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
     ...optional('bus', lazyBus({ settings, ...world })),
   };
-  const config = new FirestoreRuntimeConfigStore(db, collectionPrefix);
-  const rendezvous = new FirestoreRendezvousStore(db, collectionPrefix);
-  const effects = new FirestoreEffectStore(db, collectionPrefix);
+  const registry = new WorkflowRegistry(installedWorkflows());
   const bindings = new Bindings(installedBindings());
   bindings.assertBound(registry);
-  const engine: EngineDeps = {
-    ...start,
-    otherRuns: otherRuns({ ...start, registry }),
-    rendezvous,
-    runtime: new CachedRuntimeConfig(config, systemClock),
-    registry,
-    effects,
-    bindings,
-    settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
-    shutdown,
-  };
-  const github: GithubDeps = {
-    start,
-    registry,
-    environment,
-    secrets: () => secretsIn(githubWebhookSecret.name, githubWebhookSecret.value()),
-    tenants: () => githubTenantsIn(settings.githubTenants),
-  };
-  const slack: SlackDeps = {
-    start,
-    registry,
-    environment,
-    secrets: () => secretsIn(slackSigningSecret.name, slackSigningSecret.value()),
-    tenants: () => tenantsIn(settings.slackTenants),
-  };
-  const clients = new FirestoreClientStore(db, collectionPrefix);
-  const census = new FirestoreRunCensus(db, collectionPrefix);
-  const finder = new FirestoreRunFinder(db, collectionPrefix);
-  const watch = new FirestoreRunWatch(db, collectionPrefix);
-  const listWatch = new FirestoreRunListWatch(db, collectionPrefix);
-  const integrity = new FirestoreIntegrityStore(db, collectionPrefix);
-  const sample = new FirestoreRunSample(db, collectionPrefix);
-  const retention = new FirestoreRetentionStore(db, collectionPrefix);
+  const { rendezvous, effects, census, integrity, retention, schedules } = stores;
+  const runtime = new CachedRuntimeConfig(stores.config, systemClock);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
-  const schedules = new FirestoreScheduleStore(db, collectionPrefix);
   const { diagnosis, beating } = diagnosisOf({ settings, db, operations, log: platformLog });
   return {
-    engine,
-    github,
-    slack,
+    engine: {
+      ...start,
+      otherRuns: otherRuns({ ...start, registry }),
+      rendezvous,
+      runtime,
+      registry,
+      effects,
+      bindings,
+      settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
+      shutdown,
+    },
+    ...webhooksOf(settings, { start, registry, environment }),
     api: {
+      ...stores,
       start,
       registry,
       bindings,
-      effects,
-      integrity,
-      retention,
       retentionOf,
       environment,
-      clients,
-      clientRegistry: clients,
+      clientRegistry: stores.clients,
       tokens: tokensFor(settings),
       rateLimit: rateLimitOf(settings),
-      rendezvous,
-      config,
-      census,
-      finder,
       counts,
       diagnosis,
-      schedules,
-      watch,
-      listWatch,
       shutdown,
       version,
     },
-    retention: { ...world, runtime: engine.runtime, retention, retentionOf },
+    retention: { ...world, runtime, retention, retentionOf },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {
       start,
@@ -189,10 +136,29 @@ function build(settings: Settings): Root {
       environment,
       tenantId: settings.pubsubTenant,
     },
-    sample: { ...start, reader: integrity, payloads: start.store, census, sample, problems: telemetry },
+    sample: { ...start, reader: integrity, payloads: runs, census, sample, problems: telemetry },
     census,
     beating,
     telemetry,
+  };
+}
+
+/** Secrets and tenants are asked for with each request: parameters have values then. */
+function webhooksOf(
+  { githubTenants, slackTenants }: Settings,
+  shared: Pick<GithubDeps & SlackDeps, 'start' | 'registry' | 'environment'>,
+): Pick<Root, 'github' | 'slack'> {
+  return {
+    github: {
+      ...shared,
+      secrets: () => secretsIn(githubWebhookSecret.name, githubWebhookSecret.value()),
+      tenants: () => githubTenantsIn(githubTenants),
+    },
+    slack: {
+      ...shared,
+      secrets: () => secretsIn(slackSigningSecret.name, slackSigningSecret.value()),
+      tenants: () => tenantsIn(slackTenants),
+    },
   };
 }
 

@@ -1,0 +1,40 @@
+/** The Firestore adapters of an instance, all over one client: each port's, by the name under which the doors and the engine know it. */
+import type { Firestore } from '@google-cloud/firestore';
+import { RawBatch } from '../store/commits/raw-batch.ts';
+import { FirestoreClientStore } from '../store/firestore-client-store.ts';
+import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
+import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
+import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
+import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
+import { FirestoreRunStore } from '../store/firestore-run-store.ts';
+import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
+import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
+import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
+import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
+import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
+import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
+import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
+
+/**
+ * @param prefix of the collections' names
+ * @param commits by which runs are written: past the high-level batch
+ */
+export function storesOn(db: Firestore, prefix: string, commits: ConstructorParameters<typeof RawBatch>[0]) {
+  return {
+    runs: new FirestoreRunStore(db, prefix, () => new RawBatch(commits)),
+    records: new FirestoreIdempotencyStore(db, prefix),
+    config: new FirestoreRuntimeConfigStore(db, prefix),
+    rendezvous: new FirestoreRendezvousStore(db, prefix),
+    effects: new FirestoreEffectStore(db, prefix),
+    clients: new FirestoreClientStore(db, prefix),
+    census: new FirestoreRunCensus(db, prefix),
+    finder: new FirestoreRunFinder(db, prefix),
+    watch: new FirestoreRunWatch(db, prefix),
+    listWatch: new FirestoreRunListWatch(db, prefix),
+    integrity: new FirestoreIntegrityStore(db, prefix),
+    sample: new FirestoreRunSample(db, prefix),
+    retention: new FirestoreRetentionStore(db, prefix),
+    schedules: new FirestoreScheduleStore(db, prefix),
+  };
+}
