@@ -46,6 +46,11 @@ test.each(documents)('every link in %s leads somewhere', (document) => {
   expect(broken).toEqual([]);
 });
 
+test('every page is reached from the readme', () => {
+  const linked = [...proseOf('README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
+  expect(documents.filter((document) => document !== 'README.md' && !linked.includes(document))).toEqual([]);
+});
+
 test('there are links to follow', () => {
   expect(documents.flatMap((document) => proseOf(document).match(/\]\(/g) ?? []).length).toBeGreaterThan(20);
 });

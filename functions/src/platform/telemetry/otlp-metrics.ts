@@ -2,6 +2,7 @@
  * The metrics of the run lifecycle text (7.1) as OpenTelemetry instruments, sent over OTLP/HTTP. Heavy: load it only where
  * a collector is configured. Registers nothing globally, so that libraries with instruments of their own stay silent.
  */
+import type { Meter } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -31,45 +32,8 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
     readers: [reader],
   });
   const meter = provider.getMeter(METER);
-  const transitions = meter.createCounter('gwi_run_transitions_total', {
-    description: "Changes of a run's status.",
-  });
-  const durations = meter.createHistogram('gwi_run_duration_seconds', {
-    description: 'How long runs took from their start to their end, waits included.',
-    unit: 's',
-    advice: { explicitBucketBoundaries: BOUNDS_S },
-  });
-  const answers = meter.createCounter('gwi_idempotency_hits_total', {
-    description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
-  });
-  const problems = meter.createCounter('gwi_run_problems_total', {
-    description: 'What the hourly sample of runs found wrong, by code.',
-  });
-  const effects = meter.createCounter('gwi_effects_total', {
-    description: 'Outside actions that steps wished for, by what became of them.',
-  });
-  const conflicts = meter.createCounter('gwi_journal_conflicts_total', {
-    description: 'Appends that others were faster than.',
-  });
-  const drives = meter.createHistogram('gwi_drive_duration_seconds', {
-    description: 'How long drives took, by how they ended.',
-    unit: 's',
-    advice: { explicitBucketBoundaries: BOUNDS_S },
-  });
-  const tasks = meter.createCounter('gwi_queue_tasks_total', {
-    description: 'Tasks that were to be put into the queue.',
-  });
-  const scanned = meter.createCounter('gwi_scan_runs_total', {
-    description: 'Runs that the scan found due, by what it did about them.',
-  });
-  const due = meter.createGauge('gwi_scan_due_gauge', { description: 'Runs that the last scan found due.' });
-  const lag = meter.createGauge('gwi_scan_lag_seconds', {
-    description: 'How far the oldest due time lay behind at the last scan.',
-    unit: 's',
-  });
-  const dropped = meter.createCounter('gwi_spans_dropped_total', {
-    description: 'Spans that were not sent, as too many waited for the collector.',
-  });
+  const { transitions, durations, answers, problems, effects, conflicts, ...ours } = instrumentsOf(meter);
+  const { drives, tasks, scanned, due, lag, dropped } = ours;
   let activity: readonly TenantActivity[] = [];
   meter
     .createObservableGauge('gwi_run_active_gauge', {
@@ -121,6 +85,51 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
       await reader.send();
       if (activity === sent) activity = [];
     },
+  };
+}
+
+/** What is counted, by name; docs/observability.md tells of each. */
+function instrumentsOf(meter: Meter) {
+  return {
+    transitions: meter.createCounter('gwi_run_transitions_total', {
+      description: "Changes of a run's status.",
+    }),
+    durations: meter.createHistogram('gwi_run_duration_seconds', {
+      description: 'How long runs took from their start to their end, waits included.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: BOUNDS_S },
+    }),
+    answers: meter.createCounter('gwi_idempotency_hits_total', {
+      description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
+    }),
+    problems: meter.createCounter('gwi_run_problems_total', {
+      description: 'What the hourly sample of runs found wrong, by code.',
+    }),
+    effects: meter.createCounter('gwi_effects_total', {
+      description: 'Outside actions that steps wished for, by what became of them.',
+    }),
+    conflicts: meter.createCounter('gwi_journal_conflicts_total', {
+      description: 'Appends that others were faster than.',
+    }),
+    drives: meter.createHistogram('gwi_drive_duration_seconds', {
+      description: 'How long drives took, by how they ended.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: BOUNDS_S },
+    }),
+    tasks: meter.createCounter('gwi_queue_tasks_total', {
+      description: 'Tasks that were to be put into the queue.',
+    }),
+    scanned: meter.createCounter('gwi_scan_runs_total', {
+      description: 'Runs that the scan found due, by what it did about them.',
+    }),
+    due: meter.createGauge('gwi_scan_due_gauge', { description: 'Runs that the last scan found due.' }),
+    lag: meter.createGauge('gwi_scan_lag_seconds', {
+      description: 'How far the oldest due time lay behind at the last scan.',
+      unit: 's',
+    }),
+    dropped: meter.createCounter('gwi_spans_dropped_total', {
+      description: 'Spans that were not sent, as too many waited for the collector.',
+    }),
   };
 }
 
