@@ -40,7 +40,11 @@ describe('a payload in Firestore', () => {
     const chunk = Buffer.from((await chunkAt(ref.sha256, 2).get()).get('data') as Buffer);
     chunk[7] = 0;
     await chunkAt(ref.sha256, 2).set({ data: chunk });
-    await expect(runs.readPayload('run_1', ref)).rejects.toThrow(/do not match their hash/);
+    const damaged = {
+      name: 'UndecodableDocument',
+      message: expect.stringContaining('do not match their hash'),
+    };
+    await expect(runs.readPayload('run_1', ref)).rejects.toMatchObject(damaged);
   });
 
   test('of which a chunk is no bytes is undecodable', async () => {

@@ -12,7 +12,7 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * A document that this software cannot have written: damaged, or changed by hand. The message names it and what is wrong with
+ * A document that this software cannot have left so: damaged, changed by hand, or gone though another needs it. The message names it and what is wrong with
  * it, and shows nothing of what it holds.
  */
 export class UndecodableDocument extends Error {

@@ -29,6 +29,7 @@ import type {
   Supersedes,
   TouchResult,
 } from '../ports/run-store.ts';
+import { UndecodableDocument } from '../ports/store-errors.ts';
 import type { Memo } from '../ports/value-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { effectCodec, encodeEffectChange } from './codec/effect.ts';
@@ -190,7 +191,7 @@ export class FirestoreRunStore implements RunStore {
       const found = await call(`read of checkpoints of run ${runId}`, () => this.#db.getAll(...wanted));
       for (const document of found) {
         const data = document.data();
-        if (!data) throw new Error(`run ${runId} has no checkpoint ${Number(document.id)}`);
+        if (!data) throw new UndecodableDocument(`run ${runId} has no checkpoint ${Number(document.id)}`);
         checkpoints.push(checkpointCodec.decode(data, `checkpoint ${document.id} of run ${runId}`));
       }
     }

@@ -7,7 +7,9 @@
 import type { DocumentReference, Firestore } from '@google-cloud/firestore';
 import type { PayloadRef } from '../core/run/events.ts';
 import { payloadOf, textOf } from '../core/run/payload.ts';
+import { messageOf } from '../core/thrown.ts';
 import { assertSoundPayload } from '../ports/commit-rules.ts';
+import { UndecodableDocument } from '../ports/store-errors.ts';
 import type { PayloadStore } from '../ports/value-store.ts';
 import { call } from './call.ts';
 import { chunkCodec } from './codec/values.ts';
@@ -50,7 +52,11 @@ export class FirestorePayloads implements PayloadStore {
         chunks.push(data && chunkCodec.decode(data, `chunk ${document.id} of run ${runId}`).data);
       }
     }
-    return textOf(ref, chunks, what);
+    try {
+      return textOf(ref, chunks, what);
+    } catch (cause) {
+      throw new UndecodableDocument(messageOf(cause), { cause });
+    }
   }
 
   async deletePayload(runId: string, ref: PayloadRef): Promise<void> {
