@@ -51,11 +51,8 @@ test('the server alone serves any query, keeps its documents in a file, and asks
   expect(await second.stop()).toBe(0);
 });
 
-test.each([
-  ['what is no port', ['--port', '70000'], 2, '--port must be'],
-  ['a file of indexes that is not there', ['--indexes', '/nowhere.json'], 1, '/nowhere.json'],
-])('%s end it with a word', async (_title, flags, code, word) => {
-  const server = run(...flags);
+test('flags that make no sense are told, and end it', async () => {
+  const server = run('--port', '70000');
   const [said, [ended]] = await Promise.all([text(server.stderr), once(server, 'exit')]);
-  expect({ ended, said }).toEqual({ ended: code, said: expect.stringContaining(word) });
+  expect({ ended, said }).toEqual({ ended: 2, said: expect.stringContaining('--port must be') });
 });

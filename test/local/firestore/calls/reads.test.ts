@@ -3,13 +3,23 @@ import { type Bench, startBench } from '../support/client.ts';
 import { RawCalls } from '../support/raw-calls.ts';
 import { commit, doc, query, database as root, set } from '../support/requests.ts';
 
+/** The rules of reading, and of the times a caller names, that the Node client never comes near. */
 const INVALID_ARGUMENT = 3;
+const FAILED_PRECONDITION = 9;
+const HOUR_MS = 60 * 60_000;
+const START_MS = 1_800_000_000_000;
 
+interface Moment {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+let now = START_MS;
 let bench: Bench;
 let raw: RawCalls;
 
 beforeAll(async () => {
-  bench = await startBench();
+  bench = await startBench({ clock: () => now });
   raw = new RawCalls(bench.server.host);
   await raw.call('Commit', commit(...['a', 'b', 'c'].map((id) => set(`h/${id}`))));
 });
@@ -18,35 +28,73 @@ afterAll(async () => {
   await bench.stop();
 });
 
-describe('a transaction that a read begins', () => {
-  const begin = async (method: string, request: object, newTransaction: object) => {
-    const { messages } = await raw.call(method, { ...request, newTransaction });
-    return messages[0]?.transaction as Uint8Array;
-  };
-  const aggregate = {
-    parent: query({}).parent,
-    structuredAggregationQuery: { ...query({}), aggregations: [{ count: {} }] },
-  };
+async function written(path: string, v: number): Promise<Moment> {
+  const { writeTime } = await bench.db.doc(path).set({ v });
+  return { seconds: writeTime.seconds, nanos: writeTime.nanoseconds };
+}
+
+describe('an update time that is required of a document', () => {
+  const later = (at: Moment, seconds: number): Moment => ({ ...at, seconds: at.seconds + seconds });
 
   test.each([
-    ['BatchGetDocuments', { database: root, documents: [doc('h/a')] }],
-    ['RunQuery', query({})],
-    ['RunAggregationQuery', aggregate],
-  ])('by %s is read-only unless it is asked for otherwise', async (method, request) => {
-    const write = async (transaction: Uint8Array) =>
-      raw.call('Commit', { ...commit(set('h/written')), transaction });
-    expect(await write(await begin(method, request, {}))).toMatchObject({
-      code: INVALID_ARGUMENT,
-      details: expect.stringContaining('read-only'),
-    });
-    expect(await write(await begin(method, request, { readWrite: {} }))).toMatchObject({ code: 0 });
+    ['in the past', (at: Moment) => later(at, -1), FAILED_PRECONDITION],
+    ['in the future', (at: Moment) => later(at, 1), INVALID_ARGUMENT],
+    ['finer than a microsecond', (at: Moment) => ({ ...at, nanos: at.nanos + 1 }), INVALID_ARGUMENT],
+  ])('%s changes nothing', async (title, change, code) => {
+    const path = `required/${title}`;
+    const at = await written(path, 1);
+    const currentDocument = { updateTime: change(at) };
+    const update = { name: doc(path), fields: {} };
+    for (const write of [
+      { update, currentDocument },
+      { delete: doc(path), currentDocument },
+    ]) {
+      expect(await raw.call('Commit', { database: root, writes: [write] })).toMatchObject({ code });
+    }
+    expect((await bench.db.doc(path).get()).data()).toEqual({ v: 1 });
+    const kept = { update, currentDocument: { updateTime: at } };
+    expect(await raw.call('Commit', { database: root, writes: [kept] })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a read at a past time', () => {
+  const reads = (readTime: Moment) => [
+    raw.call('BatchGetDocuments', { database: root, documents: [doc('past/d')], readTime }),
+    raw.call('GetDocument', { name: doc('past/d'), readTime }),
+    raw.call('RunQuery', {
+      parent: `${root}/documents`,
+      structuredQuery: { from: [{ collectionId: 'past' }] },
+      readTime,
+    }),
+    raw.call('BeginTransaction', { database: root, options: { readOnly: { readTime } } }),
+  ];
+
+  test('reaches back an hour, and no further', async () => {
+    const at = await written('past/d', 1);
+    await written('past/d', 2);
+    now += HOUR_MS - 1_000;
+    for (const answer of await Promise.all(reads(at))) expect(answer).toMatchObject({ code: 0 });
+    now += 2_000;
+    for (const answer of await Promise.all(reads(at))) {
+      expect(answer).toMatchObject({ code: FAILED_PRECONDITION, details: expect.stringContaining('hour') });
+    }
   });
 
-  test('explicitly is read-write unless it is asked for otherwise', async () => {
-    const { messages } = await raw.call('BeginTransaction', { database: root });
-    const transaction = messages[0]?.transaction;
-    expect(await raw.call('Commit', { ...commit(set('h/written')), transaction })).toMatchObject({ code: 0 });
+  test('is refused when it is finer than a microsecond', async () => {
+    const at = await written('past/d', 3);
+    for (const answer of await Promise.all(reads({ ...at, nanos: at.nanos + 1 }))) {
+      expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringContaining('microsec') });
+    }
   });
+});
+
+test('a batch of documents tells of those that are missing at its end', async () => {
+  await Promise.all(['batch/a', 'batch/c'].map((path) => written(path, 1)));
+  const documents = ['batch/a', 'batch/b', 'batch/c', 'batch/b'].map(doc);
+  const { messages } = await raw.call('BatchGetDocuments', { database: root, documents });
+  expect(messages.map((m) => m.missing ?? (m.found as { name: string }).name)).toEqual(
+    ['batch/a', 'batch/c', 'batch/b'].map(doc),
+  );
 });
 
 test.each([

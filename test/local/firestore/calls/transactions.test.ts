@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Bench, startBench } from '../support/client.ts';
+import { RawCalls } from '../support/raw-calls.ts';
+import { commit, doc, query, database as root, set } from '../support/requests.ts';
+
+/** What other clients than Node's ask of transactions. */
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+const ALREADY_EXISTS = 6;
+const FAILED_PRECONDITION = 9;
+const ABORTED = 10;
+
+let bench: Bench;
+let raw: RawCalls;
+
+beforeAll(async () => {
+  bench = await startBench();
+  raw = new RawCalls(bench.server.host);
+  await raw.call('Commit', commit(set('h/a')));
+});
+afterAll(async () => {
+  raw.close();
+  await bench.stop();
+});
+
+describe('a transaction that a read begins', () => {
+  const beginBy = async (method: string, request: object, newTransaction: object) => {
+    const { messages } = await raw.call(method, { ...request, newTransaction });
+    return messages[0]?.transaction as Uint8Array;
+  };
+  const aggregate = {
+    parent: query({}).parent,
+    structuredAggregationQuery: { ...query({}), aggregations: [{ count: {} }] },
+  };
+
+  test.each([
+    ['BatchGetDocuments', { database: root, documents: [doc('h/a')] }],
+    ['RunQuery', query({})],
+    ['RunAggregationQuery', aggregate],
+  ])('by %s is read-only unless it is asked for otherwise', async (method, request) => {
+    const writeIn = async (transaction: Uint8Array) =>
+      raw.call('Commit', { ...commit(set('h/written')), transaction });
+    expect(await writeIn(await beginBy(method, request, {}))).toMatchObject({
+      code: INVALID_ARGUMENT,
+      details: expect.stringContaining('read-only'),
+    });
+    expect(await writeIn(await beginBy(method, request, { readWrite: {} }))).toMatchObject({ code: 0 });
+  });
+
+  test('explicitly is read-write unless it is asked for otherwise', async () => {
+    const { messages } = await raw.call('BeginTransaction', { database: root });
+    const transaction = messages[0]?.transaction;
+    expect(await raw.call('Commit', { ...commit(set('h/written')), transaction })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('an optimistic transaction', () => {
+  async function begin(concurrencyMode: string): Promise<Uint8Array> {
+    const options = { readWrite: { concurrencyMode } };
+    const { messages } = await raw.call('BeginTransaction', { database: root, options });
+    return messages[0]?.transaction as Uint8Array;
+  }
+
+  const read = (transaction: Uint8Array, path: string) =>
+    raw.call('BatchGetDocuments', { database: root, documents: [doc(path)], transaction });
+
+  const atLeast = (transaction: Uint8Array, collectionId: string, integerValue: number) =>
+    raw.call('RunQuery', {
+      parent: `${root}/documents`,
+      structuredQuery: {
+        from: [{ collectionId }],
+        where: {
+          fieldFilter: { field: { fieldPath: 'n' }, op: 'GREATER_THAN_OR_EQUAL', value: { integerValue } },
+        },
+      },
+      transaction,
+    });
+
+  const write = (path: string, n: number, transaction?: Uint8Array) =>
+    raw.call('Commit', {
+      ...commit(set(path, { n: { integerValue: n } })),
+      ...(transaction && { transaction }),
+    });
+
+  test('keeps no writer waiting, and fails when one has changed what it read', async () => {
+    const transaction = await begin('OPTIMISTIC');
+    await read(transaction, 'o/read');
+    expect(await write('o/read', 1)).toMatchObject({ code: 0 });
+    expect(await write('o/other', 1, transaction)).toMatchObject({ code: ABORTED });
+    expect((await bench.db.doc('o/other').get()).exists).toBe(false);
+  });
+
+  test('of two that read and write the same document, the one that commits first wins', async () => {
+    const [one, two] = [await begin('OPTIMISTIC'), await begin('OPTIMISTIC')];
+    for (const transaction of [one, two]) await read(transaction, 'o/both');
+    expect(await write('o/both', 2, two)).toMatchObject({ code: 0 });
+    expect(await write('o/both', 1, one)).toMatchObject({ code: ABORTED });
+    expect((await bench.db.doc('o/both').get()).get('n')).toBe(2);
+  });
+
+  test('what a query would find counts as read, what it would not does not', async () => {
+    const [high, low] = [await begin('OPTIMISTIC'), await begin('OPTIMISTIC')];
+    await atLeast(high, 'q', 10);
+    await atLeast(low, 'q', 1);
+    await write('q/five', 5);
+    expect(await write('o/high', 1, high)).toMatchObject({ code: 0 });
+    expect(await write('o/low', 1, low)).toMatchObject({ code: ABORTED });
+  });
+
+  test('waits for a pessimistic reader of what it writes, and fails if what it read is changed meanwhile', async () => {
+    const [optimistic, pessimistic] = [await begin('OPTIMISTIC'), await begin('PESSIMISTIC')];
+    await read(optimistic, 'w/seen');
+    await read(pessimistic, 'w/locked');
+    const waiting = write('w/locked', 1, optimistic);
+    expect(await write('w/seen', 2, pessimistic)).toMatchObject({ code: 0 });
+    expect(await waiting).toMatchObject({ code: ABORTED });
+    expect((await bench.db.doc('w/locked').get()).exists).toBe(false);
+  });
+
+  test('a mode that there is not is refused', async () => {
+    const options = { readWrite: { concurrencyMode: 7 } };
+    const answer = await raw.call('BeginTransaction', { database: root, options });
+    expect(answer).toMatchObject({ code: INVALID_ARGUMENT });
+  });
+});
+
+const verify = (path: string, currentDocument?: object) => ({
+  verify: doc(path),
+  ...(currentDocument && { currentDocument }),
+});
+
+async function written(path: string, v: number) {
+  const { writeTime } = await bench.db.doc(path).set({ v });
+  return { updateTime: { seconds: writeTime.seconds, nanos: writeTime.nanoseconds } };
+}
+
+/** As the clients of browsers commit a transaction: what it wrote, and that what it only read is as it was. */
+describe('a commit that verifies what it has read', () => {
+  test('is applied while that is as it was, costs a read of it and leaves it alone', async () => {
+    const seen = await written('v/read', 1);
+    bench.server.meter.reset();
+    const answer = await raw.call(
+      'Commit',
+      commit(set('v/out'), verify('v/read', seen), verify('v/none', { exists: false })),
+    );
+    expect(answer).toMatchObject({ code: 0 });
+    const { writeResults } = answer.messages[0] as { writeResults: { updateTime?: object }[] };
+    expect(writeResults.map(({ updateTime }) => updateTime !== undefined)).toEqual([true, true, false]);
+    expect(writeResults[1]?.updateTime).toEqual(seen.updateTime);
+    expect(bench.server.meter.snapshot().total).toMatchObject({ reads: 2, writes: 1, deletes: 0 });
+    expect((await bench.db.doc('v/read').get()).data()).toEqual({ v: 1 });
+  });
+
+  test.each([
+    ['was changed', 'v/changed', (seen: object) => seen, FAILED_PRECONDITION],
+    ['is there and was not', 'v/there', () => ({ exists: false }), ALREADY_EXISTS],
+    ['is not there and was', 'v/gone', () => ({ exists: true }), NOT_FOUND],
+  ])('writes nothing when that %s', async (_what, path, required, code) => {
+    const seen = await written(path, 1);
+    if (path === 'v/gone') await bench.db.doc(path).delete();
+    else await written(path, 2);
+    const answer = await raw.call('Commit', commit(set(`${path}-out`), verify(path, required(seen))));
+    expect(answer).toMatchObject({ code });
+    expect((await bench.db.doc(`${path}-out`).get()).exists).toBe(false);
+  });
+
+  test('is refused when it says not what to verify', async () => {
+    expect(await raw.call('Commit', commit(verify('v/read')))).toMatchObject({ code: INVALID_ARGUMENT });
+  });
+
+  test('waits for nobody who reads the same document', async () => {
+    const seen = await written('v/shared', 1);
+    await bench.db.runTransaction(async (transaction) => {
+      await transaction.get(bench.db.doc('v/shared'));
+      expect(await raw.call('Commit', commit(verify('v/shared', seen)))).toMatchObject({ code: 0 });
+    });
+  });
+});
