@@ -94,9 +94,9 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     host: `127.0.0.1:${port}`,
     counts: broker.counts,
     faults,
-    ensureTopic: (name) => broker.ensureTopic(name),
+    ensureTopic: (name) => broker.topics.ensure(name),
     ensureSubscription(config) {
-      broker.ensureTopic(config.topic);
+      broker.topics.ensure(config.topic);
       broker.ensureSubscription(config);
     },
     start: () => broker.start(),

@@ -1,10 +1,9 @@
 /**
- * The topics and subscriptions of one server and every operation on them, in domain words. Owns which names are taken
- * and keeps feeds and storage in step. Knows no protobuf; arguments are already validated.
+ * The subscriptions of one server, and what happens between them and topics, snapshots and schemas, in domain words. Owns
+ * which subscriptions there are and keeps feeds and storage in step. Knows no protobuf; arguments are already validated.
  */
 import type { Cancel, Clock } from '../../time/clock.ts';
 import {
-  DELETED_SCHEMA,
   DELETED_TOPIC,
   projectOf,
   requireSchema,
@@ -12,21 +11,14 @@ import {
   requireSubscription,
   requireTopic,
 } from '../model/names.ts';
-import {
-  type Message,
-  messageBytes,
-  type Publication,
-  type SchemaRevision,
-  type SchemaSettings,
-  type SubscriptionConfig,
-  type TopicConfig,
-} from '../model/resources.ts';
+import { type Message, messageBytes, type Publication, type SubscriptionConfig } from '../model/resources.ts';
 import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
 import type { PubsubStore, Seeking } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
+import { byName, within } from './page.ts';
 import type { Pushers } from './push.ts';
-import { Schemas } from './schemas.ts';
 import { Snapshots } from './snapshots.ts';
+import { Topics } from './topics.ts';
 
 /** Exact expiry happens on delivery; this frees what nobody receives. */
 const SWEEP_MS = 10 * 60_000;
@@ -48,10 +40,9 @@ export interface BrokerCounts {
 
 export class Broker {
   readonly #options: BrokerOptions;
-  readonly #topics = new Map<string, TopicConfig>();
   readonly #feeds = new Map<string, Feed>();
+  readonly topics: Topics;
   readonly snapshots: Snapshots;
-  readonly schemas: Schemas;
   readonly counts: BrokerCounts = { published: 0, deadLetters: 0 };
   #started = false;
   #cancelSweep: Cancel = () => {};
@@ -59,9 +50,8 @@ export class Broker {
   /** Loads what storage holds; pushing starts with `start()`. */
   constructor(options: BrokerOptions) {
     this.#options = options;
+    this.topics = new Topics(options);
     this.snapshots = new Snapshots(options.store, options.clock);
-    this.schemas = new Schemas(options);
-    for (const topic of options.store.topics()) this.#topics.set(topic.name, topic);
     for (const config of options.store.subscriptions()) this.#addFeed(config);
   }
 
@@ -71,39 +61,9 @@ export class Broker {
     this.#sweep();
   }
 
-  createTopic(topic: TopicConfig): TopicConfig {
-    if (this.#topics.has(topic.name)) throw exists(topic.name);
-    if (topic.schema) this.schemas.requireAll(topic.schema);
-    return this.#putTopic(topic);
-  }
-
-  ensureTopic(name: string): void {
-    if (!this.#topics.has(name))
-      this.#putTopic({ name, labels: {}, retentionMs: undefined, schema: undefined });
-  }
-
-  updateTopic(topic: TopicConfig): TopicConfig {
-    const before = this.topic(topic.name);
-    if (topic.schema && topic.schema !== before.schema) this.schemas.requireAll(topic.schema);
-    const updated = this.#putTopic(topic);
-    this.#dropRetained(updated);
-    return updated;
-  }
-
-  topic(name: string): TopicConfig {
-    const topic = this.#topics.get(name);
-    if (topic === undefined) throw missing(name);
-    return topic;
-  }
-
-  /** By name. */
-  topics(project: string): TopicConfig[] {
-    return within(project, [...this.#topics.values()]);
-  }
-
   /** Its subscriptions stay, with what they have, and get nothing more. */
   deleteTopic(name: string): void {
-    this.topic(name);
+    this.topics.get(name);
     const orphans = this.#feedsOf(name).map((feed) => ({
       feed,
       config: { ...feed.config, topic: DELETED_TOPIC },
@@ -111,15 +71,15 @@ export class Broker {
     const snapshots = this.snapshots.orphans(name);
     const subscriptions = orphans.map(({ config }) => config);
     this.#options.store.deleteTopic(name, { subscriptions, snapshots });
-    this.#topics.delete(name);
+    this.topics.forget(name);
     this.snapshots.adopt(snapshots);
     for (const { feed, config } of orphans) feed.configure(config);
   }
 
   /** All or nothing. @returns the ids, in the order of the messages */
   publish(topic: string, wanted: readonly Publication[]): number[] {
-    const { retentionMs, schema } = this.topic(topic);
-    const publications = schema ? this.#checked(schema, wanted) : wanted;
+    const { retentionMs } = this.topics.get(topic);
+    const publications = this.topics.checked(topic, wanted);
     const feeds = this.#feedsOf(topic);
     const keepers = this.snapshots.of(topic).map(({ name }) => name);
     if (retentionMs !== undefined) keepers.push(topic);
@@ -149,8 +109,8 @@ export class Broker {
 
   createSubscription(config: SubscriptionConfig): SubscriptionConfig {
     if (this.#feeds.has(config.name)) throw exists(config.name);
-    this.topic(config.topic);
-    if (config.deadLetter) this.topic(config.deadLetter.topic);
+    this.topics.get(config.topic);
+    if (config.deadLetter) this.topics.get(config.deadLetter.topic);
     this.#options.store.putSubscription(config);
     const feed = this.#addFeed(config);
     if (this.#started) this.#options.pushers.follow(feed);
@@ -165,7 +125,7 @@ export class Broker {
   updateSubscription(config: SubscriptionConfig): SubscriptionConfig {
     const feed = this.feed(config.name);
     if (config.deadLetter && config.deadLetter.topic !== feed.config.deadLetter?.topic) {
-      this.topic(config.deadLetter.topic);
+      this.topics.get(config.deadLetter.topic);
     }
     this.#options.store.putSubscription(config);
     feed.configure(config);
@@ -178,8 +138,8 @@ export class Broker {
     const kind = name.split('/')[2];
     if (kind === 'subscriptions') this.feed(requireSubscription(name));
     else if (kind === 'snapshots') this.snapshots.get(requireSnapshot(name));
-    else if (kind === 'schemas') this.schemas.get(requireSchema(name), undefined);
-    else this.topic(requireTopic(name));
+    else if (kind === 'schemas') this.topics.schemas.get(requireSchema(name), undefined);
+    else this.topics.get(requireTopic(name));
   }
 
   feed(name: string): Feed {
@@ -205,7 +165,7 @@ export class Broker {
 
   /** By name. */
   subscriptionsOf(topic: string): SubscriptionConfig[] {
-    this.topic(topic);
+    this.topics.get(topic);
     return byName(this.#feedsOf(topic).map((feed) => feed.config));
   }
 
@@ -230,8 +190,7 @@ export class Broker {
   /** What was published before `time` counts as acknowledged, what is kept since then does not. */
   seek(name: string, time: number): void {
     const feed = this.attached(name);
-    const topic = this.#topics.get(feed.config.topic);
-    if (topic) this.#dropRetained(topic);
+    this.topics.dropExpired(feed.config.topic);
     this.#options.store.seek(seekingOf(feed), time, feed.config.topic);
     feed.reload();
   }
@@ -247,32 +206,6 @@ export class Broker {
     feed.reload();
   }
 
-  /** Topics that have it take no message any longer. */
-  deleteSchema(name: string): void {
-    this.schemas.get(name, undefined);
-    const orphans = this.#topicsWith(name).map((topic) => ({
-      ...topic,
-      schema: topic.schema && { ...topic.schema, name: DELETED_SCHEMA },
-    }));
-    this.#options.store.deleteSchema(name, orphans);
-    this.schemas.forget(name);
-    for (const topic of orphans) this.#topics.set(topic.name, topic);
-  }
-
-  /** Not one by which a topic says which revisions count. @returns the newest that is left */
-  deleteSchemaRevision(name: string, revision: string): SchemaRevision {
-    const user = this.#topicsWith(name).find(
-      ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,
-    );
-    if (user) throw precondition(`The topic ${user.name} names this revision of the schema.`);
-    return this.schemas.deleteRevision(name, revision);
-  }
-
-  /** How long the topic keeps every message; undefined: there is no such topic, or it keeps none. */
-  retentionOf(topic: string): number | undefined {
-    return this.#topics.get(topic)?.retentionMs;
-  }
-
   /** Nothing is pushed any longer; calls are still served. */
   quiesce(): void {
     this.#started = false;
@@ -286,17 +219,6 @@ export class Broker {
     for (const feed of this.#feeds.values()) feed.close(unavailable('The local Pub/Sub server stops.'));
   }
 
-  #checked(schema: SchemaSettings, publications: readonly Publication[]): Publication[] {
-    if (schema.name !== DELETED_SCHEMA) return this.schemas.checked(schema, publications);
-    throw precondition('The schema of the topic is deleted.');
-  }
-
-  #putTopic(topic: TopicConfig): TopicConfig {
-    this.#options.store.putTopic(topic);
-    this.#topics.set(topic.name, topic);
-    return topic;
-  }
-
   #addFeed(config: SubscriptionConfig): Feed {
     const { store, clock, freshGeneration } = this.#options;
     const feed = new Feed({
@@ -304,7 +226,7 @@ export class Broker {
       store,
       clock,
       freshGeneration,
-      retentionMs: ({ topic, retentionMs }) => Math.max(retentionMs, this.retentionOf(topic) ?? 0),
+      retentionMs: ({ topic, retentionMs }) => Math.max(retentionMs, this.topics.retentionOf(topic) ?? 0),
       forward: (source, message, failures) => this.#forward(source, message, failures),
     });
     this.#feeds.set(config.name, feed);
@@ -313,7 +235,7 @@ export class Broker {
 
   #forward(source: SubscriptionConfig, message: Message, failures: number): boolean {
     const topic = source.deadLetter?.topic;
-    if (topic === undefined || !this.#topics.has(topic)) return false;
+    if (topic === undefined || !this.topics.has(topic)) return false;
     const attributes = {
       ...message.attributes,
       CloudPubSubDeadLetterSourceDeliveryCount: String(failures),
@@ -332,25 +254,13 @@ export class Broker {
     return true;
   }
 
-  #topicsWith(schema: string): TopicConfig[] {
-    return [...this.#topics.values()].filter((topic) => topic.schema?.name === schema);
-  }
-
   #feedsOf(topic: string): Feed[] {
     return [...this.#feeds.values()].filter((feed) => feed.config.topic === topic);
   }
 
-  /** Forgets what the topic was to keep only until now. */
-  #dropRetained({ name, retentionMs }: TopicConfig): void {
-    const { store, clock } = this.#options;
-    store.dropBefore(name, retentionMs === undefined ? Number.MAX_VALUE : clock.now() - retentionMs);
-  }
-
   #sweep(): void {
     this.snapshots.expire();
-    for (const topic of this.#topics.values()) {
-      if (topic.retentionMs !== undefined) this.#dropRetained(topic);
-    }
+    this.topics.sweep();
     for (const feed of this.#feeds.values()) feed.dropExpired();
     const { clock } = this.#options;
     this.#cancelSweep = clock.at(clock.now() + SWEEP_MS, () => this.#sweep());
@@ -362,10 +272,3 @@ const seekingOf = (feed: Feed): Seeking => ({
   retain: feed.config.retainAcked,
   wants: (attributes) => feed.wants(attributes),
 });
-
-export const byName = <T extends { readonly name: string }>(resources: T[]): T[] =>
-  resources.sort((a, b) => (a.name < b.name ? -1 : 1));
-
-/** Those of a project, by name. */
-export const within = <T extends { readonly name: string }>(project: string, resources: T[]): T[] =>
-  byName(resources.filter(({ name }) => name.startsWith(`${project}/`)));

@@ -19,3 +19,10 @@ export function pageOf<T extends { readonly name: string }>(
   const more = rest.length > page.length;
   return { page, nextPageToken: more ? Buffer.from(page.at(-1)?.name ?? '').toString('base64url') : '' };
 }
+
+export const byName = <T extends { readonly name: string }>(resources: T[]): T[] =>
+  resources.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Those of a project, by name. */
+export const within = <T extends { readonly name: string }>(project: string, resources: T[]): T[] =>
+  byName(resources.filter(({ name }) => name.startsWith(`${project}/`)));

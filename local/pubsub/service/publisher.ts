@@ -15,7 +15,7 @@ interface OfTopic {
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */
 export function publisherCalls(broker: Broker) {
   return {
-    CreateTopic: (topic: WireTopic) => toWireTopic(broker.createTopic(topicFrom(topic))),
+    CreateTopic: (topic: WireTopic) => toWireTopic(broker.topics.create(topicFrom(topic))),
 
     UpdateTopic({
       topic,
@@ -24,14 +24,14 @@ export function publisherCalls(broker: Broker) {
       topic?: WireTopic | null;
       updateMask?: { paths?: string[] } | null;
     }) {
-      const before = broker.topic(requireTopic(topic?.name ?? ''));
-      return toWireTopic(broker.updateTopic(updatedTopic(before, topic ?? {}, updateMask?.paths)));
+      const before = broker.topics.get(requireTopic(topic?.name ?? ''));
+      return toWireTopic(broker.topics.update(updatedTopic(before, topic ?? {}, updateMask?.paths)));
     },
 
-    GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topic(requireTopic(topic))),
+    GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topics.get(requireTopic(topic))),
 
     ListTopics(request: PageRequest & { project: string }) {
-      const { page, nextPageToken } = pageOf(broker.topics(requireProject(request.project)), request);
+      const { page, nextPageToken } = pageOf(broker.topics.in(requireProject(request.project)), request);
       return { topics: page.map(toWireTopic), nextPageToken };
     },
 

@@ -6,8 +6,8 @@ import { invalid } from '../model/status.ts';
 import type { Encoding, SchemaType } from '../schema/definition.ts';
 import { encodingFrom, schemaTypeFrom, TYPES } from '../wire/decode-schema.ts';
 import type { WireSchema } from '../wire/messages.ts';
-import { type Broker, within } from './broker.ts';
-import { type PageRequest, pageOf } from './page.ts';
+import type { Broker } from './broker.ts';
+import { type PageRequest, pageOf, within } from './page.ts';
 import { checkAgainst, understood } from './schemas.ts';
 
 interface OfSchema {
@@ -27,7 +27,8 @@ const BEYOND = 10 ** 15;
 
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */
 export function schemaCalls(broker: Broker, freshId: () => string) {
-  const { schemas } = broker;
+  const { topics } = broker;
+  const { schemas } = topics;
   return {
     CreateSchema({ parent, schema, schemaId }: OfProject & { schemaId?: string }) {
       const name = requireSchema(`${requireProject(parent)}/schemas/${schemaId || freshId()}`);
@@ -71,11 +72,11 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
         revisionId && !asked.includes('@') ? `${asked}@${revisionId}` : asked,
       );
       if (revision === undefined) throw invalid('The name must end with @ and the revision to delete.');
-      return toWire(broker.deleteSchemaRevision(name, revision), FULL);
+      return toWire(topics.deleteSchemaRevision(name, revision), FULL);
     },
 
     DeleteSchema({ name }: OfSchema) {
-      broker.deleteSchema(requireSchema(name));
+      topics.deleteSchema(requireSchema(name));
       return {};
     },
 

@@ -12,8 +12,8 @@ import { invalid, unimplemented } from '../model/status.ts';
 import { masked } from '../wire/decode.ts';
 import { toWireSnapshot } from '../wire/encode.ts';
 import type { WireSnapshot } from '../wire/messages.ts';
-import { type Broker, byName, within } from './broker.ts';
-import { type PageRequest, pageOf } from './page.ts';
+import type { Broker } from './broker.ts';
+import { byName, type PageRequest, pageOf, within } from './page.ts';
 
 interface OfSnapshot {
   readonly snapshot: string;
@@ -67,7 +67,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
 export function topicSnapshotCalls(broker: Broker) {
   return {
     ListTopicSnapshots(request: PageRequest & { topic: string }) {
-      const topic = broker.topic(requireTopic(request.topic)).name;
+      const topic = broker.topics.get(requireTopic(request.topic)).name;
       const names = broker.snapshots.of(topic).map(({ name }) => ({ name }));
       const { page, nextPageToken } = pageOf(byName(names), request);
       return { snapshots: page.map(({ name }) => name), nextPageToken };

@@ -21,7 +21,8 @@ interface OfSubscription {
  * the caller gives no name.
  */
 export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => string) {
-  const told = (config: SubscriptionConfig) => toWireSubscription(config, broker.retentionOf(config.topic));
+  const told = (config: SubscriptionConfig) =>
+    toWireSubscription(config, broker.topics.retentionOf(config.topic));
   return {
     CreateSubscription(subscription: WireSubscription) {
       const { name, topic } = subscription;

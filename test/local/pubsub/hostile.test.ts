@@ -27,6 +27,7 @@ const METHODS: ServiceDefinition[string][] = [
   protocol.publisher,
   protocol.subscriber,
   protocol.schemas,
+  protocol.iam,
 ].flatMap((service) => Object.values(service));
 const UNARY = METHODS.filter(({ requestStream }) => !requestStream);
 

@@ -1,0 +1,128 @@
+/**
+ * The topics of one server: which there are, how long each keeps its messages, and which schema it holds them to. Who
+ * receives from a topic is the broker's.
+ */
+import type { Clock } from '../../time/clock.ts';
+import { DELETED_SCHEMA } from '../model/names.ts';
+import type { Publication, SchemaRevision, TopicConfig } from '../model/resources.ts';
+import { exists, missing, precondition } from '../model/status.ts';
+import type { PubsubStore } from '../storage/storage.ts';
+import { within } from './page.ts';
+import { Schemas } from './schemas.ts';
+
+export interface TopicsOptions {
+  readonly store: PubsubStore;
+  readonly clock: Clock;
+  /** Never the same twice. */
+  readonly freshGeneration: () => string;
+}
+
+export class Topics {
+  readonly #options: TopicsOptions;
+  readonly #topics = new Map<string, TopicConfig>();
+  readonly schemas: Schemas;
+
+  /** Loads what storage holds. */
+  constructor(options: TopicsOptions) {
+    this.#options = options;
+    this.schemas = new Schemas(options);
+    for (const topic of options.store.topics()) this.#topics.set(topic.name, topic);
+  }
+
+  create(topic: TopicConfig): TopicConfig {
+    if (this.has(topic.name)) throw exists(topic.name);
+    if (topic.schema) this.schemas.requireAll(topic.schema);
+    return this.#put(topic);
+  }
+
+  /** Makes it if it is not there. */
+  ensure(name: string): void {
+    if (this.has(name)) return;
+    this.#put({ name, labels: {}, retentionMs: undefined, schema: undefined });
+  }
+
+  update(topic: TopicConfig): TopicConfig {
+    const before = this.get(topic.name);
+    if (topic.schema && topic.schema !== before.schema) this.schemas.requireAll(topic.schema);
+    this.#put(topic);
+    this.dropExpired(topic.name);
+    return topic;
+  }
+
+  has(name: string): boolean {
+    return this.#topics.has(name);
+  }
+
+  get(name: string): TopicConfig {
+    const topic = this.#topics.get(name);
+    if (topic === undefined) throw missing(name);
+    return topic;
+  }
+
+  /** Those of a project, by name. */
+  in(project: string): TopicConfig[] {
+    return within(project, [...this.#topics.values()]);
+  }
+
+  /** The store has deleted it. */
+  forget(name: string): void {
+    this.#topics.delete(name);
+  }
+
+  /** How long the topic keeps every message; undefined: there is no such topic, or it keeps none. */
+  retentionOf(name: string): number | undefined {
+    return this.#topics.get(name)?.retentionMs;
+  }
+
+  /** Forgets what the topic, if there is one, was to keep only until now. */
+  dropExpired(name: string): void {
+    const { store, clock } = this.#options;
+    const retentionMs = this.retentionOf(name);
+    store.dropBefore(name, retentionMs === undefined ? Number.MAX_VALUE : clock.now() - retentionMs);
+  }
+
+  sweep(): void {
+    for (const { name, retentionMs } of this.#topics.values()) {
+      if (retentionMs !== undefined) this.dropExpired(name);
+    }
+  }
+
+  /** The messages as the topic takes them. @throws PubsubError if it does not, for any of them */
+  checked(name: string, publications: readonly Publication[]): readonly Publication[] {
+    const { schema } = this.get(name);
+    if (schema === undefined) return publications;
+    if (schema.name === DELETED_SCHEMA) throw precondition('The schema of the topic is deleted.');
+    return this.schemas.checked(schema, publications);
+  }
+
+  /** Topics that have it take no message any longer. */
+  deleteSchema(name: string): void {
+    this.schemas.get(name, undefined);
+    const orphans = this.#with(name).map((topic) => ({
+      ...topic,
+      schema: topic.schema && { ...topic.schema, name: DELETED_SCHEMA },
+    }));
+    this.#options.store.deleteSchema(name, orphans);
+    this.schemas.forget(name);
+    for (const topic of orphans) this.#topics.set(topic.name, topic);
+  }
+
+  /** Not one by which a topic says which revisions count. @returns the newest that is left */
+  deleteSchemaRevision(name: string, revision: string): SchemaRevision {
+    const user = this.#with(name).find(
+      ({ schema }) => schema?.firstRevision === revision || schema?.lastRevision === revision,
+    );
+    if (user) throw precondition(`The topic ${user.name} names this revision of the schema.`);
+    return this.schemas.deleteRevision(name, revision);
+  }
+
+  #with(schema: string): TopicConfig[] {
+    return [...this.#topics.values()].filter((topic) => topic.schema?.name === schema);
+  }
+
+  #put(topic: TopicConfig): TopicConfig {
+    this.#options.store.putTopic(topic);
+    this.#topics.set(topic.name, topic);
+    return topic;
+  }
+}
