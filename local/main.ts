@@ -18,6 +18,9 @@ if (flags.help) {
 const { startLocalCloud } = await import('./cloud.ts');
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
+/** Errors whose message says all there is to do; of others the place in this code is told too. */
+const TOLD_WHOLE = new Set(['DataDirBusyError', 'FunctionsNotLoadedError']);
+
 let stopAsked = false;
 let cloud: Cloud | undefined;
 /** Ends what was started beside the cloud. */
@@ -138,5 +141,5 @@ function messageOf(error: unknown): string {
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     return `port ${flags.port ?? USUAL_PORT} is taken; choose another with --port, or leave it out`;
   }
-  return error.name === 'DataDirBusyError' ? error.message : (error.stack ?? error.message);
+  return TOLD_WHOLE.has(error.name) ? error.message : (error.stack ?? error.message);
 }

@@ -5,7 +5,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { FromWorker, ToWorker } from '../host/messages.ts';
+import { type FromWorker, reasonOf, type ToWorker } from '../host/messages.ts';
 import { drainable } from '../http/drain.ts';
 import { type Discovered, discovered, functionsAt } from './discovery.ts';
 import { type FirebaseTools, isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
@@ -34,7 +34,7 @@ process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void end(0));
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
-    tell({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    tell({ kind: 'failed', error: reasonOf(error) });
     void end(1);
   });
 });

@@ -28,3 +28,10 @@ export type FromWorker =
   /** Once a second while it serves: its event loop turns. */
   | { readonly kind: 'beat' }
   | { readonly kind: 'failed'; readonly error: string };
+
+/** An error as a worker tells it: where it was thrown, and what to do about it where the error says so. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { help } = error as { help?: unknown };
+  return `${error.stack ?? error.message}${typeof help === 'string' ? `\n\n${help}` : ''}`;
+}

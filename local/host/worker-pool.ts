@@ -51,6 +51,8 @@ export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
   readonly #waiters = new Set<Waiter>();
   #failuresInARow = 0;
+  /** Whether any worker ever did. */
+  #hasServed = false;
   #stopping = false;
 
   constructor(options: PoolOptions) {
@@ -125,6 +127,7 @@ export class WorkerPool {
     worker.ready.then(
       () => {
         servedAt = performance.now();
+        this.#hasServed = true;
         this.#serveWaiters();
       },
       () => {},
@@ -139,6 +142,8 @@ export class WorkerPool {
   #replace(end: WorkerEnd, servedAt: number | undefined): void {
     const lived = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
     this.#failuresInARow = lived ? 0 : this.#failuresInARow + 1;
+    // Functions that cannot be loaded at the start cannot be a moment later either: `start` says why.
+    if (!this.#hasServed && end.error !== undefined) return;
     // One early death may be chance or a test's SIGKILL; from the second on, it is the functions.
     const exponent = this.#failuresInARow - (servedAt === undefined ? 1 : 2);
     const pause = exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);

@@ -30,6 +30,16 @@ export interface WorkerEnd {
   readonly error: string | undefined;
 }
 
+/** The module of the functions, not this cloud, is at fault; the message is for who wrote it. */
+export class FunctionsNotLoadedError extends Error {
+  override readonly name = 'FunctionsNotLoadedError';
+}
+
+function failureOf(end: WorkerEnd): Error {
+  const message = describeEnd(end);
+  return end.error === undefined ? new Error(message) : new FunctionsNotLoadedError(message);
+}
+
 /** Three beats: longer than a pause for garbage, shorter than a lease. */
 const HANGS_AFTER_MS = 3_000;
 
@@ -72,7 +82,7 @@ export class WorkerProcess {
         }
       });
       this.#child.once('error', reject);
-      void this.ended.then((end) => reject(new Error(describeEnd(end))));
+      void this.ended.then((end) => reject(failureOf(end)));
     });
     this.ready.catch(() => {});
     this.#send({ kind: 'load', module, region, env, clockOffsetMs: options.clockOffsetMs() });

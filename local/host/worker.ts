@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { drainable } from '../http/drain.ts';
 import { functionsOf, type Handler } from './function-spec.ts';
 import { collectAll, giveBackAtRest } from './give-back.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
 
 enableCompileCache();
@@ -32,7 +32,7 @@ process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void drain(GRACE_MS).then(() => process.exit(0)));
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
-    tell({ kind: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    tell({ kind: 'failed', error: reasonOf(error) });
     process.disconnect();
   });
 });

@@ -52,10 +52,17 @@ test('what is set from outside wins: Firestore is not served here, a secret is n
   await outside.stop();
 });
 
-test('a module that cannot be loaded fails the start and says why', async () => {
+test('a module that cannot be loaded fails the start, and says why and what to do, once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cairn-broken-'));
   const functionsModule = join(folder, 'index.ts');
-  writeFileSync(functionsModule, "throw new Error('broken on purpose');\n");
-  const start = startLocalCloud({ data: 'memory', functionsModule, log: () => {} });
-  await expect(start).rejects.toThrow(/could not be loaded:\n.*broken on purpose/s);
+  writeFileSync(
+    functionsModule,
+    "throw Object.assign(new Error('broken on purpose'), { help: 'Leave that out.' });\n",
+  );
+  const said: string[] = [];
+  const start = startLocalCloud({ data: 'memory', functionsModule, log: (line) => said.push(line) });
+  await expect(start).rejects.toThrow(/could not be loaded:\n.*broken on purpose.*\n\nLeave that out\.$/s);
+  await expect(start).rejects.toHaveProperty('name', 'FunctionsNotLoadedError');
+  // Nothing of another worker that is started in vain.
+  expect(said).toEqual([]);
 });

@@ -50,8 +50,11 @@ export function handleIds(
   return Object.fromEntries(Object.entries(handles).map(([name, handle]) => [name, handle?.id]));
 }
 
+/** For who wrote the definition, and reads this at load. */
+export const HELP = 'Correct the definition of the workflow: docs/steps.md has every option.';
+
 export function invalid(type: string, field: string, message: string): CairnError {
-  return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field });
+  return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field, help: HELP });
 }
 
 /** What every step has. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */

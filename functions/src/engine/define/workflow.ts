@@ -10,7 +10,7 @@ import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
-import { type Given, handleIds, invalid } from './step-options.ts';
+import { type Given, HELP, handleIds, invalid } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
 import type { Handle, Needs, ResultOf, StepFactory, TypedWorkflow, WorkflowOptions } from './types.ts';
 
@@ -105,6 +105,7 @@ function graphOf(type: string, steps: readonly StepDefinition[]): Graph {
     const { field = 'steps', stepId, message } = error;
     throw new CairnError(error.code, `workflow '${type}': ${message}`, {
       field,
+      help: HELP,
       ...(stepId === undefined ? {} : { stepId }),
     });
   }
