@@ -189,6 +189,28 @@ describe('GET /v1/inbox', () => {
     });
   });
 
+  test('leads to what was asked of the outside, also where an earlier run of the lineage did it', async () => {
+    const asked = await made('left_in_doubt');
+    const { runId: source, effectId } = await only(asked);
+    const { api } = asked.installation;
+    const authorization = `Bearer ${await asked.key()}`;
+    await api.request(`/v1/runs/${source}/replay`, { method: 'POST', headers: { authorization } });
+    await asked.untilAsked();
+    const question = await only(asked);
+    expect(question).toMatchObject({ kind: 'effect_in_doubt', effectId });
+    expect(question.runId).not.toBe(source);
+    const answer = await api.request(`/v1/runs/${question.runId}/effects`, { headers: { authorization } });
+    const { items } = (await answer.json()) as { items: unknown[] };
+    expect(items).toEqual([
+      expect.objectContaining({
+        effectId,
+        runId: source,
+        request: { text: 'hello' },
+        askedBy: question.runId,
+      }),
+    ]);
+  });
+
   test('shows what a run that has ended left in doubt, and no longer when that is known', async () => {
     const asked = await made('left_in_doubt');
     const item = await only(asked);

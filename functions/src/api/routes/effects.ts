@@ -1,6 +1,6 @@
 /** The effects of a run: what it did outside, and what a person says of one that is in doubt. */
 import { z } from 'zod';
-import { isEffectId, RESOLUTIONS } from '../../core/effects/effect.ts';
+import { type EffectRecord, isEffectId, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { assertMakesSense } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
@@ -19,16 +19,42 @@ export const ResolveBody = z.strictObject({
   note: z.string().optional(),
 });
 
-/** `GET /v1/runs/{id}/effects`, in the order in which the run made them. */
+/**
+ * `GET /v1/runs/{id}/effects`, in the order in which the run made them; at the end those of earlier runs of its lineage that it
+ * asks a person about, who must see what was done to say what became of it.
+ */
 export async function listEffects(
   { start, effects }: ApiDeps,
   caller: Caller,
   at: RunAddress,
 ): Promise<Response> {
   const page = pageRequest(readQuery(at.url, ['limit', 'cursor']));
-  await ownRun(start.store, caller, at.runId);
+  const { state } = await ownRun(start.store, caller, at.runId);
   const { items, next } = await effects.listOfRun(at.runId, page);
-  return Response.json({ items: items.map(effectView), ...(next === undefined ? {} : { next }) });
+  if (next !== undefined) return Response.json({ items: items.map(effectView), next });
+  const known = new Set(items.map(({ effectId }) => effectId));
+  const asked = state.waits.flatMap(({ purpose, effectId }) =>
+    purpose === 'effect' && effectId !== undefined && !known.has(effectId) ? [effectId] : [],
+  );
+  const rows = await rowsOfOthers(effects, state.id, asked);
+  return Response.json({ items: [...items, ...rows].map(effectView) });
+}
+
+/** Rows read at once; a run asks about as many as its bodies act outside at a time. */
+const CONCURRENT_ROWS = 10;
+
+async function rowsOfOthers(
+  effects: ApiDeps['effects'],
+  runId: string,
+  asked: readonly string[],
+): Promise<EffectRecord[]> {
+  const rows: EffectRecord[] = [];
+  for (let from = 0; from < asked.length; from += CONCURRENT_ROWS) {
+    const some = asked.slice(from, from + CONCURRENT_ROWS);
+    const found = await Promise.all(some.map((effectId) => effects.read(effectId)));
+    rows.push(...found.flatMap((stored) => (stored && stored.record.runId !== runId ? [stored.record] : [])));
+  }
+  return rows;
 }
 
 export interface EffectAddress extends RunAddress {

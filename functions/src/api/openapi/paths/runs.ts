@@ -152,7 +152,8 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/effects': {
     GET: {
       id: 'listEffects',
-      summary: 'Lists what a run did outside, in its order',
+      summary:
+        'Lists what a run did outside, in its order, and at the end what earlier runs did that it asks about',
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of effects', schema: 'EffectPage' } },
