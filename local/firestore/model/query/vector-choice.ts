@@ -9,7 +9,11 @@ import type { Nearest } from './nearest.ts';
 import { sameField } from './normalise.ts';
 import type { Query } from './query.ts';
 
-/** @throws FAILED_PRECONDITION when none is declared; the message holds its declaration. */
+/**
+ * The declared one, or the one to declare where indexes are not asked for.
+ *
+ * @throws FAILED_PRECONDITION when none is declared but asked for; the message holds its declaration
+ */
 export function vectorIndexFor(
   config: IndexConfig,
   query: Query & { readonly nearest: Nearest },
@@ -27,11 +31,22 @@ export function vectorIndexFor(
         serves(v.fields, fields),
     );
   if (index) return index;
+  if (!config.enforced) return needed(query, fields);
   throw new StatusError(
     Code.FAILED_PRECONDITION,
     'Missing vector index configuration. Add to firestore.indexes.json under ' +
       `indexes: ${JSON.stringify(declaration(query, fields))}`,
   );
+}
+
+function needed({ scope, nearest }: Query & { readonly nearest: Nearest }, fields: Filtered): VectorIndex {
+  return {
+    collectionId: scope.collectionId as string,
+    group: scope.allDescendants,
+    fields: [...fields.equal, ...fields.ordered],
+    vector: nearest.field,
+    dimension: nearest.vector.length,
+  };
 }
 
 interface Filtered {

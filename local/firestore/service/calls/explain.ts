@@ -23,16 +23,16 @@ export function planSummary(database: Database, query: Query): object {
   const used =
     vectorIndexes(database, query) ??
     branches.map(({ source }) => indexText('index' in source ? source.index : nameIndex(false)));
-  const scope = query.scope.allDescendants ? 'Collection Group' : 'Collection';
+  const scope = query.scope.allDescendants ? 'Collection group' : 'Collection';
   return {
     indexesUsed: [...new Set(used)].map((properties) => struct({ query_scope: scope, properties })),
   };
 }
 
-/** Those that are declared; where none is asked for, what is read to find the candidates counts as used. */
+/** Of a search: those that are declared, or that production would need where none is asked for. */
 function vectorIndexes({ indexes }: Database, query: Query): string[] | undefined {
   const { nearest } = query;
-  if (!nearest || !indexes.enforced) return undefined;
+  if (!nearest) return undefined;
   return disjunctions(query.filter).map((conjunction) => {
     return vectorIndexText(vectorIndexFor(indexes, { ...query, nearest }, conjunction));
   });

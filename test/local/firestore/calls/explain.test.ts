@@ -153,6 +153,19 @@ describe('only planned', () => {
     },
   );
 
+  test('of a group says so, and of a search the index that production would need where none is asked for', async () => {
+    const free = await startBench();
+    const search = free.db
+      .collectionGroup('e')
+      .where('color', '==', 'red')
+      .findNearest({ vectorField: 'at', queryVector: [1, 2, 3], limit: 1, distanceMeasure: 'EUCLIDEAN' });
+    const { metrics } = await (search as unknown as Explained).explain();
+    await free.stop();
+    expect(metrics.planSummary.indexesUsed).toEqual([
+      { query_scope: 'Collection group', properties: '(color ASC, __name__ ASC, at VECTOR<3>)' },
+    ]);
+  });
+
   test('a query without its index is refused as it would be', async () => {
     const query = e(bench.db).where('tags', 'array-contains', 1).orderBy('n');
     await expect(query.explain()).rejects.toMatchObject({ code: FAILED_PRECONDITION });
