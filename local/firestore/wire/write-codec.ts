@@ -88,8 +88,7 @@ function decodeUpdate(write: WireWrite, database: string, precondition: Precondi
   const bytes = write.update as Uint8Array;
   const document = decodeDocument(bytes, database);
   const transforms = decodeTransforms(write.updateTransforms ?? [], database);
-  const mask = write.updateMask ? decodeMask(write.updateMask) : undefined;
-  mask?.forEach(checkWritable);
+  const mask = write.updateMask ? decodeUpdateMask(write.updateMask) : undefined;
   const storable = document.exact && !mask && transforms.length === 0;
   return {
     kind: 'set',
@@ -103,17 +102,19 @@ function decodeUpdate(write: WireWrite, database: string, precondition: Precondi
   };
 }
 
+/** What a read is asked for: a set of paths, in which one may contain another. */
 export function decodeMask(mask: WireMask): FieldPath[] {
-  const paths = (mask.fieldPaths ?? []).map(parseFieldPath);
-  const seen = new Set<string>();
+  return [...new Set(mask.fieldPaths ?? [])].map(parseFieldPath);
+}
+
+/** @throws INVALID_ARGUMENT when one path contains another, so that one of the two would mean nothing */
+function decodeUpdateMask(mask: WireMask): FieldPath[] {
+  const paths = decodeMask(mask);
+  const named = new Set(paths.map((path) => path.join('\0')));
   for (const path of paths) {
-    const key = path.join('\0');
-    if (seen.has(key)) throw invalid(`The field mask names "${path.join('.')}" twice.`);
-    seen.add(key);
-  }
-  for (const path of paths) {
+    checkWritable(path);
     for (let length = 1; length < path.length; length++) {
-      if (seen.has(path.slice(0, length).join('\0'))) {
+      if (named.has(path.slice(0, length).join('\0'))) {
         throw invalid(`The field mask names "${path.join('.')}" and a field that contains it.`);
       }
     }

@@ -132,6 +132,12 @@ const refused: [string, string, object, RegExp][] = [
     /reserved/,
   ],
   [
+    'a mask of a field and of what it contains',
+    'Commit',
+    commit({ ...set('h/a'), updateMask: { fieldPaths: ['a', 'a.b'] } }),
+    /contains it/,
+  ],
+  [
     'an order beyond the name',
     'RunQuery',
     query({ orderBy: ['__name__', 'a'].map((fieldPath) => ({ field: { fieldPath } })) }),

@@ -88,6 +88,12 @@ describe('a read at a past time', () => {
   });
 });
 
+test('a read is given a set of paths, in which one may contain another', async () => {
+  await bench.db.doc('mask/d').set({ a: { b: 1, c: 2 }, e: 3, f: 4 });
+  const [found] = await bench.db.getAll(bench.db.doc('mask/d'), { fieldMask: ['a.b', 'a', 'e', 'e'] });
+  expect(found?.data()).toEqual({ a: { b: 1, c: 2 }, e: 3 });
+});
+
 test('a batch of documents tells of those that are missing at its end', async () => {
   await Promise.all(['batch/a', 'batch/c'].map((path) => written(path, 1)));
   const documents = ['batch/a', 'batch/b', 'batch/c', 'batch/b'].map(doc);
