@@ -46,7 +46,9 @@ export async function startGateway({
     const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
-      request.headers['x-forwarded-host'] ??= request.headers.host;
+      const { host } = request.headers;
+      // A request of HTTP/1.0 need not say whom it asks.
+      if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
     } else if (path === '/console.json') {
       if (!isOwnPage(request)) refuse(response, 403, 'this is for pages of this address only');

@@ -49,6 +49,24 @@ function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<G
   });
 }
 
+test.each(['GET /v1/healthz HTTP/1.0\r\n\r\n', 'GET /v1/healthz\r\n\r\n'])(
+  'a request that names no host is answered, as clients of before HTTP/1.1 send it: %j',
+  async (request) => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      const socket = connect(Number(new URL(fixture.cloud.gateway).port), '127.0.0.1', () =>
+        socket.write(request),
+      );
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s);
+  },
+);
+
 /** So many bytes of headers, in headers of at most 4,000. */
 function headersOf(bytes: number): string[] {
   const headers: string[] = [];

@@ -41,6 +41,16 @@ describe('the document', () => {
     expect([...schemas].filter((name) => !used.has(name))).toEqual([]);
   });
 
+  test('says where it holds, what its operations are about, and who may ask for each', () => {
+    expect(document.servers).toEqual([{ url: '/' }]);
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const named = new Set(document.tags.map(({ name }) => name));
+    for (const { tags, description } of operations) {
+      expect((tags as string[]).filter((tag) => !named.has(tag))).toEqual([]);
+      expect(description).toMatch(/^(Takes the role \w+|Needs no key)/);
+    }
+  });
+
   test('names each operation once', () => {
     const ids = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId),

@@ -155,3 +155,14 @@ describe('what a body does not wait for', () => {
     expect(calls).toBe(2);
   });
 });
+
+test.each<[string, () => unknown]>([
+  ['nothing', () => undefined],
+  ['an empty text', () => ''],
+  ['an object without a question', () => ({ details: 1 })],
+  ['a question that is no text', () => ({ question: { text: 'Shall it?' } })],
+  ['a list', () => ['Shall it?']],
+])('an approval that asks %s fails its step: nobody could answer', async (_, ask) => {
+  const { state } = await ran((step) => ({ a: step.approval('a', { ask: ask as () => string }) }));
+  expect(state).toMatchObject({ status: 'failed', error: { code: 'INVALID_INPUT', stepId: 'a' } });
+});

@@ -19,7 +19,9 @@ export interface OpenApiOperation extends Part {
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
   readonly security: Part[];
+  readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Part>>; readonly securitySchemes: Part };
 }
@@ -48,7 +50,10 @@ export function openApi(version: string): OpenApi {
   return {
     openapi: '3.1.0',
     info: { title: 'Cairn', version, description: DESCRIPTION },
+    // Wherever the document was read.
+    servers: [{ url: '/' }],
     security: [{ bearer: [] }],
+    tags: [...new Set(Object.keys(PATHS).map(tagOf))].map((name) => ({ name })),
     paths: Object.fromEntries(
       Object.entries(PATHS as Paths).map(([path, methods]) => [
         path,
@@ -83,14 +88,19 @@ function operationOf(path: string, method: Method, operation: Operation): OpenAp
   return {
     operationId: operation.id,
     summary: operation.summary,
-    tags: [path.split('/')[2] ?? ''],
+    tags: [tagOf(path)],
     ...(operation.role === 'open'
-      ? { security: [] }
+      ? { security: [], description: 'Needs no key.' }
       : { description: `Takes the role ${operation.role}, or a higher one.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: bodyOf(operation.body) }),
     responses: responsesOf(operation, isMutation),
   };
+}
+
+/** What a path is about. */
+function tagOf(path: string): string {
+  return path.split('/')[2] ?? '';
 }
 
 function parameter(where: 'path' | 'query' | 'header', name: string, what?: string): Part {

@@ -202,7 +202,8 @@ export class Performer {
 
   #callOf({ id }: Capability, key: string | undefined): string | number {
     if (key !== undefined) {
-      if (typeof key === 'string' && key !== '' && key.length <= MAX_CALL_KEY_CHARS) return key;
+      const isText = typeof key === 'string' && key !== '' && key.isWellFormed();
+      if (isText && key.length <= MAX_CALL_KEY_CHARS) return key;
       throw new CairnError('INVALID_INPUT', `the key of a call has 1 to ${MAX_CALL_KEY_CHARS} characters`, {
         field: 'key',
       });

@@ -61,7 +61,15 @@ export function doubtOf(execution: StepExecution, now: number): Wait {
 
 function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: number): string {
   const asked = ask(seen);
-  const detail = typeof asked === 'string' ? { question: asked } : Object(asked);
+  const detail = typeof asked === 'string' ? { question: asked } : { ...Object(asked) };
+  if (typeof detail.question !== 'string' || detail.question === '')
+    throw new CairnError(
+      'INVALID_INPUT',
+      `step '${id}' must ask something: a text, or an object with a question`,
+      {
+        stepId: id,
+      },
+    );
   const escalation = escalate && {
     escalation: { at: new Date(now + escalate.afterMs).toISOString(), text: escalate.text },
   };
