@@ -69,6 +69,29 @@ afterEach(() => void jest.useRealTimers());
 const settle = () => jest.advanceTimersByTimeAsync(200);
 
 describe('a run that is followed', () => {
+  test('has its journal also where that was asked for before it was followed, or while it was begun anew', async () => {
+    const { source: atOnce } = api(250);
+    const source: RunSource = {
+      ...atOnce,
+      readEvents: async (cursor) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return atOnce.readEvents(cursor);
+      },
+    };
+    const follower = new RunFollower(source);
+    follower.loadUntil(1_000);
+    follower.start();
+    await settle();
+    expect(follower.shown().events.length).toBe(250);
+    const other = new RunFollower(source);
+    other.start()();
+    other.loadUntil(1_000);
+    const stop = other.start();
+    await settle();
+    expect(other.shown().history).toMatchObject({ complete: true, loading: false, error: undefined });
+    stop();
+  });
+
   test('has its whole journal in order, however much came while it was read', async () => {
     const { source, happen } = api(250);
     const follower = new RunFollower(source);

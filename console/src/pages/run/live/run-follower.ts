@@ -195,9 +195,12 @@ export class RunFollower {
         else if (reach(this.#log) === before) break;
       }
     } catch (error) {
-      this.#historyError = error;
+      if (!signal.aborted) this.#historyError = error;
     }
     this.#loading = false;
+    // Whoever began anew meanwhile, or began at all, found this one at it and left it to it.
+    const current = this.#following.signal;
+    if (signal.aborted && !current.aborted) return this.#loadHistory(current);
     if (!signal.aborted) this.#show({});
   }
 
