@@ -12,7 +12,6 @@ import {
 } from 'node:http';
 import { refuse } from '../http/problem.ts';
 import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
-import type { Clock } from '../time/clock.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
 import { type Lease, NoWorkerError, type WorkerPool } from './worker-pool.ts';
@@ -34,7 +33,6 @@ const HOP_HEADERS = [
 
 export interface ForwardOptions {
   readonly pool: WorkerPool;
-  readonly clock: Clock;
 }
 
 /** A request as the client sent it, to be answered on `response`. */
@@ -49,12 +47,10 @@ export interface Forwarded {
 
 export class Forwarder {
   readonly #pool: WorkerPool;
-  readonly #clock: Clock;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, scheduling: 'lifo' });
 
-  constructor({ pool, clock }: ForwardOptions) {
+  constructor({ pool }: ForwardOptions) {
     this.#pool = pool;
-    this.#clock = clock;
   }
 
   /** Streams the request to a worker and its answer back. Every failure is answered; never throws. */
@@ -82,7 +78,7 @@ export class Forwarder {
       outgoing.destroy();
       return;
     }
-    const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
+    const cancel = after(spec.timeoutSeconds, () => {
       refuse(response, 504, 'upstream request timeout');
       outgoing.destroy();
     });
@@ -123,7 +119,7 @@ export class Forwarder {
             }, STUCK_CHECK_MS)
           : undefined;
       const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
-      const cancel = this.#clock.at(this.#clock.now() + spec.timeoutSeconds * 1000, () => {
+      const cancel = after(spec.timeoutSeconds, () => {
         settle({ kind: 'answered', status: 504, retryAfter: undefined });
         outgoing.destroy();
       });
@@ -222,4 +218,11 @@ export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHea
   const kept = { ...headers };
   for (const name of HOP_HEADERS) delete kept[name];
   return kept;
+}
+
+/** Of the machine's time: a cloud whose clock is moved has not kept its functions any longer at work. */
+function after(seconds: number, fire: () => void): () => void {
+  const timer = setTimeout(fire, seconds * 1_000);
+  timer.unref();
+  return () => clearTimeout(timer);
 }

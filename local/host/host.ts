@@ -109,7 +109,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
         },
       });
       clock.onAdvance((offsetMs) => pool.shiftClock(offsetMs));
-      running = { pool, forwarder: new Forwarder({ pool, clock }) };
+      running = { pool, forwarder: new Forwarder({ pool }) };
       await pool.start();
     },
     async dispatch(request) {

@@ -68,6 +68,15 @@ test('moving the clock moves the time of running workers and of those started la
   }
 });
 
+test('moving the clock cuts off no request that is being answered: functions take their own time', async () => {
+  const { cloud } = fixture;
+  const answer = fetch(`${cloud.functionsUrl}/held`);
+  await until(() => fixture.trace('held').length === 1, 'the request to be there');
+  cloud.clock.advance(24 * 3_600_000);
+  expect((await fetch(`${cloud.functionsUrl}/release`)).status).toBe(200);
+  expect((await answer).status).toBe(200);
+});
+
 test('a scheduled call that a stopped worker holds does not keep the next one away: that goes to another', async () => {
   const two = await startFixture({ workers: 2, tickSeconds: 1 });
   const [stopped = 0] = two.cloud.pids.workers;
