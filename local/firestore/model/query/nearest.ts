@@ -60,10 +60,17 @@ function distance(measure: DistanceMeasure, a: readonly number[], b: readonly nu
     case 'euclidean':
       return Math.hypot(...a.map((x, i) => x - (b[i] as number)));
     case 'cosine':
-      return 1 - dot(a, b) / (Math.hypot(...a) * Math.hypot(...b));
+      return 1 - dot(a, b) / productOfLengths(a, b);
     case 'dotProduct':
       return dot(a, b);
   }
+}
+
+/** One root of both squares is what production takes: vectors of one direction are then exactly 0 apart. */
+function productOfLengths(a: readonly number[], b: readonly number[]): number {
+  const squared = dot(a, a) * dot(b, b);
+  // Squares of very large and very small numbers leave the range of doubles, where lengths do not.
+  return Number.isFinite(squared) && squared > 0 ? Math.sqrt(squared) : Math.hypot(...a) * Math.hypot(...b);
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {

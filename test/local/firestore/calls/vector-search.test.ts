@@ -54,7 +54,7 @@ const PLACES = { a: { at: v(1, 1) }, b: { at: v(10, 0) }, c: { at: v(20, 0) }, d
 describe('the nearest come first', () => {
   test.each([
     ['EUCLIDEAN' as const, ['b', 'a', 'c', 'd']],
-    ['COSINE' as const, ['d', 'a', 'b', 'c']],
+    ['COSINE' as const, ['a', 'd', 'b', 'c']],
     ['DOT_PRODUCT' as const, ['d', 'c', 'b', 'a']],
   ])('by %s', async (measure, order) => {
     await fill(bench.db, PLACES);
@@ -113,7 +113,7 @@ test('what holds no vector of that dimension is passed over, as is what has no d
   });
   const all = bench.db.collection('v');
   expect(await ids(near(all))).toEqual(['b', 'a', 'c', 'zero', 'd', 'far']);
-  expect(await ids(near(all, 'COSINE'))).toEqual(['d', 'a', 'b', 'c']);
+  expect(await ids(near(all, 'COSINE'))).toEqual(['a', 'd', 'b', 'c']);
   expect(await ids(near(all, 'EUCLIDEAN', { vectorField: 'other' }))).toEqual([]);
 });
 
@@ -121,8 +121,31 @@ test('a threshold keeps what is at least as similar', async () => {
   await fill(bench.db, PLACES);
   const all = bench.db.collection('v');
   expect(await ids(near(all, 'EUCLIDEAN', { distanceThreshold: 10 }))).toEqual(['b']);
-  expect(await ids(near(all, 'COSINE', { distanceThreshold: 0.1 }))).toEqual(['d', 'a']);
+  expect(await ids(near(all, 'COSINE', { distanceThreshold: 0.1 }))).toEqual(['a', 'd']);
   expect(await ids(near(all, 'DOT_PRODUCT', { distanceThreshold: 200 }))).toEqual(['d', 'c']);
+});
+
+test("the distances are those of production, as its clients' own tests have them, to the last digit", async () => {
+  const { db } = bench;
+  await fill(db, {
+    a: { at: v(1, 2, 3) },
+    b: { at: v(2, 2, 3) },
+    c: { at: v(3, 4, 5) },
+    d: { at: v(1e-200, 0, 0) },
+  });
+  const told = async (measure: 'EUCLIDEAN' | 'COSINE', distanceThreshold: number) => {
+    const more = { queryVector: [1, 2, 3], distanceThreshold, distanceResultField: 'd' };
+    return (await near(db.collection('v'), measure, more).get()).docs.map((d) => [d.id, d.get('d')]);
+  };
+  expect(await told('EUCLIDEAN', 1)).toEqual([
+    ['a', 0],
+    ['b', 1],
+  ]);
+  expect(await told('COSINE', 0.02)).toEqual([
+    ['a', 0],
+    ['c', 0.017292370176009153],
+  ]);
+  expect((await told('COSINE', 1)).at(-1)).toEqual(['d', expect.closeTo(1 - 1 / Math.sqrt(14), 12)]);
 });
 
 test('the distance is told in the field that was named, which a projection may leave out', async () => {
