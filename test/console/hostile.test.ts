@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
+import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
@@ -11,18 +13,20 @@ const MEGABYTE = 1024 * 1024;
 /** A page of ours has a few hundred elements; a megabyte of text must not become a hundred thousand. */
 const MOST_ELEMENTS = 3_000;
 
-const stage = setStage({ fixture: 'showcase.ts' });
+const stage = setStage({ fixture: 'showcase.ts' }, { pagesLast: true });
 let show: Showcase;
+let page: Page;
 beforeAll(async () => {
   show = await makeShowcase(stage.cloud, HOSTILE);
+  page = await stage.browser.open('/runs');
+  page.on('dialog', (dialog) => dialog.dismiss());
 });
 
 describe('texts that mean it ill are shown and do nothing', () => {
   test.each(VIEWS)('on $name', async ({ path, shows }) => {
-    const page = await stage.browser.open(path(show));
-    page.on('dialog', (dialog) => dialog.dismiss());
+    await goTo(page, path(show));
     await page.getByText(shows).first().waitFor();
-    await page.locator('.spinner').waitFor({ state: 'detached' });
+    await settled(page);
     const found = await page.evaluate(() => ({
       taken: 'taken' in window,
       images: document.querySelectorAll('img[src="x"]').length,
@@ -45,7 +49,7 @@ test('a megabyte in an input and an output is cut, and shown when somebody asks'
     return status === 'completed' ? true : undefined;
   });
   for (const tab of ['overview', 'journal', 'checkpoints']) {
-    const page = await stage.browser.open(`/runs/${runId}?tab=${tab}`);
+    await goTo(page, `/runs/${runId}?tab=${tab}`);
     await page.getByText('say').locator('visible=true').first().waitFor();
     expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(MOST_ELEMENTS);
     expect(await page.evaluate(() => document.body.textContent?.length ?? 0)).toBeLessThan(MEGABYTE / 4);
@@ -53,7 +57,7 @@ test('a megabyte in an input and an output is cut, and shown when somebody asks'
 });
 
 test('an address that means it ill is answered with what is not there', async () => {
-  const page = await stage.browser.open(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+  await page.goto(`/runs/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
   await page.getByText('onerror=alert(1)').first().waitFor();
   expect(await page.evaluate(() => document.querySelectorAll('img[src="x"]').length)).toBe(0);
 });

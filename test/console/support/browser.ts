@@ -15,6 +15,8 @@ export interface Opening extends BrowserContextOptions {
 export interface TestBrowser {
   /** A page of its own, as of somebody who has just come, at the path. */
   open(path: string, opening?: Opening): Promise<Page>;
+  /** Leaves the pages open. @throws if one of them broke a rule of all pages since this was last asked */
+  check(): void;
   /** Closes all pages. @throws if one of them broke a rule of all pages */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -25,7 +27,12 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
   const browser = await launchChromium();
   const contexts: BrowserContext[] = [];
   const broken: string[] = [];
+  const check = () => {
+    const found = broken.splice(0);
+    if (found.length > 0) throw new Error(`pages broke rules:\n${found.join('\n')}`);
+  };
   return {
+    check,
     async open(path, { prepare, allowed = [], ...options } = {}) {
       const context = await browser.newContext({
         baseURL: gateway,
@@ -41,8 +48,7 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
     },
     async settle() {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
-      const found = broken.splice(0);
-      if (found.length > 0) throw new Error(`pages broke rules:\n${found.join('\n')}`);
+      check();
     },
     close: () => browser.close(),
   };
@@ -60,4 +66,14 @@ function watch(page: Page, addresses: readonly string[], broken: string[]): void
     const isOurs = addresses.some((address) => url.startsWith(`${address}/`));
     if (!isOurs && !url.startsWith('data:')) broken.push(`asked elsewhere: ${url}`);
   });
+}
+
+/** Goes to an address within the console that is open, as its links do: nothing is loaded anew but what the page asks for. */
+export function goTo(page: Page, path: string): Promise<void> {
+  return page.evaluate((to) => history.pushState(null, '', to), path);
+}
+
+/** Nothing says any more that it is coming. */
+export function settled(page: Page): Promise<void> {
+  return page.locator('.spinner').first().waitFor({ state: 'detached' });
 }

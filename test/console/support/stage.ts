@@ -8,15 +8,21 @@ export interface Stage {
   readonly browser: TestBrowser;
 }
 
-/** Call it once, where the tests are defined; `cloud` and `browser` are there from `beforeAll` on. */
-export function setStage(options: CloudOptions | (() => Promise<CloudOptions>) = {}): Stage {
+type Options = CloudOptions | (() => Promise<CloudOptions>);
+
+/**
+ * Call it once, where the tests are defined; `cloud` and `browser` are there from `beforeAll` on.
+ *
+ * @param pagesLast pages stay open from test to test, for those that go through them on one
+ */
+export function setStage(options: Options = {}, { pagesLast = false } = {}): Stage {
   const stage = {} as { -readonly [K in keyof Stage]: Stage[K] };
   beforeAll(async () => {
     stage.cloud = await startConsoleCloud(typeof options === 'function' ? await options() : options);
     stage.browser = await startBrowser(stage.cloud.ready.gateway);
   });
   // A page that broke a rule of all pages fails the test that opened it.
-  afterEach(() => stage.browser.settle());
+  afterEach(() => (pagesLast ? stage.browser.check() : stage.browser.settle()));
   afterAll(async () => {
     await stage.browser?.close();
     await stage.cloud?.stop();
