@@ -79,6 +79,19 @@ async function leftInDoubt(world: World, outside: Outside): Promise<string> {
 }
 
 describe('what the run before left in doubt', () => {
+  test('is still in doubt when a repetition was refused: a replay that is to act anew does not do it beside', async () => {
+    const { outside, world } = installation((perform, capability) => perform(capability, { text: 'hello' }), {
+      idempotency: 'required',
+      replayPolicy: 'reexecute',
+    });
+    const source = await leftInDoubt(world, outside);
+    outside.faults.push('refuse');
+    const { status } = await driven(world, 'replay', source);
+    expect(status).toBe('completed');
+    expect(outside.calls).toBe(3);
+    expect(outside.applied).toHaveLength(1);
+  });
+
   test('keeps a step from succeeding whose body caught the error of a look that failed', async () => {
     const outside = new Outside({ withLookup: true });
     let looksFail = 1;
