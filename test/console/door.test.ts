@@ -42,6 +42,17 @@ test('a page whose file is gone, as after a deployment, says so and can be loade
   await expect(stage.browser.settle()).rejects.toThrow('/assets/page-');
 });
 
+test('what nobody answers for is said on every page, and read anew when somebody does', async () => {
+  const page = await stage.browser.open('/runs');
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  await page.route('**/v1/**', (route) => route.abort());
+  await page.getByRole('link', { name: 'Schedules' }).click();
+  await page.getByText(/The API has not answered for/).waitFor();
+  await page.unroute('**/v1/**');
+  await page.getByText(/The API has not answered for/).waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+});
+
 test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
   const answer = await fetch(`${stage.cloud.ready.gateway}/runs`);
   const policy = answer.headers.get('content-security-policy') ?? '';
