@@ -1,5 +1,6 @@
 /** Schemas in Avro: the definition as JSON, messages in Avro's JSON or binary encoding. */
 import avro from 'avsc';
+import { checkAvroBinary } from './avro-binary.ts';
 import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 
@@ -36,7 +37,7 @@ class AvroDefinition implements Definition {
   }
 
   check(data: Uint8Array, encoding: Encoding): void {
-    if (encoding === 'BINARY') this.#type.fromBuffer(Buffer.from(data));
+    if (encoding === 'BINARY') checkAvroBinary(this.#type, data);
     else this.#type.fromString(JSON.stringify(jsonOf(data)));
   }
 

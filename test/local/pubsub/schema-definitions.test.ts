@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import avsc from 'avsc';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { understand } from '../../../local/pubsub/schema/definition.ts';
@@ -19,6 +20,22 @@ const PROTO = `syntax = "proto3"; package places;
     Kind kind = 5; Mayor mayor = 6; oneof found { string by = 7; uint64 at = 8; } bytes seal = 9; double area = 10;
     repeated Mayor former = 11;
   }`;
+const WIDE = {
+  type: 'record' as const,
+  name: 'City',
+  fields: [
+    NAME,
+    { name: 'flag', type: 'boolean' },
+    { name: 'small', type: 'int' },
+    { name: 'ratio', type: 'double' },
+    { name: 'raw', type: 'bytes' },
+    { name: 'code', type: { type: 'fixed' as const, name: 'Code', size: 3 } },
+    { name: 'kind', type: { type: 'enum' as const, name: 'Kind', symbols: ['TOWN', 'CAPITAL'] } },
+    { name: 'marks', type: { type: 'array' as const, items: 'int' } },
+    { name: 'counts', type: { type: 'map' as const, values: 'int' } },
+    { name: 'note', type: ['null', 'string'] },
+  ],
+};
 const proto = understand('PROTOCOL_BUFFER', PROTO);
 const City = protobuf.parse(PROTO, { keepCase: true }).root.lookupType('places.City');
 
@@ -45,8 +62,58 @@ describe('Avro', () => {
     const message = Buffer.from([2, 0x61, ...long]);
     expect(() => definition.check(message, 'BINARY')).not.toThrow();
     for (const wrong of [message.subarray(0, 5), Buffer.concat([message, Buffer.from([0])])]) {
-      expect(() => definition.check(wrong, 'BINARY')).toThrow(/truncated|trailing/);
+      expect(() => definition.check(wrong, 'BINARY')).toThrow(/too soon|more data/);
     }
+  });
+
+  test('takes in binary whatever an encoder writes, and nothing that is cut short or goes on', () => {
+    const type = avsc.Type.forSchema(WIDE);
+    const definition = understand('AVRO', JSON.stringify(WIDE));
+    const value = fc.record({
+      name: fc.string({ unit: 'binary', maxLength: 20 }),
+      flag: fc.boolean(),
+      small: fc.integer(),
+      ratio: fc.double(),
+      raw: fc.uint8Array({ maxLength: 9 }).map((data) => Buffer.from(data)),
+      code: fc.uint8Array({ minLength: 3, maxLength: 3 }).map((data) => Buffer.from(data)),
+      kind: fc.constantFrom('TOWN', 'CAPITAL'),
+      marks: fc.array(fc.integer(), { maxLength: 5 }),
+      counts: fc.dictionary(fc.string({ maxLength: 5 }), fc.integer(), { noNullPrototype: true }),
+      note: fc.option(fc.string({ maxLength: 5 }), { nil: null }),
+    });
+    fc.assert(
+      fc.property(value, fc.nat(), (city, at) => {
+        const message = type.toBuffer(city);
+        definition.check(message, 'BINARY');
+        const cut = message.subarray(0, at % message.length);
+        expect(() => definition.check(cut, 'BINARY')).toThrow(/too soon/);
+        const more = Buffer.concat([message, Buffer.from([0])]);
+        expect(() => definition.check(more, 'BINARY')).toThrow(/more data/);
+      }),
+    );
+  });
+
+  test.each<[string, object | string, number[], RegExp | undefined]>([
+    ['millions of nothing', { type: 'array', items: 'null' }, [0xfe, 0xff, 0xff, 0xff, 0x0f, 0], undefined],
+    [
+      'millions that do not come',
+      { type: 'array', items: 'long' },
+      [0xfe, 0xff, 0xff, 0xff, 0x0f, 0],
+      /soon/,
+    ],
+    ['a block with its size', { type: 'array', items: 'boolean' }, [3, 4, 1, 0, 0], undefined],
+    ['a text of negative length', 'string', [1], /soon/],
+    ['a text that is no UTF-8', 'string', [2, 0xff], /utf-8/i],
+    ['a boolean of 2', 'boolean', [2], /boolean/],
+    ['an int of 33 bits', 'int', [0x80, 0x80, 0x80, 0x80, 0x20], /greater/],
+    ['an integer without end', 'long', Array.from({ length: 11 }, () => 0x80), /64 bits/],
+    ['a choice there is not', ['null', 'string'], [4], /choice/],
+    ['a symbol there is not', { type: 'enum', name: 'E', symbols: ['A'] }, [1], /choice/],
+    ['a record in itself', { type: 'record', name: 'R', fields: [{ name: 'r', type: 'R' }] }, [], /deep/],
+  ])('in binary, %s', (_what, definition, message, reason) => {
+    const check = () => understand('AVRO', JSON.stringify(definition)).check(Buffer.from(message), 'BINARY');
+    if (reason) expect(check).toThrow(reason);
+    else expect(check).not.toThrow();
   });
 
   test('is followed by what can read it and be read by it', () => {
@@ -143,6 +210,10 @@ test.each<['AVRO' | 'PROTOCOL_BUFFER', string]>([
   ['PROTOCOL_BUFFER', 'import "other.proto"; message A {}'],
   ['PROTOCOL_BUFFER', 'syntax = "proto3"; message A { B b = 1; }'],
   ['PROTOCOL_BUFFER', 'message A {'.repeat(20_000)],
+  [
+    'PROTOCOL_BUFFER',
+    `message A { ${Array.from({ length: 2001 }, (_, n) => `optional int32 a${n} = ${n + 1};`).join(' ')} }`,
+  ],
 ])('%s %.30s is no definition', (type, text) => {
   expect(() => understand(type, text)).toThrow(Error);
 });
