@@ -18,6 +18,7 @@ import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { exchange, type FunctionResponse } from './http.ts';
 import { platformLog } from './log.ts';
 import { compose } from './root.ts';
+import { surviveRejections } from './stray-rejections.ts';
 import { countActive } from './telemetry/active-runs.ts';
 import { type TracedDoor, tellingDoor } from './telemetry/request-span.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -64,6 +65,7 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
   const { engine, telemetry } = compose();
   const isFirst = !hasDriven;
   hasDriven = true;
+  if (isFirst) surviveRejections(platformLog);
   const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
   if (typeof runId !== 'string' || !isRunId(runId)) {
     engine.log.error('drive_task_invalid', { data });
