@@ -29,8 +29,9 @@ export function effectTable(effects: readonly Effect[], now: number, shape: Shap
 }
 
 /** An action under way looks the same: whether one is in doubt the run says, by the question it asks. */
-function isInDoubt({ status, blockedBy }: Effect): boolean {
-  return status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt');
+function isInDoubt({ status, blockedBy, resolution }: Effect): boolean {
+  const isOpen = status === 'blocked' && blockedBy === 'doubt' && resolution === undefined;
+  return status === 'attempted' || isOpen;
 }
 
 function stepText({ stepId, itemKey, revision, attempt }: Effect): string {

@@ -127,7 +127,9 @@ describe('doctor', () => {
     await stage.cairn(['pause', '--everything']);
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(7);
-    expect(out).toContain('✗ recoverRuns failed 0 s ago: no store\n    Look at the log of the function.');
+    expect(out).toContain(
+      '✗ recoverRuns failed 0 s ago: no store  SCAN_FAILED\n    Look at the log of the function.',
+    );
     expect(out.match(/everything is stopped/g)).toHaveLength(1);
     const told = JSON.parse((await stage.cairn(['doctor', '--json'])).out) as { findings: Finding[] };
     expect(seen(told.findings)).toEqual(

@@ -26,9 +26,11 @@ export const doctor = command({
   async run({ api, out, world }) {
     const findings = await examine(api, world);
     out.answer({ findings, notSeen: NOT_SEEN }, ({ style }) => {
-      const lines = findings.map(({ state, what, help }) => {
+      const lines = findings.map(({ code, state, what, help }) => {
         const [mark, tone] = MARKS[state];
-        return `${style.paint(tone, mark)} ${clean(what)}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
+        // What is wrong is looked up by its code.
+        const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
+        return `${style.paint(tone, mark)} ${clean(what)}${name}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
       });
       const hidden = NOT_SEEN.map(({ what, look }) => `  ${what}: ${style.dim(look)}\n`);
       return `${lines.join('')}\n${style.bold('Not to be seen from here')}\n\n${hidden.join('')}`;
