@@ -58,105 +58,146 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
 async function undo(params: Compensating, completed: Completed): Promise<'done' | 'stopped'> {
   const { deps, journal, stop } = params;
   const { state } = journal;
-  const owner = state.lease?.owner;
   const { unit, seen, execution } = await undoable(params, completed);
   const step = unit.step as BodyStep;
   const ref = refOf(execution);
-  const alive: AliveCalls = new Map();
+  const undoing = { ...params, state, completed, step, seen, execution, alive: new Map() };
   for (let attempt = 1; ; attempt += 1) {
-    const abort = new AbortController();
-    const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
-    stop.addEventListener('abort', onStop, { once: true });
-    const span = deps.tracer?.open(undoSpan(state, { ...execution, attempt }, state.epoch));
-    const performer = new Performer({
-      deps,
-      state: () => journal.state,
-      execution: { ...execution, attempt },
-      uses: step.uses,
-      undo: true,
-      mayHaveRows: true,
-      alive,
-      body: abort.signal,
-      calls: abort.signal,
-      // What is still under way when the drive has let go, or the run has ended, is for nobody.
-      append: (decide) =>
-        journal.append((current) => (current.lease?.owner === owner ? decide(current) : [])),
-      provedAt: () => journal.lastSnapshotAt,
-      trace: span?.context,
-    });
-    const body = new BodyContext({
-      deps,
-      runId: state.id,
-      execution: { ...execution, attempt },
-      seen,
-      feedback: undefined,
-      signal: abort.signal,
-      progressText: undefined,
-      memosOf: `${completed.step} undone`,
-      // An attempt before this one, or a drive before this one, may have left some.
-      mayHaveMemos: true,
-      performer,
-      onHeartbeat: () => {},
-    });
-    const { id, timeoutMs, idempotent, compensate: undoing } = step;
-    const attempted = {
-      id,
-      timeoutMs,
-      idempotent,
-      // What it returns is of no interest.
-      body: async (context: Context) => {
-        await undoing?.(context);
-        return null;
-      },
-    };
-    const attempting = runAttempt({ step: attempted, context: body.context, abort, clock: deps.clock });
-    let result: AttemptResult = await tellEnd(span, attempting, abort.signal);
-    stop.removeEventListener('abort', onStop);
-    // Nobody can be asked any more: a compensation that would have to be is one that failed.
-    if (result.kind === 'unfinished' || result.kind === 'asks') return 'stopped';
-    // A call that ignores its signal may never answer: what became of it is in doubt then.
-    await performer.quietWithin(2 * deps.settings.graceMs);
-    abort.abort(new StepAborted('timeout'));
-    if (performer.isCut && result.kind === 'succeeded') return 'stopped';
-    const [open] = await performer.doubts();
-    const settled = performer.takePending();
-    const { doubt = open && new Error(`it is not known whether '${open.capabilityId}' took place`) } =
-      performer;
-    if (doubt !== undefined && result.kind === 'succeeded') {
-      result = { kind: 'failed', cause: doubt, error: recorded(step.id, doubt) };
-    }
-    if (result.kind === 'succeeded') {
+    const outcome = await undoOnce(undoing, attempt);
+    if (outcome.kind === 'stopped') return 'stopped';
+    const { settled } = outcome;
+    if (outcome.kind === 'undone') {
       await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
       return 'done';
     }
-    const { error, cause } = result;
+    const { error, cause } = outcome;
+    const about = { runId: state.id, step: completed.step };
     const now = deps.clock.now();
     const next = nextRetry({
       policy: policyFor(step, cause, (thrown) =>
-        deps.log.warn('retry_match_failed', {
-          runId: state.id,
-          step: completed.step,
-          error: messageOf(thrown),
-        }),
+        deps.log.warn('retry_match_failed', { ...about, error: messageOf(thrown) }),
       ),
       attempt,
       random: deps.random.unit(),
       now,
       error: cause,
     });
-    deps.log.warn('compensation_failed', {
-      runId: state.id,
-      step: completed.step,
-      attempt,
-      message: error.message,
-      next: next.kind,
-    });
+    deps.log.warn('compensation_failed', { ...about, attempt, message: error.message, next: next.kind });
     if (next.kind === 'give_up') return giveUp(journal, ref, { error, settled });
     if (settled.length > 0) await journal.append(() => settled);
     // The other compensations wait for this one, and they for nobody: short pauses only.
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
     if (stop.aborted) return 'stopped';
   }
+}
+
+interface Undoing extends Compensating {
+  /** As it was when the first attempt began. */
+  readonly state: RunState;
+  readonly completed: Completed;
+  readonly step: BodyStep;
+  readonly seen: Context;
+  readonly execution: StepExecution;
+  /** Calls that earlier attempts left behind. */
+  readonly alive: AliveCalls;
+}
+
+/** What became of one attempt; `settled` goes into the journal with it. */
+type Undone =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'undone'; readonly settled: readonly EventDraft[] }
+  | {
+      readonly kind: 'failed';
+      readonly settled: readonly EventDraft[];
+      readonly error: RecordedError;
+      readonly cause: unknown;
+    };
+
+async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
+  const { deps, state, step, stop } = undoing;
+  const execution = { ...undoing.execution, attempt };
+  const abort = new AbortController();
+  const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
+  stop.addEventListener('abort', onStop, { once: true });
+  const span = deps.tracer?.open(undoSpan(state, execution, state.epoch));
+  const performer = performerOf(undoing, execution, { signal: abort.signal, trace: span?.context });
+  const { context } = contextOf(undoing, execution, { signal: abort.signal, performer });
+  const { id, timeoutMs, idempotent, compensate: body } = step;
+  const attempted = {
+    id,
+    timeoutMs,
+    idempotent,
+    // What it returns is of no interest.
+    body: async (given: Context) => {
+      await body?.(given);
+      return null;
+    },
+  };
+  const attempting = runAttempt({ step: attempted, context, abort, clock: deps.clock });
+  const result: AttemptResult = await tellEnd(span, attempting, abort.signal);
+  stop.removeEventListener('abort', onStop);
+  // Nobody can be asked any more: a compensation that would have to be is one that failed.
+  if (result.kind === 'unfinished' || result.kind === 'asks') return { kind: 'stopped' };
+  // A call that ignores its signal may never answer: what became of it is in doubt then.
+  await performer.quietWithin(2 * deps.settings.graceMs);
+  abort.abort(new StepAborted('timeout'));
+  if (performer.isCut && result.kind === 'succeeded') return { kind: 'stopped' };
+  const [open] = await performer.doubts();
+  const settled = performer.takePending();
+  if (result.kind === 'failed') return { kind: 'failed', settled, error: result.error, cause: result.cause };
+  const { doubt = open && new Error(`it is not known whether '${open.capabilityId}' took place`) } =
+    performer;
+  if (doubt === undefined) return { kind: 'undone', settled };
+  return { kind: 'failed', settled, error: recorded(step.id, doubt), cause: doubt };
+}
+
+interface Attempting {
+  readonly signal: AbortSignal;
+  readonly trace: NonNullable<ConstructorParameters<typeof Performer>[0]['trace']> | undefined;
+}
+
+function performerOf(
+  { deps, journal, state, step, alive }: Undoing,
+  execution: StepExecution,
+  { signal, trace }: Attempting,
+): Performer {
+  const owner = state.lease?.owner;
+  return new Performer({
+    deps,
+    state: () => journal.state,
+    execution,
+    uses: step.uses,
+    undo: true,
+    mayHaveRows: true,
+    alive,
+    body: signal,
+    calls: signal,
+    // What is still under way when the drive has let go, or the run has ended, is for nobody.
+    append: (decide) => journal.append((current) => (current.lease?.owner === owner ? decide(current) : [])),
+    provedAt: () => journal.lastSnapshotAt,
+    trace,
+  });
+}
+
+function contextOf(
+  { deps, state, seen, completed }: Undoing,
+  execution: StepExecution,
+  { signal, performer }: { readonly signal: AbortSignal; readonly performer: Performer },
+): BodyContext {
+  return new BodyContext({
+    deps,
+    runId: state.id,
+    execution,
+    seen,
+    feedback: undefined,
+    signal,
+    progressText: undefined,
+    memosOf: `${completed.step} undone`,
+    // An attempt before this one, or a drive before this one, may have left some.
+    mayHaveMemos: true,
+    performer,
+    onHeartbeat: () => {},
+  });
 }
 
 async function giveUp(
