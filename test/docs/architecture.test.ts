@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDERS = ['functions/src', 'local', 'console/src', 'cli', 'bench', 'test', 'docs', 'scripts'];
 const files = [
   ...readdirSync(ROOT),
+  ...readdirSync(join(ROOT, 'functions')).map((name) => `functions/${name}`),
   ...FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   ),
