@@ -32,7 +32,7 @@ afterEach(async () => {
   await pubsub.stop();
 });
 
-const { subscribe, publish, pull } = readerOf(() => pubsub);
+const { subscribe, publish, pull, modify } = readerOf(() => pubsub);
 const create = () => pubsub.client.createSchema('city', SchemaTypes.Avro, avro());
 const commit = (definition = avro(NOTE)) =>
   schemas.commitSchema({ name: NAME, schema: { name: NAME, type: 'AVRO', definition } });
@@ -150,6 +150,23 @@ test('schemas outlive a restart; a topic whose schema is deleted takes nothing',
   const [topic] = await pubsub.publisher.getTopic({ topic: TOPIC });
   expect(topic.schemaSettings?.schema).toBe('_deleted-schema_');
   expect((await refusal(publish('{"name":"Oslo"}'))).code).toBe(FAILED_PRECONDITION);
+});
+
+test('a dead letter that the schema of its topic refuses stays where it is', async () => {
+  await create();
+  const letters = `${PROJECT}/topics/letters`;
+  await pubsub.publisher.createTopic({
+    name: letters,
+    schemaSettings: { schema: NAME, encoding: 'JSON' },
+  });
+  await pubsub.publisher.createTopic({ name: TOPIC });
+  await subscribe({ deadLetterPolicy: { deadLetterTopic: letters, maxDeliveryAttempts: 5 } });
+  await publish('no city');
+  await publish('{"name":"Oslo"}');
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await modify(0, ...(await pull()).map(({ ackId }) => ackId));
+  }
+  expect((await pull()).map(({ data }) => data)).toEqual(['no city']);
 });
 
 test.each<[string, () => Promise<unknown>, status]>([
