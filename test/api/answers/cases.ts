@@ -8,7 +8,7 @@ import type { IdempotencyRecord } from '../../../functions/src/core/decisions/id
 import { requestHash } from '../../../functions/src/core/encoding/fingerprint.ts';
 import type { ErrorCode } from '../../../functions/src/core/errors.ts';
 import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../functions/src/http/envelope.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { OutcomeUnknown, UndecodableDocument } from '../../../functions/src/ports/store-errors.ts';
 import { methodOf, pathOf, ROUTES, type Route, TABLE } from '../access/routes/table.ts';
 import { type Stage, TENANT } from '../fuzz/stage.ts';
 import { document } from '../openapi/checked.ts';
@@ -126,6 +126,12 @@ const OF_CALLERS: readonly Common[] = [
   ['a parameter that there is not', 400, 'INVALID_INPUT', {}, { more: '?nothing=1' }],
   ['too many requests', 429, 'RATE_LIMITED', { around: slow }],
   ['a store that does not answer', 503, 'UNAVAILABLE', { around: failing(LOST) }],
+  [
+    'a damaged document',
+    500,
+    'DATA_DAMAGED',
+    { around: failing(new UndecodableDocument("run run_1: member 'steps': expected text")) },
+  ],
   ['a fault of ours', 500, 'INTERNAL', { around: failing(new Error('a secret detail')) }],
 ];
 
