@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Fault, FaultRule } from '../firestore/faults.ts';
 import type { OutsideFault } from '../outside/faults.ts';
-import type { MovableClock } from '../time/clock.ts';
+import { LATEST_MS, type MovableClock } from '../time/clock.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 
@@ -109,6 +109,8 @@ export function controlRoutes({
             'the body must be {"ms": n} with n >= 0: a clock is only moved forward',
           );
         }
+        if (clock.now() + ms > LATEST_MS)
+          throw new ControlError(400, `the clock is moved to ${new Date(LATEST_MS).toISOString()} at most`);
         clock.advance(ms);
         return clockNow();
       },

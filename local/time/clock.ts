@@ -17,11 +17,18 @@ export interface Clock {
 export interface MovableClock extends Clock {
   /** How far this clock is ahead of its source, in milliseconds. */
   offsetMs(): number;
-  /** Moves the clock forward. Backwards is refused: time never runs back for a server of ours. */
+  /**
+   * Moves the clock forward. Backwards is refused: time never runs back for a server of ours.
+   *
+   * @throws RangeError for what would lead backwards, or beyond {@link LATEST_MS}
+   */
   advance(ms: number): void;
   /** Calls `listener` with the new offset after each move. */
   onAdvance(listener: (offsetMs: number) => void): void;
 }
+
+/** The year 3000: far beyond what anybody tries out, and far below the last time that a date or Firestore can hold. */
+export const LATEST_MS = Date.UTC(3000, 0);
 
 /** Node fires a timer with a longer delay at once; a wake-up further away is armed again on the way. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -68,7 +75,8 @@ export function movableClock(source: () => number): MovableClock {
       };
     },
     advance(ms) {
-      if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`cannot move the clock by ${ms} ms`);
+      if (!Number.isFinite(ms) || ms < 0 || now() + ms > LATEST_MS)
+        throw new RangeError(`cannot move the clock by ${ms} ms`);
       offset += ms;
       for (const listener of listeners) listener(offset);
       for (const entry of waiting) {

@@ -160,6 +160,7 @@ describe('the control port', () => {
     ['GET', '/meter/runs/%zz', undefined, 400, /cannot be decoded/],
     ['POST', '/clock/advance', undefined, 400, /only moved forward/],
     ['POST', '/clock/advance', '{"ms": -1}', 400, /only moved forward/],
+    ['POST', '/clock/advance', '{"ms": 1e300}', 400, /at most/],
     ['POST', '/clock/advance', '{', 400, /not JSON/],
     ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /only database/],
   ])('%s %s with %s is %i', async (method, path, body, status, detail) => {
