@@ -13,7 +13,8 @@ import {
 } from '../model/names.ts';
 import { type Message, messageBytes, type Publication, type SubscriptionConfig } from '../model/resources.ts';
 import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
-import type { PubsubStore, Seeking } from '../storage/storage.ts';
+import type { Seeking } from '../storage/holdings.ts';
+import type { PubsubStore } from '../storage/storage.ts';
 import { Feed } from './feed.ts';
 import { byName, within } from './page.ts';
 import type { Pushers } from './push.ts';

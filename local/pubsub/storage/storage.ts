@@ -15,20 +15,13 @@ import type {
   SubscriptionConfig,
   TopicConfig,
 } from '../model/resources.ts';
+import { Holdings, type Seeking } from './holdings.ts';
 import { type Later, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
 /** A message with the names of those who hold it. */
 export interface Addressed extends Publication {
   readonly bytes: number;
   readonly holders: readonly string[];
-}
-
-/** What a subscription that seeks takes, of what another holds. */
-export interface Seeking {
-  readonly subscription: string;
-  /** Keeps what it has acknowledged. */
-  readonly retain: boolean;
-  wants(attributes: Readonly<Record<string, string>>): boolean;
 }
 
 /** What a subscription has that was stored by an earlier version. */
@@ -44,14 +37,16 @@ interface MessageRow {
 
 export class PubsubStore implements PolicyStore {
   readonly #db: PubsubDatabase;
+  readonly #holdings: Holdings;
 
   constructor(storage: SqliteStorage) {
     this.#db = new GroupedDatabase({
       storage,
       schema: SCHEMA,
       sql: SQL,
-      apply: (write: Later) => this.#apply(write),
+      apply: (write: Later) => this.#holdings.settle(write),
     });
+    this.#holdings = new Holdings(this.#db);
   }
 
   topics(): TopicConfig[] {
@@ -70,11 +65,10 @@ export class PubsubStore implements PolicyStore {
       readonly snapshots: readonly SnapshotConfig[];
     },
   ): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
+    this.#change(() => {
       this.#db.statements.deleteTopic.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#clear(name);
+      this.#holdings.clear(name);
       for (const subscription of orphans.subscriptions) this.putSubscription(subscription);
       for (const snapshot of orphans.snapshots) this.putSnapshot(snapshot);
     });
@@ -91,20 +85,18 @@ export class PubsubStore implements PolicyStore {
   }
 
   deleteSubscription(name: string): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
+    this.#change(() => {
       this.#db.statements.deleteSubscription.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#clear(name);
+      this.#holdings.clear(name);
     });
   }
 
   /** Forgets all messages of a subscription that stays. */
   detach(subscription: SubscriptionConfig): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
+    this.#change(() => {
       this.putSubscription(subscription);
-      this.#clear(subscription.name);
+      this.#holdings.clear(subscription.name);
     });
   }
 
@@ -120,19 +112,17 @@ export class PubsubStore implements PolicyStore {
 
   /** A snapshot that holds what the subscription has not acknowledged at this moment. */
   capture(snapshot: SnapshotConfig, subscription: string): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
+    this.#change(() => {
       this.putSnapshot(snapshot);
-      this.#db.statements.capture.run(snapshot.name, subscription);
+      this.#holdings.capture(snapshot.name, subscription);
     });
   }
 
   deleteSnapshot(name: string): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
+    this.#change(() => {
       this.#db.statements.deleteSnapshot.run(name);
       this.#db.statements.deletePolicy.run(name);
-      this.#clear(name);
+      this.#holdings.clear(name);
     });
   }
 
@@ -199,7 +189,7 @@ export class PubsubStore implements PolicyStore {
   /** What the subscription has not acknowledged, oldest first. */
   pending(subscription: string): Waiting[] {
     this.#db.flush();
-    return this.#db.statements.pending.all(subscription) as unknown as Waiting[];
+    return this.#holdings.pending(subscription);
   }
 
   /** Written soon, see the head of this file. */
@@ -215,33 +205,22 @@ export class PubsubStore implements PolicyStore {
   /** When the oldest message was published that the subscription has not acknowledged. */
   oldest(subscription: string): number | undefined {
     this.#db.flush();
-    const published = this.#db.statements.oldest.get(subscription)?.published;
-    return published === null || published === undefined ? undefined : Number(published);
+    return this.#holdings.oldest(subscription);
   }
 
   /** Forgets what the holder was to keep only until then. */
   dropBefore(holder: string, cutoff: number): void {
-    this.#db.flush();
-    this.#db.transaction(() => this.#dropBefore(holder, cutoff));
+    this.#change(() => this.#holdings.dropBefore(holder, cutoff));
   }
 
   /** What was published before `time` is acknowledged; what came later and is kept, also by the topic, is not. */
   seek(seeking: Seeking, time: number, topic: string): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
-      this.#db.statements.unackFrom.run(seeking.subscription, time);
-      this.#adopt(seeking, topic, time);
-      this.#ackBefore(seeking, time);
-    });
+    this.#change(() => this.#holdings.seek(seeking, time, topic));
   }
 
   /** Just what the snapshot holds is not acknowledged. */
   seekToSnapshot(seeking: Seeking, snapshot: string): void {
-    this.#db.flush();
-    this.#db.transaction(() => {
-      this.#ackBefore(seeking, Number.MAX_VALUE);
-      this.#adopt(seeking, snapshot, 0);
-    });
+    this.#change(() => this.#holdings.seekToSnapshot(seeking, snapshot));
   }
 
   /** Writes now what was to be written soon. */
@@ -253,43 +232,15 @@ export class PubsubStore implements PolicyStore {
     this.#db.close();
   }
 
-  #apply(write: Later): void {
-    if (write.kind === 'failed') {
-      this.#db.statements.failed.run(write.failures, write.subscription, write.id);
-    } else if (write.retain) this.#db.statements.retain.run(write.subscription, write.id);
-    else this.#drop(write.subscription, write.id);
-  }
-
-  #drop(subscription: string, id: number): void {
-    this.#db.statements.deletePending.run(subscription, id);
-    this.#db.statements.deleteUnwanted.run(id);
-  }
-
   /** From where SQLite remembers the highest id there ever was, so that none comes twice, also of messages not kept. */
   #newIds(count: number): number[] {
     const { seq } = this.#db.statements.takeIds.get(count) as { seq: number };
     return Array.from({ length: count }, (_, i) => seq - count + 1 + i);
   }
 
-  #adopt({ subscription, wants }: Seeking, holder: string, since: number): void {
-    for (const { id, attributes } of this.#db.statements.heldSince.all(holder, since)) {
-      const wanted = wants(JSON.parse(String(attributes)) as Record<string, string>);
-      if (wanted) this.#db.statements.wantAgain.run(subscription, Number(id));
-    }
-  }
-
-  #ackBefore({ subscription, retain }: Seeking, time: number): void {
-    if (retain) this.#db.statements.ackBefore.run(subscription, time);
-    else this.#dropBefore(subscription, time);
-  }
-
-  #dropBefore(holder: string, cutoff: number): void {
-    for (const { message } of this.#db.statements.before.all(holder, cutoff)) {
-      this.#drop(holder, Number(message));
-    }
-  }
-
-  #clear(holder: string): void {
-    this.#dropBefore(holder, Number.MAX_VALUE);
+  /** A transaction that sees what deliveries changed. */
+  #change(work: () => void): void {
+    this.#db.flush();
+    this.#db.transaction(work);
   }
 }

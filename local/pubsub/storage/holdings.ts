@@ -1,0 +1,87 @@
+/**
+ * Who holds which messages: the rows of `pending`, and the messages that somebody holds. Owns that a message is gone once
+ * nobody holds it. Each call is part of its caller's transaction.
+ */
+import type { Waiting } from '../model/backlog.ts';
+import type { Later, PubsubDatabase } from './tables.ts';
+
+/** What a subscription that seeks takes, of what another holds. */
+export interface Seeking {
+  readonly subscription: string;
+  /** Keeps what it has acknowledged. */
+  readonly retain: boolean;
+  wants(attributes: Readonly<Record<string, string>>): boolean;
+}
+
+export class Holdings {
+  readonly #db: PubsubDatabase;
+
+  constructor(db: PubsubDatabase) {
+    this.#db = db;
+  }
+
+  /** What the subscription has not acknowledged, oldest first. */
+  pending(subscription: string): Waiting[] {
+    return this.#db.statements.pending.all(subscription) as unknown as Waiting[];
+  }
+
+  /** When the oldest message was published that the subscription has not acknowledged. */
+  oldest(subscription: string): number | undefined {
+    const published = this.#db.statements.oldest.get(subscription)?.published;
+    return published === null || published === undefined ? undefined : Number(published);
+  }
+
+  /** The snapshot holds what the subscription has not acknowledged. */
+  capture(snapshot: string, subscription: string): void {
+    this.#db.statements.capture.run(snapshot, subscription);
+  }
+
+  /** What was published before `time` is acknowledged; what came later and is kept, also by the topic, is not. */
+  seek(seeking: Seeking, time: number, topic: string): void {
+    this.#db.statements.unackFrom.run(seeking.subscription, time);
+    this.#adopt(seeking, topic, time);
+    this.#ackBefore(seeking, time);
+  }
+
+  /** Just what the snapshot holds is not acknowledged. */
+  seekToSnapshot(seeking: Seeking, snapshot: string): void {
+    this.#ackBefore(seeking, Number.MAX_VALUE);
+    this.#adopt(seeking, snapshot, 0);
+  }
+
+  /** Forgets what the holder was to keep only until then. */
+  dropBefore(holder: string, cutoff: number): void {
+    for (const { message } of this.#db.statements.before.all(holder, cutoff)) {
+      this.#drop(holder, Number(message));
+    }
+  }
+
+  clear(holder: string): void {
+    this.dropBefore(holder, Number.MAX_VALUE);
+  }
+
+  /** What a delivery came to. */
+  settle(write: Later): void {
+    if (write.kind === 'failed') {
+      this.#db.statements.failed.run(write.failures, write.subscription, write.id);
+    } else if (write.retain) this.#db.statements.retain.run(write.subscription, write.id);
+    else this.#drop(write.subscription, write.id);
+  }
+
+  #adopt({ subscription, wants }: Seeking, holder: string, since: number): void {
+    for (const { id, attributes } of this.#db.statements.heldSince.all(holder, since)) {
+      const wanted = wants(JSON.parse(String(attributes)) as Record<string, string>);
+      if (wanted) this.#db.statements.wantAgain.run(subscription, Number(id));
+    }
+  }
+
+  #ackBefore({ subscription, retain }: Seeking, time: number): void {
+    if (retain) this.#db.statements.ackBefore.run(subscription, time);
+    else this.dropBefore(subscription, time);
+  }
+
+  #drop(holder: string, id: number): void {
+    this.#db.statements.deletePending.run(holder, id);
+    this.#db.statements.deleteUnwanted.run(id);
+  }
+}
