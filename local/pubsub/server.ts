@@ -58,7 +58,7 @@ const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
  * Of real time, from a publish to its delivery. Production takes longer; without any, a message is with its subscriber
  * before its publisher has heard of the id, and who waits for a message by its id misses it.
  */
-const DELIVERY_LATENCY_MS = 10;
+const DELIVERY_LATENCY_MS = 25;
 
 const aMomentLater = (deliver: () => void) => void setTimeout(deliver, DELIVERY_LATENCY_MS).unref();
 
