@@ -32,3 +32,34 @@ export function schemaSettingsFrom(wire: WireSchemaSettings | null | undefined):
     lastRevision: wire.lastRevisionId || undefined,
   };
 }
+
+/** What a mask may name of the settings, with what it takes from the request. */
+const UPDATABLE: Readonly<Record<string, (wire: WireSchemaSettings) => WireSchemaSettings>> = {
+  schema: ({ schema }) => ({ schema: schema ?? '' }),
+  encoding: ({ encoding }) => ({ encoding: encoding ?? 0 }),
+  first_revision_id: ({ firstRevisionId }) => ({ firstRevisionId: firstRevisionId ?? '' }),
+  last_revision_id: ({ lastRevisionId }) => ({ lastRevisionId: lastRevisionId ?? '' }),
+};
+
+/** The settings as they were but for these fields. */
+export function updatedSettings(
+  before: SchemaSettings | undefined,
+  wire: WireSchemaSettings | null | undefined,
+  fields: readonly string[],
+): SchemaSettings | undefined {
+  const changes = fields.map((field) => {
+    const change = Object.hasOwn(UPDATABLE, field) ? UPDATABLE[field] : undefined;
+    if (change) return change(wire ?? {});
+    throw invalid(`Invalid update_mask provided: 'schema_settings.${field}' is no field of a topic.`);
+  });
+  return schemaSettingsFrom(Object.assign({}, before && settingsToWire(before), ...changes));
+}
+
+export function settingsToWire(settings: SchemaSettings): WireSchemaSettings {
+  return {
+    schema: settings.name,
+    encoding: ENCODINGS.indexOf(settings.encoding),
+    firstRevisionId: settings.firstRevision ?? '',
+    lastRevisionId: settings.lastRevision ?? '',
+  };
+}

@@ -14,7 +14,7 @@ import {
   type TopicConfig,
 } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
-import { schemaSettingsFrom } from './decode-schema.ts';
+import { schemaSettingsFrom, updatedSettings } from './decode-schema.ts';
 import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts';
 
 export function topicFrom(wire: WireTopic): TopicConfig {
@@ -105,14 +105,26 @@ export function updatedTopic(
   wire: WireTopic,
   paths: readonly string[] | undefined,
 ): TopicConfig {
-  const changes = masked(paths).map((path) => {
+  const [settings, whole] = partition(masked(paths), (path) => path.startsWith(SETTINGS));
+  const changes = whole.map((path) => {
     const change = Object.hasOwn(UPDATABLE_OF_TOPIC, path) ? UPDATABLE_OF_TOPIC[path] : undefined;
     if (change === undefined) {
       throw invalid(`Invalid update_mask provided: '${path}' of a topic cannot be updated here.`);
     }
     return change(wire);
   });
+  if (settings.length > 0) {
+    const fields = settings.map((path) => path.slice(SETTINGS.length));
+    changes.push({ schema: updatedSettings(before.schema, wire.schemaSettings, fields) });
+  }
   return Object.assign({}, before, ...changes);
+}
+
+/** A mask may name single fields of these settings. */
+const SETTINGS = 'schema_settings.';
+
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
 const UPDATABLE_OF_TOPIC: Readonly<Record<string, (wire: WireTopic) => Partial<TopicConfig>>> = {

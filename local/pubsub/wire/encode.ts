@@ -2,13 +2,12 @@
 import { fromMs } from '../../tasks/wire.ts';
 import {
   messageId,
-  type SchemaSettings,
   type SnapshotConfig,
   type SubscriptionConfig,
   type TopicConfig,
 } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
-import { ENCODINGS } from './decode-schema.ts';
+import { settingsToWire } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
@@ -17,17 +16,10 @@ export function toWireTopic({ name, labels, retentionMs, schema }: TopicConfig):
     name,
     labels,
     ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
-    ...(schema && { schemaSettings: toWireSettings(schema) }),
+    ...(schema && { schemaSettings: settingsToWire(schema) }),
     state: ACTIVE,
   };
 }
-
-const toWireSettings = (settings: SchemaSettings) => ({
-  schema: settings.name,
-  encoding: ENCODINGS.indexOf(settings.encoding),
-  firstRevisionId: settings.firstRevision ?? '',
-  lastRevisionId: settings.lastRevision ?? '',
-});
 
 export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfig): object {
   return { name, topic, expireTime: fromMs(expiresAt), labels };

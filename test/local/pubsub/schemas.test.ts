@@ -114,6 +114,9 @@ test('revisions are committed, listed newest first, rolled back to and deleted; 
     updateMask: { paths: ['schema_settings'] },
   });
   await publish('{"name":"Oslo","note":null}');
+  const only = { name: TOPIC, schemaSettings: { firstRevisionId: 'ffffffff', lastRevisionId: first } };
+  const last = { topic: only, updateMask: { paths: ['schema_settings.last_revision_id'] } };
+  expect((await refusal(pubsub.publisher.updateTopic(last))).details).toMatch(/must not be newer/);
   const revisions = (await pull()).map(({ attributes }) => attributes?.googclient_schemarevisionid);
   expect(revisions).toEqual([first, second.revisionId]);
 
