@@ -185,6 +185,26 @@ describe('what is refused, before anything is written', () => {
     expect(installation.written()).toBe(0);
   });
 
+  test('members that are not known, the first five of them by name: a body holds a million', async () => {
+    const { installation, key } = await ready();
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`${'m'.repeat(200)}${i}`, i]));
+    const answer = await installation.post(key, { ...START, ...many });
+    const { field, detail } = (await answer.json()) as { field: string; detail: string };
+    expect([answer.status, field.length]).toEqual([400, 100]);
+    expect(detail).toMatch(/^unknown members: ("m{99}…", ){5}19995 more; known are type, input, threadId$/);
+  });
+
+  test('a member or a parameter without a name is told as such', async () => {
+    const { installation, key } = await ready();
+    const nameless = await installation.post(key, { ...START, '': 1 });
+    expect(await nameless.json()).toMatchObject({ field: 'body', detail: expect.stringContaining('""') });
+    const asked = await installation.get('/v1/me?=1', key);
+    expect(await asked.json()).toMatchObject({
+      field: 'query',
+      detail: expect.stringContaining('without a name'),
+    });
+  });
+
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16'])(
     'the content type %s',
     async (type) => {

@@ -5,6 +5,7 @@ import { canonicalJson } from '../../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { cut } from '../../core/run/records.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { traceOf } from '../../http/trace-context.ts';
@@ -30,6 +31,9 @@ export const StartBody = z.strictObject({
   threadId: z.string().regex(THREAD_ID).optional(),
 });
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
+/** How many unknown members an answer names, and with how much of their names: a body holds a million. */
+const NAMED_MEMBERS = 5;
+const NAME_CHARS = 100;
 
 export interface StartCall {
   readonly request: Request;
@@ -84,9 +88,13 @@ interface StartBody {
 
 function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
   const unknown = Object.keys(body).filter((name) => !MEMBERS.has(name));
-  if (unknown.length > 0) {
-    const names = unknown.map((name) => JSON.stringify(name.slice(0, 100))).join(', ');
-    throw invalid(unknown[0] ?? '', `unknown members: ${names}; known are ${[...MEMBERS].join(', ')}`);
+  const [first] = unknown;
+  if (first !== undefined) {
+    const named = unknown.slice(0, NAMED_MEMBERS).map((name) => JSON.stringify(cut(name, NAME_CHARS)));
+    const rest = unknown.length > NAMED_MEMBERS ? [`${unknown.length - NAMED_MEMBERS} more`] : [];
+    const names = [...named, ...rest].join(', ');
+    const field = first === '' ? 'body' : cut(first, NAME_CHARS);
+    throw invalid(field, `unknown members: ${names}; known are ${[...MEMBERS].join(', ')}`);
   }
   const { type, threadId } = body;
   if (typeof type !== 'string') throw invalid('type', 'type must be the type of a workflow');
