@@ -41,7 +41,9 @@ export async function startGateway({
   consoleJson,
   welcome,
 }: GatewayOptions): Promise<Gateway> {
-  const server = createServer((request, response) => {
+  // Node would refuse who names no host without a word.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    if (isHostless(request)) return refuse(response, 400, 'the request names no host', { field: 'Host' });
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
@@ -96,6 +98,11 @@ function listen(server: Server, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** HTTP/1.1 demands a host, those before it do not know of any. */
+function isHostless({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
 }
 
 /** The decoded path without query, or undefined if it cannot be decoded. */

@@ -49,23 +49,32 @@ function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<G
   });
 }
 
+/** What the gateway answers to exactly this. */
+function answerTo(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(new URL(fixture.cloud.gateway).port), '127.0.0.1', () =>
+      socket.write(request),
+    );
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+  });
+}
+
 test.each(['GET /v1/healthz HTTP/1.0\r\n\r\n', 'GET /v1/healthz\r\n\r\n'])(
   'a request that names no host is answered, as clients of before HTTP/1.1 send it: %j',
   async (request) => {
-    const answer = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      const socket = connect(Number(new URL(fixture.cloud.gateway).port), '127.0.0.1', () =>
-        socket.write(request),
-      );
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      socket.on('error', reject);
-      socket.on('close', () => resolve(text));
-    });
-    expect(answer).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s);
+    expect(await answerTo(request)).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s);
   },
 );
+
+test('a request of HTTP/1.1 that names no host is refused in words', async () => {
+  const answer = await answerTo('GET /v1/healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"INVALID_INPUT","field":"Host"/s);
+});
 
 /** So many bytes of headers, in headers of at most 4,000. */
 function headersOf(bytes: number): string[] {
