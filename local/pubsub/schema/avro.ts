@@ -1,33 +1,44 @@
 /** Schemas in Avro: the definition as JSON, messages in Avro's JSON or binary encoding. */
-import avro from 'avsc';
+import { createRequire } from 'node:module';
+import type avro from 'avsc';
 import { checkAvroBinary } from './avro-binary.ts';
 import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 
-/** A 64-bit integer, which a number of JavaScript does not hold: those beyond 2^53 are valid too. */
-const long = avro.types.LongType.__with(
-  {
-    fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
-    toBuffer(value: bigint) {
-      const bytes = Buffer.alloc(8);
-      bytes.writeBigInt64LE(value);
-      return bytes;
-    },
-    fromJSON(value: unknown) {
-      const integer = Number.isInteger(value) ? BigInt(value as number) : undefined;
-      if (integer === undefined || BigInt.asIntN(64, integer) !== integer) throw new Error('invalid "long"');
-      return integer;
-    },
-    toJSON: Number,
-    isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
-    compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
-  },
-  false,
-);
+type Reader = (definition: unknown) => avro.Type;
+
+const require = createRequire(import.meta.url);
+let reader: Reader | undefined;
 
 export function avroDefinition(text: string): Definition {
-  return new AvroDefinition(avro.Type.forSchema(JSON.parse(text), { registry: { long } }));
+  // Loaded with the first schema: every start of the cloud would wait for what few ask for.
+  reader ??= readerWith(require('avsc') as typeof avro);
+  return new AvroDefinition(reader(JSON.parse(text)));
 }
+
+function readerWith({ Type, types }: typeof avro): Reader {
+  const long = types.LongType.__with(WHOLE, false);
+  // A registry of its own for each: avsc adds to it what the definition names.
+  return (definition) => Type.forSchema(definition as avro.Schema, { registry: { long } });
+}
+
+/** A 64-bit integer, which a number of JavaScript does not hold: those beyond 2^53 are valid too. */
+const WHOLE = {
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer(value: bigint) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(value);
+    return bytes;
+  },
+  fromJSON(value: unknown) {
+    const integer = Number.isInteger(value) ? BigInt(value as number) : undefined;
+    if (integer === undefined || BigInt.asIntN(64, integer) !== integer) throw new Error('invalid "long"');
+    return integer;
+  },
+  toJSON: Number,
+  isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+  compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+};
 
 class AvroDefinition implements Definition {
   readonly #type: avro.Type;

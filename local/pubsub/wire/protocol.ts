@@ -1,6 +1,6 @@
 /** The services of `google.pubsub.v1` as grpc-js serves them, from the client's own protocol description. */
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadProtocol, serviceDefinition } from '../../wire/grpc-service.ts';
+import { loadProtocol, type ProtocolJson, serviceDefinition } from '../../wire/grpc-service.ts';
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 
@@ -22,10 +22,20 @@ export function pubsubProtocol(): PubsubProtocol {
     schemas: service('SchemaService'),
     // The client takes this service from its own dependencies; another client's description of it is the same.
     iam: serviceDefinition(
-      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json'),
+      loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', onlyIam),
       'google.iam.v1.IAMPolicy',
       { plainAnswers: true },
     ),
+  };
+}
+
+/** The rest of that description is large, and nothing here. */
+function onlyIam(json: ProtocolJson): ProtocolJson {
+  const { iam, type, protobuf } = json.nested?.google?.nested ?? {};
+  return {
+    nested: {
+      google: { nested: { ...(iam && { iam }), ...(type && { type }), ...(protobuf && { protobuf }) } },
+    },
   };
 }
 
