@@ -68,6 +68,13 @@ describe('the stream of a run', () => {
     }
   });
 
+  test.each(['-1', '9999'])('names what was sent where it cannot begin: %s', async (seen) => {
+    const { open } = await withEndedRun();
+    expect(await (await open(`?after=${seen}`)).json()).toMatchObject({ field: 'after' });
+    const resumed = await open('?after=1', { 'last-event-id': seen });
+    expect(await resumed.json()).toMatchObject({ field: 'Last-Event-ID' });
+  });
+
   test('believes the header of who comes back, not the address it began with', async () => {
     const { open, items } = await withEndedRun();
     const last = items.length;

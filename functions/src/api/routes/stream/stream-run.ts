@@ -24,12 +24,13 @@ export interface StreamAddress extends RunAddress {
 export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAddress): Promise<Response> {
   const { request, runId, places } = address;
   const query = readQuery(address.url, ['after', 'follow', 'vocabulary']);
-  const after = lastSeen(request.headers, query.after);
+  const from = lastSeen(request.headers, query.after);
+  const { after } = from;
   const vocabulary = vocabularyOf(query);
   const onlyNow = !isFollowing(query);
   assertRole(caller, 'viewer');
   const { state } = await ownRun(deps.start.store, caller, runId);
-  if (after > state.head) throw invalidSeq(`the run has ${state.head} events only`);
+  if (after > state.head) throw invalidSeq(from.field, `the run has ${state.head} events only`);
   if (request.method === 'HEAD') return headOfStream();
   const leave = places.take(caller.tenantId);
   const { store, clock, log } = deps.start;
@@ -57,14 +58,19 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
 }
 
 /** The header of a client that comes back counts more than the address it began with. */
-function lastSeen(headers: Headers, after: string | undefined): number {
-  const seen = headers.get('last-event-id') ?? after ?? '0';
-  if (!SEQ.test(seen)) throw invalidSeq('it must be the seq of an event, or 0');
-  return Number(seen);
+function lastSeen(
+  headers: Headers,
+  after: string | undefined,
+): { readonly after: number; readonly field: string } {
+  const header = headers.get('last-event-id');
+  const field = header === null ? 'after' : 'Last-Event-ID';
+  const seen = header ?? after ?? '0';
+  if (!SEQ.test(seen)) throw invalidSeq(field, 'it must be the seq of an event, or 0');
+  return { after: Number(seen), field };
 }
 
-function invalidSeq(why: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the stream cannot begin there: ${why}`, { field: 'Last-Event-ID' });
+function invalidSeq(field: string, why: string): CairnError {
+  return new CairnError('INVALID_INPUT', `the stream cannot begin there: ${why}`, { field });
 }
 
 /** `vocabulary` is of the status at the end; events are told as they are in the journal. */
