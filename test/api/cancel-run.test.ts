@@ -221,7 +221,7 @@ test('a run that nobody gets at is 503 with Retry-After, and the repetition with
   const again = await cancel({}, { headers });
   expect(again.status).toBe(200);
   expect(await again.json()).toMatchObject({ status: 'cancelled' });
-  expect(db.records.get('api:c.ops:k1')?.record).toMatchObject({ status: 'completed', attempts: 2 });
+  expect(db.records.get('api:c.ops:k1')?.record).toMatchObject({ status: 'completed', attempts: 1 });
 });
 
 describe('who may', () => {
@@ -268,7 +268,7 @@ describe('what is refused, before anything is written', () => {
     ['null', 'null', 400, undefined],
     ['an unknown member', { reason: 'r', force: true }, 400, 'force'],
     ['a member named after a prototype', '{"__proto__":1}', 400, '__proto__'],
-    ['a member with an endless name', { ['x'.repeat(5_000)]: 1 }, 400, 'x'.repeat(100)],
+    ['a member with an endless name', { ['x'.repeat(5_000)]: 1 }, 400, `${'x'.repeat(99)}…`],
     ['a reason that is no text', { reason: 7 }, 400, 'reason'],
     ['a reason of null', { reason: null }, 400, 'reason'],
     ['an empty reason', { reason: '' }, 400, 'reason'],
