@@ -58,7 +58,8 @@ export function unreachable(error: unknown): ApiError {
 /** Whether the same question may be answered in a while. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
-  const { status } = error.problem;
+  const { status, code } = error.problem;
+  if (code === 'DATA_DAMAGED') return false;
   return status === 0 || status === 202 || status === 429 || status >= 500;
 }
 

@@ -1,5 +1,6 @@
-/** What stands where content would be: it is coming, there is none, it failed. Each says what to do. */
+/** What stands where content would be: it is coming, there is none, it failed, some of it is left out. Each says what to do. */
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { ApiError } from '../api/problem.ts';
 
 export function Loading({ what }: { readonly what: string }) {
@@ -50,5 +51,32 @@ export function NothingHere() {
         This address leads nowhere. The runs are at <a href="/runs">/runs</a>.
       </p>
     </Empty>
+  );
+}
+
+/** More than these are a matter for the health of the installation, not of a run. */
+const MOST = 5;
+
+/** Runs that a list leaves out since their documents are damaged: named, with the way to what can be done about it. */
+export function Unreadable({ ids }: { readonly ids: readonly string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <div className="failure" role="status">
+      <p>
+        <strong>
+          {ids.length === 1 ? 'A run is' : `${ids.length} runs are`} left out of this list: what is stored of{' '}
+          {ids.length === 1 ? 'it' : 'them'} is damaged.
+        </strong>{' '}
+        Open {ids.length === 1 ? 'it' : 'each'} to check and repair it.
+      </p>
+      <p className="row">
+        {ids.slice(0, MOST).map((id) => (
+          <Link key={id} href={`/runs/${encodeURIComponent(id)}`} className="mono">
+            {id}
+          </Link>
+        ))}
+        {ids.length > MOST && <span className="dim">and {ids.length - MOST} more</span>}
+      </p>
+    </div>
   );
 }

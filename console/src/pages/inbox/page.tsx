@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -45,6 +45,7 @@ export default function InboxPage() {
         )}
       </div>
       {error && <Failure error={error} again={() => void refetch()} />}
+      <Unreadable ids={data?.pages.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
       {!data && !error && <Loading what="the questions" />}
       {data && items.length === 0 && (
         <Empty title="Nothing waits for a person">

@@ -10,6 +10,7 @@ import { EffectsTab } from './effects/tab.tsx';
 import { OverviewTab } from './graph/overview.tsx';
 import { RunHeader } from './header/header.tsx';
 import { ViewLink } from './header/view-link.tsx';
+import { IntegrityPanel } from './integrity/panel.tsx';
 import { JournalTab } from './journal/tab.tsx';
 import { useRunData } from './live/run-data.ts';
 import { RunProvider } from './live/use-run.tsx';
@@ -62,7 +63,13 @@ function RunView() {
       </div>
     );
   if (!error) return <Loading what="the run" />;
-  return isUnknown(error) ? <NoSuchRun id={id} /> : <Failure error={error} again={again} />;
+  if (isUnknown(error)) return <NoSuchRun id={id} />;
+  return (
+    <>
+      <Failure error={error} again={again} />
+      {codeOf(error) === 'DATA_DAMAGED' && <IntegrityPanel />}
+    </>
+  );
 }
 
 function Tabs() {
@@ -102,7 +109,11 @@ function moveFocus(event: KeyboardEvent<HTMLElement>): void {
 }
 
 function isUnknown(error: unknown): boolean {
-  return error instanceof ApiError && error.problem.code === 'RUN_NOT_FOUND';
+  return codeOf(error) === 'RUN_NOT_FOUND';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof ApiError ? error.problem.code : undefined;
 }
 
 function NoSuchRun({ id }: { readonly id: string }) {

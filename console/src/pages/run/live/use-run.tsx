@@ -50,6 +50,13 @@ export function useRun(id: string): RunData {
     if (hasMore) stop.current = follower.start();
   }, [hasMore, follower]);
 
+  // It could not be read at first, as one whose documents were damaged, and now can.
+  const isRead = run !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is read; what fails again then is shown
+  useEffect(() => {
+    if (isRead && followed.error !== undefined) stop.current = follower.start();
+  }, [isRead]);
+
   return useMemo(
     () => ({
       ...followed,

@@ -1,7 +1,7 @@
 /** The list with all that stands around it: filters, what is chosen, what is done to it. */
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { Failure, Loading } from '../../../parts/states.tsx';
+import { Failure, Loading, Unreadable } from '../../../parts/states.tsx';
 import { useMay } from '../../../session/session.ts';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import type { BulkMode } from '../bulk/plan.ts';
@@ -51,6 +51,7 @@ export function ListView() {
       {list.error !== undefined && list.error !== null && (
         <Failure error={list.error} again={() => list.again()} />
       )}
+      <Unreadable ids={list.unreadable} />
       {list.isLoading && <Loading what="the runs" />}
       {isEmpty ? (
         <NoRuns filter={filter} isFiltered={isFiltered(filter)} />

@@ -16,6 +16,8 @@ export interface RowPage {
   readonly rows: readonly RunRow[];
   /** Cursor of the next page. */
   readonly next?: string | undefined;
+  /** Ids of runs among these whose documents are damaged. */
+  readonly unreadable?: readonly string[] | undefined;
 }
 
 /** What has come since the list was read may stay in it so long; then the list begins anew, where nobody notices. */
@@ -101,7 +103,7 @@ async function readFirst(
   if (!before || !oldest || fresh.next === undefined) return fresh;
   if (!before.rows.some((row) => row.id === oldest.id)) return fresh;
   const older = before.rows.filter((row) => byAge(oldest, row) < 0);
-  return older.length === 0 ? fresh : { rows: [...fresh.rows, ...older], next: before.next };
+  return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
 }
 
 interface PageRequest {
@@ -111,11 +113,11 @@ interface PageRequest {
 }
 
 export async function readPage(api: Api, { filter, cursor, signal }: PageRequest): Promise<RowPage> {
-  const { items, next } = await api.get('/v1/runs', {
+  const { items, next, unreadable } = await api.get('/v1/runs', {
     query: { ...filter, limit: String(PAGE), cursor },
     signal,
   });
-  return { rows: items.map(rowOf), next };
+  return { rows: items.map(rowOf), next, unreadable };
 }
 
 /** Asks for new counts a while after each call, also after one that came while the last was waited for. */

@@ -27,6 +27,8 @@ const NONE: readonly KnownPage[] = [];
 
 export interface OlderPages {
   readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
+  /** Of those that are looked at. */
+  readonly unreadable: readonly string[];
   readonly error: unknown;
   /** Says which pages are looked at. */
   want(from: number, to: number): void;
@@ -75,6 +77,7 @@ export function useOlderPages(filter: RunFilter, next: string | undefined): Olde
       const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows;
       return { count: rows?.length ?? count, rows };
     }),
+    unreadable: read.flatMap((page) => page?.unreadable ?? []),
     error: results.find((result) => result.error)?.error,
     want,
     again: () => {

@@ -15,6 +15,8 @@ export interface RunList {
   readonly error: unknown;
   readonly stream: StreamState;
   readonly sections: Sections;
+  /** Ids of runs that it leaves out, since their documents are damaged. */
+  readonly unreadable: readonly string[];
   /** New runs that are not shown yet. */
   readonly held: number;
   /** There are more of them than are known. */
@@ -55,6 +57,7 @@ export function useRunList(filter: RunFilter): RunList {
     error: error ?? older.error,
     stream,
     sections,
+    unreadable: [...(page?.unreadable ?? []), ...older.unreadable],
     held: head.length - shown.length,
     isBehind,
     // The first page is always there: the others are counted from it.
