@@ -60,7 +60,7 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
   await step(page, 'publish', 'succeeded').waitFor();
   await page.locator('.run-status [data-status=completed]').waitFor();
   await page.locator('.live-mark.ended').waitFor();
-  await page.locator('.facts').getByText('once').waitFor();
+  await page.locator('.run-facts').getByText('once').waitFor();
   expect(await page.locator('body[data-not-reloaded]').count()).toBe(1);
 }, 150_000);
 
