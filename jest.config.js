@@ -7,5 +7,5 @@ export default {
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.cjs' },
   // A hung test is told in minutes; a busy machine is not taken for one.
   testTimeout: 240_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
 };
