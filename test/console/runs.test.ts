@@ -186,12 +186,13 @@ describe('ten thousand runs', () => {
       await rowOf(page, `run_${end + 1}_0`).waitFor();
       expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
     }
-    expect(asked.filter((cursor) => cursor === '1')).toHaveLength(1);
+    const timesAsked = (wanted: string) => asked.filter((cursor) => cursor === wanted).length;
+    const onTheWayDown = timesAsked('2');
     await page.keyboard.press('Home');
     await rowOf(page, 'run_0_0').waitFor();
     await page.evaluate('window.scrollTo({ top: 250 * 50 })');
     await rowOf(page, 'run_2_40').waitFor();
-    expect(asked.filter((cursor) => cursor === '2').length).toBeGreaterThan(1);
+    expect(timesAsked('2')).toBeGreaterThan(onTheWayDown);
     expect(await dataRows(page).count()).toBeLessThan(MOST_ROWS);
   });
 });
