@@ -4,6 +4,7 @@
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import { messageOf } from '../core/thrown.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { Log } from '../ports/log.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
@@ -31,7 +32,7 @@ export async function driveAfter(
   } catch (error) {
     log.error('enqueue_failed', {
       runId: state.id,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
   }
 }

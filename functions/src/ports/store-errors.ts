@@ -1,4 +1,5 @@
 /** How adapters say what is known after a failed call. */
+import { messageOf } from '../core/thrown.ts';
 
 /**
  * The call may or may not have been applied (connection lost, deadline, ABORTED, UNAVAILABLE). Sending the same bytes
@@ -7,7 +8,7 @@
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
   constructor(what: string, cause: unknown) {
-    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`${what}: ${messageOf(cause)}`, { cause });
   }
 }
 

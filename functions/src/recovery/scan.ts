@@ -7,6 +7,7 @@ import { taskName } from '../core/encoding/task-name.ts';
 import { optional } from '../core/optional.ts';
 import { hasObligations, owesEvents } from '../core/run/state.ts';
 import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -92,7 +93,7 @@ async function handleSafely(deps: EngineDeps, run: DueRun, look: Look): Promise<
   } catch (error) {
     deps.log.error('scan_failed', {
       runId: run.runId,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
     return 'failed';
   }

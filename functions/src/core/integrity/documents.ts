@@ -2,16 +2,10 @@
 import { seqId } from '../encoding/ids.ts';
 import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
+import { messageOf } from '../thrown.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
 import type { CheckpointFact, Found, RunFacts } from './facts.ts';
-import {
-  type Evidence,
-  healable,
-  messageOf,
-  type Problem,
-  type ProblemCode,
-  unhealable,
-} from './problems.ts';
+import { type Evidence, healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
 import { differing } from './same.ts';
 
 export interface Judging {

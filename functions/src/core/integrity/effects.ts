@@ -7,9 +7,10 @@ import { sha256Hex } from '../encoding/hash.ts';
 import { optional } from '../optional.ts';
 import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
+import { messageOf } from '../thrown.ts';
 import type { Judging } from './documents.ts';
 import type { Found } from './facts.ts';
-import { messageOf, type Problem, unhealable } from './problems.ts';
+import { type Problem, unhealable } from './problems.ts';
 import { isSame } from './same.ts';
 
 /** The last that the journal says of one effect, and what it has said of the request and the answer. */

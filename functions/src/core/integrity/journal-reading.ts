@@ -12,10 +12,11 @@ import { mustWriteSnapshot } from '../run/lag.ts';
 import { type StepRecord, stepRecordOf } from '../run/records.ts';
 import { initialState, reduce } from '../run/reduce/index.ts';
 import { isOver, type RunState } from '../run/state.ts';
+import { messageOf } from '../thrown.ts';
 import { type ToldEffect, toldAfter } from './effects.ts';
 import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
 import type { FoundEvent } from './facts.ts';
-import { messageOf, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { type Problem, type ProblemCode, unhealable } from './problems.ts';
 
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);

@@ -40,8 +40,3 @@ export function isBlocking({ code }: Pick<Problem, 'code'>): boolean {
   const entry: ProblemEntry = PROBLEMS[code];
   return entry.blocks === true;
 }
-
-/** Why something cannot be read, as evidence. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

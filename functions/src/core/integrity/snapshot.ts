@@ -8,8 +8,9 @@ import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
 import { foundBy } from '../search/found-by.ts';
+import { messageOf } from '../thrown.ts';
 import type { FoundSnapshot, RunFacts } from './facts.ts';
-import { healable, messageOf, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
 import { differing } from './same.ts';
 
 const SUBJECT = 'run';

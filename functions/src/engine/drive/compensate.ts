@@ -10,13 +10,14 @@ import { nextRetry } from '../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
 import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
+import type { TraceContext } from '../../core/trace.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { AliveCalls } from '../effects/act.ts';
 import { Performer } from '../effects/performer.ts';
+import type { AliveCalls } from '../effects/wish.ts';
 import { refOf } from '../facts/drafts.ts';
 import { type Output, recorded } from '../facts/output.ts';
 import { tellEnd } from '../tracing/ends.ts';
@@ -153,7 +154,7 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
 
 interface Attempting {
   readonly signal: AbortSignal;
-  readonly trace: NonNullable<ConstructorParameters<typeof Performer>[0]['trace']> | undefined;
+  readonly trace: TraceContext | undefined;
 }
 
 function performerOf(

@@ -34,8 +34,6 @@ import {
 } from './rows.ts';
 import type { ActEnd, Ask, Wish } from './wish.ts';
 
-export type { ActEnd, AliveCalls, Ask, Wish } from './wish.ts';
-
 /** How often the rows are read again because others write them at the same time. */
 const MAX_LOOKS = 8;
 

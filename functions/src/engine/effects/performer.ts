@@ -20,8 +20,9 @@ import { refOf } from '../facts/drafts.ts';
 import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
-import { type ActEnd, type AliveCalls, type Ask, abortOf, act } from './act.ts';
+import { abortOf, act } from './act.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
+import type { ActEnd, AliveCalls, Ask } from './wish.ts';
 
 export interface PerformerParams {
   readonly deps: EngineDeps;

@@ -4,6 +4,7 @@
  */
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
+import { messageOf } from '../../core/thrown.ts';
 import type { RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { changeRendezvous, type RendezvousDeps } from './change.ts';
@@ -139,7 +140,7 @@ async function offerAll(
           // One damaged run must not keep the event from all others, nor its sender from an answer.
           deps.log.error('event_offer_failed', {
             runId,
-            error: error instanceof Error ? error.message : String(error),
+            error: messageOf(error),
           });
           const refused = new CairnError('INTERNAL', 'the run could not be read or written', {
             cause: error,

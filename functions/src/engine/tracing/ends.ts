@@ -3,7 +3,7 @@ import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectOutcome } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
 import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
-import type { ActEnd } from '../effects/act.ts';
+import type { ActEnd } from '../effects/wish.ts';
 
 /**
  * Passes the attempt on; its span ends with it, unless another has taken the run over, and told of it.

@@ -3,6 +3,7 @@
  *
  * Must not: fail the function over a sign that could not be written, or keep its error from whoever runs it.
  */
+import { messageOf } from '../../core/thrown.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
   type BeatingFunction,
@@ -42,7 +43,7 @@ export async function beating(
     const beat = ended(off ? 'off' : 'done');
     await note(deps, name, beat, found && { at: beat.at, ...found });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     await note(deps, name, ended('failed', message.slice(0, MAX_BEAT_ERROR_CHARS)));
     throw error;
   }

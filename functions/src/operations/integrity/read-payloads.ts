@@ -1,6 +1,7 @@
 /** Reads back the large values to which the checkpoints of a run point, as far as there is time, and says what is wrong with them. */
 import { CairnError } from '../../core/errors.ts';
 import type { CheckpointFact, Found, PayloadFact } from '../../core/integrity/facts.ts';
+import { messageOf } from '../../core/thrown.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import type { PayloadStore } from '../../ports/value-store.ts';
@@ -50,6 +51,6 @@ async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<st
     return undefined;
   } catch (error) {
     if (error instanceof CairnError || grpcStatusOf(error) !== undefined) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

@@ -2,6 +2,7 @@
  * A tick of retention: looks at runs that have been kept long enough, and deletes the lineages that may go, so much at once
  * and the rest at the next tick. Safe to run twice at once, and to die anywhere.
  */
+import { messageOf } from '../../core/thrown.ts';
 import type { Progress } from '../../ports/runs/retention-store.ts';
 import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
@@ -153,7 +154,7 @@ async function guarded(
     counts.failed += 1;
     log.error('retention_failed', {
       rootRunId,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
   }
 }

@@ -7,6 +7,7 @@
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
+import { messageOf } from '../../core/thrown.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
@@ -178,7 +179,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   } catch (error) {
     deps.log.error('enqueue_failed', {
       runId,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
   }
   span?.end();

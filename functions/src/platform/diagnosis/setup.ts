@@ -3,6 +3,7 @@
  *
  * Must not: give out a secret, a part of one, or its length.
  */
+import { messageOf } from '../../core/thrown.ts';
 import type { SeenSecret, SetupLook, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import { githubTenantsIn } from '../../triggers/github/tenants.ts';
 import { tenantsIn } from '../../triggers/slack/tenants.ts';
@@ -48,6 +49,6 @@ function wrong(name: string, read: () => unknown): WrongParameter[] {
     read();
     return [];
   } catch (error) {
-    return [{ name, why: error instanceof Error ? error.message : String(error) }];
+    return [{ name, why: messageOf(error) }];
   }
 }

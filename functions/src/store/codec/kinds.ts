@@ -8,6 +8,7 @@
 import { Timestamp } from '@google-cloud/firestore';
 import { canonicalJson, canonicalTextOf, type Json } from '../../core/encoding/json.ts';
 import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/run/events.ts';
+import { messageOf } from '../../core/thrown.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 
 /** The members of a document, by name. */
@@ -124,7 +125,7 @@ export function documentCodec<T extends object>(table: Table<T>): DocumentCodec<
       try {
         return decodeMembers<T>(kinds, document);
       } catch (cause) {
-        throw new UndecodableDocument(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+        throw new UndecodableDocument(`${what}: ${messageOf(cause)}`, {
           cause,
         });
       }
@@ -183,10 +184,6 @@ function decodeMembers<T>(kinds: Kinds, members: Members): T {
 function wholeNumber(value: number): number {
   if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
   return value;
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function isMembers(raw: unknown): raw is Members {

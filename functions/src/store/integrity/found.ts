@@ -8,6 +8,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { StepRecord } from '../../core/run/records.ts';
+import { messageOf } from '../../core/thrown.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { Members } from '../codec/kinds.ts';
 import { decodeSnapshot, salvageSoft } from '../codec/snapshot.ts';
@@ -72,7 +73,7 @@ export function found<T>({ id, version, members }: RawDocument, decode: () => T)
       id,
       version,
       kind: 'unreadable',
-      reason: error instanceof Error ? error.message : String(error),
+      reason: messageOf(error),
     };
   }
 }

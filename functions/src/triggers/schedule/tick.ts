@@ -2,6 +2,7 @@
  * The minutely tick of all schedules. Safe to run any number of times at once, and to die anywhere: what it leaves the
  * next one does. Under the kill switch and for paused workflows it fires as ever: runs are started and wait.
  */
+import { messageOf } from '../../core/thrown.ts';
 import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';
 import { fireSchedule } from '../../operations/schedules/fire-schedule.ts';
@@ -58,7 +59,7 @@ async function guarded<T>(
   } catch (error) {
     log.error('schedule_failed', {
       scheduleId,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
     return undefined;
   }

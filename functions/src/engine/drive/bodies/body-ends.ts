@@ -7,8 +7,8 @@
 import type { RecordedError, Wait } from '../../../core/run/events.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { EffectMoved } from '../../../journal/run-journal.ts';
-import type { Ask } from '../../effects/act.ts';
 import { askAbout, canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
+import type { Ask } from '../../effects/wish.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import type { Scope } from '../scope.ts';
