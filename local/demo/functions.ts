@@ -11,17 +11,7 @@ import { reviewPullRequestThat } from '../../functions/src/workflows/review-pull
 /** Long enough to be hit in the middle, short enough to watch. */
 const STEP_MS = 1_000;
 
-// All but `checkRuns`: it reads whole runs, now and then, and the demo counts what the steps read.
-export {
-  api,
-  deleteExpired,
-  drive,
-  fireSchedules,
-  githubWebhook,
-  pubsub,
-  recoverRuns,
-  slackWebhook,
-} from '../../functions/src/index.ts';
+export * from './unsampled-functions.ts';
 
 installWorkflows([paced(reviewPullRequestThat(() => true))]);
 
