@@ -2,6 +2,7 @@
 import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../core/encoding/ids.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
+import { someAtOnce } from '../core/some-at-once.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
 import { call } from './call.ts';
 import { Paths } from './paths.ts';
@@ -29,11 +30,7 @@ export class FirestoreRunCensus implements RunCensus {
       versions.push(last);
       if (versions.length === limit) break;
     }
-    const counted: LiveVersion[] = [];
-    for (let from = 0; from < versions.length; from += CONCURRENT_COUNTS) {
-      const some = versions.slice(from, from + CONCURRENT_COUNTS);
-      counted.push(...(await Promise.all(some.map((version) => withCount(live, version)))));
-    }
+    const counted = await someAtOnce(versions, CONCURRENT_COUNTS, (version) => withCount(live, version));
     // The last run of a version may have ended since it was found.
     return counted.filter(({ runs }) => runs > 0);
   }

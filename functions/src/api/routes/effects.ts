@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type EffectRecord, isEffectId, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
+import { someAtOnce } from '../../core/some-at-once.ts';
 import { assertMakesSense } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import { loadOwn } from '../../operations/outside-append.ts';
@@ -48,13 +49,8 @@ async function rowsOfOthers(
   runId: string,
   asked: readonly string[],
 ): Promise<EffectRecord[]> {
-  const rows: EffectRecord[] = [];
-  for (let from = 0; from < asked.length; from += CONCURRENT_ROWS) {
-    const some = asked.slice(from, from + CONCURRENT_ROWS);
-    const found = await Promise.all(some.map((effectId) => effects.read(effectId)));
-    rows.push(...found.flatMap((stored) => (stored && stored.record.runId !== runId ? [stored.record] : [])));
-  }
-  return rows;
+  const found = await someAtOnce(asked, CONCURRENT_ROWS, (effectId) => effects.read(effectId));
+  return found.flatMap((stored) => (stored && stored.record.runId !== runId ? [stored.record] : []));
 }
 
 export interface EffectAddress extends RunAddress {

@@ -7,6 +7,7 @@
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { someAtOnce } from '../../core/some-at-once.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
@@ -44,11 +45,7 @@ export async function readInbox(
   page: PageRequest,
 ): Promise<Page<AskingRun>> {
   const { items, ...listed } = await deps.finder.asking(tenantId, page);
-  const told: AskingRun[] = [];
-  for (let from = 0; from < items.length; from += CONCURRENT_RUNS) {
-    const some = items.slice(from, from + CONCURRENT_RUNS);
-    told.push(...(await Promise.all(some.map((run) => askingRun(deps, run)))));
-  }
+  const told = await someAtOnce(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
   return { ...listed, items: told.filter(({ questions }) => questions.length > 0) };
 }
 

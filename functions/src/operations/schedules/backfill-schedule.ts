@@ -2,6 +2,7 @@
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
+import { someAtOnce } from '../../core/some-at-once.ts';
 import { ownSchedule } from './change-schedule.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { startSlot } from './start-slot.ts';
@@ -66,13 +67,8 @@ async function startAll(
   schedule: Schedule,
   slots: readonly number[],
 ): Promise<readonly string[]> {
-  const kinds: string[] = [];
-  for (let from = 0; from < slots.length; from += CONCURRENT_STARTS) {
-    const some = slots.slice(from, from + CONCURRENT_STARTS);
-    const started = await Promise.all(some.map((slot) => startSlot(deps, schedule, slot)));
-    kinds.push(...started.map(({ kind }) => kind));
-  }
-  return kinds;
+  const started = await someAtOnce(slots, CONCURRENT_STARTS, (slot) => startSlot(deps, schedule, slot));
+  return started.map(({ kind }) => kind);
 }
 
 function invalid(field: string, problem: string): CairnError {

@@ -1,4 +1,5 @@
 /** Counts the runs of all tenants that have not ended: for the one scheduled function that tells a collector. */
+import { someAtOnce } from '../../core/some-at-once.ts';
 import type { RunCensus } from '../../ports/run-census.ts';
 import type { TenantActivity } from './sink.ts';
 
@@ -15,14 +16,9 @@ export interface CountedActivity {
 
 export async function countActive(census: RunCensus): Promise<CountedActivity> {
   const tenants = await census.tenants(MAX_TENANTS_COUNTED);
-  const activity: TenantActivity[] = [];
-  for (let from = 0; from < tenants.length; from += CONCURRENT_TENANTS) {
-    const some = tenants.slice(from, from + CONCURRENT_TENANTS);
-    activity.push(
-      ...(await Promise.all(
-        some.map(async (tenantId) => ({ tenantId, active: await census.activeRuns(tenantId) })),
-      )),
-    );
-  }
+  const activity = await someAtOnce(tenants, CONCURRENT_TENANTS, async (tenantId) => ({
+    tenantId,
+    active: await census.activeRuns(tenantId),
+  }));
   return { activity, isCut: tenants.length === MAX_TENANTS_COUNTED };
 }
