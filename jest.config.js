@@ -4,6 +4,8 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+  // Packages as they are published, beside the packages themselves.
+  modulePathIgnorePatterns: ['<rootDir>/build/', '<rootDir>/functions/lib/'],
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.cjs' },
   // A hung test is told in minutes; a busy machine is not taken for one.
   testTimeout: 240_000,

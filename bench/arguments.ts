@@ -1,7 +1,18 @@
 /** The flags of `npm run bench`. Pure: reads a list of words, prints and exits nothing. */
 import { parseArgs } from 'node:util';
 
-export const WORKLOADS = ['start', 'cost', 'W1', 'W2', 'W3', 'W4', 'W5', 'W6'] as const;
+export const WORKLOADS = [
+  'start',
+  'cost',
+  'W1',
+  'W2',
+  'W3',
+  'W4',
+  'W5',
+  'W6',
+  'recovery',
+  'large-map',
+] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
 export interface BenchArguments {

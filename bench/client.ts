@@ -5,7 +5,7 @@
  * Must not: know of workloads, or look at a run except through the API.
  */
 import { Agent, request } from 'node:http';
-import type { Ready } from '../local/cloud-process.ts';
+import type { Ready } from '../packages/local/src/cloud-process.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,7 +1,7 @@
 /** What it takes to be there and what a run is billed: start-up, memory at rest, Firestore operations. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { control } from '../local/cloud-process.ts';
+import { control } from '../packages/local/src/cloud-process.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { median } from './statistics.ts';
 

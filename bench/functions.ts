@@ -1,7 +1,13 @@
 /** The functions that are measured: the project's own, with the workflows of the benchmark instead of the shipped ones. */
-import { installWorkflows } from '../functions/src/platform/installed.ts';
-import { fan, fatal, sequence } from './workflows.ts';
+import { installWorkflows } from '../functions/src/shipped.ts';
+import { fan, fatal, held, largeItems, sequence } from './workflows.ts';
 
 export * from '../functions/src/index.ts';
 
-installWorkflows([...[3, 10, 100, 1_000, 5_000].map(sequence), fan(100), ...[100, 1_000, 5_000].map(fatal)]);
+installWorkflows([
+  ...[3, 10, 100, 1_000, 5_000].map(sequence),
+  fan(100),
+  ...[100, 1_000, 5_000].map(fatal),
+  held,
+  largeItems,
+]);

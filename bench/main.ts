@@ -4,7 +4,9 @@
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';
 import { compare, table } from './comparison.ts';
+import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
 import { assertPeers } from './peers.ts';
+import { RECOVERS_WITHIN_MS } from './recovery.ts';
 import { runSuite } from './suite.ts';
 
 const flags = flagsOrExit();
@@ -21,7 +23,7 @@ const suite = {
   data,
   workers,
   runs,
-  report: (name: string, found: object) => tell(`${name.padEnd(6)}${JSON.stringify(found)}`),
+  report: (name: string, found: object) => tell(`${name.padEnd(9)}${JSON.stringify(found)}`),
 };
 const figures = await runSuite({ ...suite, only });
 const comparison =
@@ -29,8 +31,19 @@ const comparison =
     ? undefined
     : await compare({ suite, rounds: flags.rounds, folder: peers, first: figures });
 if (comparison) for (const line of table(comparison)) tell(line);
+const { recovery, 'large-map': large } = figures;
 const line = { data, workers, ...figures, ...(comparison && { comparison }) };
 process.stdout.write(`${JSON.stringify(line)}\n`);
+if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
+  process.stderr.write(
+    `bench: from the kill to the next step it took ${recovery.medianMs} ms, and should ${RECOVERS_WITHIN_MS}\n`,
+  );
+  process.exitCode = 1;
+}
+if ((large?.peakMb ?? 0) > LARGE_MAP_MOST_MB) {
+  process.stderr.write(`bench: a process held ${large?.peakMb} MB, and should ${LARGE_MAP_MOST_MB}\n`);
+  process.exitCode = 1;
+}
 
 function flagsOrExit(): BenchArguments {
   try {

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { control, type Ready, startCloudProcess } from '../local/cloud-process.ts';
+import { control, type Ready, startCloudProcess } from '../packages/local/src/cloud-process.ts';
 import { Client } from './client.ts';
 import { residentMb } from './processes.ts';
 

@@ -3,6 +3,8 @@ import { loadavg } from 'node:os';
 import type { WorkloadName } from './arguments.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
+import { type LargeMap, largeMap } from './memory/large-map.ts';
+import { type KillToNextStep, killToNextStep } from './recovery.ts';
 import { rounded } from './statistics.ts';
 import {
   type Chain,
@@ -38,6 +40,8 @@ export interface Figures {
   W4?: Latency;
   W5?: OneKey;
   W6?: readonly Recovery[];
+  recovery?: KillToNextStep;
+  'large-map'?: LargeMap;
   /** All processes, when everything had been run. */
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
@@ -53,6 +57,7 @@ const W3 = [
 const W4_RUNS = 10;
 const W5 = { starts: 200, n: 3 };
 const W6_STEPS = [100, 1_000, 5_000];
+const KILLS = 20;
 
 /** Everything but the start-up on one local cloud, in the order of the names. */
 export async function runSuite(options: SuiteOptions): Promise<Figures> {
@@ -78,6 +83,8 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     await measure('W4', () => fanOut(cloud, W4_RUNS));
     await measure('W5', () => oneKey(cloud, W5));
     await measure('W6', () => inTurn(W6_STEPS, (steps) => killedAtItsEnd(cloud, steps)));
+    await measure('recovery', () => killToNextStep(cloud, KILLS));
+    await measure('large-map', () => largeMap(cloud));
     figures.residentAfterMb = await cloud.residentMb();
   }
   return { ...figures, load: [before, load()] };

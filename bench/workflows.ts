@@ -3,11 +3,11 @@
  *
  * Must not: do anything a user's workflow could not do.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Workflow } from '../functions/src/engine/define/steps.ts';
-import type { Handle, StepFactory } from '../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../functions/src/engine/define/workflow.ts';
+import type { Workflow } from '../packages/cairn/src/engine/define/steps.ts';
+import type { Handle, StepFactory } from '../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../packages/cairn/src/engine/define/workflow.ts';
 
 /** About 200 bytes as JSON, the same as the benchmarks of the other engines return. */
 const payload = (i: number) => ({ i, ok: true, note: 'x'.repeat(160) });
@@ -67,6 +67,45 @@ export function fatal(length: number): Workflow {
       return { last };
     },
   });
+}
+
+/**
+ * `held`: a step, and one whose body lasts until its process is killed, the first time. Each time it begins it says in
+ * the file `mark` where and when.
+ */
+export const held: Workflow = defineWorkflow({
+  type: 'held',
+  planVersion: 1,
+  input: z.object({ mark: z.string() }),
+  steps(step) {
+    const before = step('before', () => payload(1));
+    const body = step('body', { needs: { before }, timeout: '5m' }, ({ input }) => {
+      const isFirst = !existsSync(input.mark);
+      const beginning: Beginning = { pid: process.pid, at: Date.now() };
+      appendFileSync(input.mark, `${JSON.stringify(beginning)}\n`);
+      return isFirst ? new Promise<Payload>(() => {}) : payload(2);
+    });
+    return { body };
+  },
+});
+
+/** `large-items`: a map whose items return 250 KB each, together far more than an output may have. */
+export const largeItems: Workflow = defineWorkflow({
+  type: 'large-items',
+  planVersion: 1,
+  input: NOTHING,
+  steps(step: StepFactory<Record<never, never>>) {
+    const over = () => Array.from({ length: 1_000 }, (_, i) => i);
+    return {
+      items: step.map('items', { over, concurrency: 50 }, ({ item }) => `${item}`.padEnd(250_000, 'x')),
+    };
+  },
+});
+
+/** A line of the file that `held` writes. */
+export interface Beginning {
+  readonly pid: number;
+  readonly at: number;
 }
 
 function chained<Input>(step: StepFactory<Input>, length: number): Handle<Payload> {

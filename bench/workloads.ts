@@ -7,7 +7,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_SETTINGS } from '../functions/src/engine/settings.ts';
 import type { Client, EventView } from './client.ts';
 import { median, percentile, rounded } from './statistics.ts';
 import { CrowdWatch, Watch } from './watch.ts';
@@ -155,9 +154,6 @@ export interface Recovery {
   readonly steps: number;
   /** From the kill to the first new event. */
   readonly goesOnMs: number;
-  /** How much of that the dead worker's lease took, which is a setting and not the engine's doing. */
-  readonly leaseMs: number;
-  readonly withoutLeaseMs: number;
   /** From the first new event to the end of the last step: what could grow with the length of the run. */
   readonly pickedUpMs: number;
   /** Steps that ran again. One: the step that was killed. */
@@ -174,12 +170,9 @@ export async function killedAtItsEnd({ client, folder }: Bench, steps: number): 
   const orphaned = events.find(({ type }) => type === 'orphan_detected');
   const ended = events.findLast(({ type }) => type === 'step_succeeded');
   if (!orphaned || !ended) throw new Error(`run ${runId} was not recovered: the kill came to nothing`);
-  const leaseEndedAt = Date.parse(String(orphaned.data.lastHeartbeatAt)) + LOCAL_SETTINGS.leaseMs;
   return {
     steps,
     goesOnMs: timeOf(orphaned) - killedAt,
-    leaseMs: leaseEndedAt - killedAt,
-    withoutLeaseMs: timeOf(orphaned) - leaseEndedAt,
     pickedUpMs: timeOf(ended) - timeOf(orphaned),
     stepsRepeated: events.filter(({ type, seq }) => type === 'step_succeeded' && seq > orphaned.seq).length,
   };

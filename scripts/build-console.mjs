@@ -1,4 +1,4 @@
-// Builds the console into console/dist, unless what is there was built of the same sources. Plain JS: it runs before
+// Builds the console into packages/console/dist, unless what is there was built of the same sources. Plain JS: it runs before
 // every start.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const stamp = join(root, 'console/dist/.built-of');
+const stamp = join(root, 'packages/console/dist/.built-of');
 const wanted = sourcesHash();
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0);
 
@@ -15,7 +15,7 @@ if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0)
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
-  [vite, 'build', '--logLevel', 'warn', join(root, 'console')],
+  [vite, 'build', '--logLevel', 'warn', join(root, 'packages/console')],
   { cwd: root, encoding: 'utf8' },
 );
 if (status !== 0) {
@@ -26,7 +26,7 @@ writeFileSync(stamp, wanted);
 
 /** Of everything that goes into it: its sources, the API's types are none of them, and the versions of its libraries. */
 function sourcesHash() {
-  const console = join(root, 'console');
+  const console = join(root, 'packages/console');
   const files = ['index.html', 'vite.config.ts', ...under('src'), ...under('public')].map((file) =>
     join(console, file),
   );

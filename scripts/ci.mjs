@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkPackages } from './packages.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const scratch = mkdtempSync(join(tmpdir(), 'cairn-ci-'));
@@ -12,15 +13,20 @@ const results = join(scratch, 'jest.json');
 
 installBrowser();
 const checked = project('check');
+const packagesAreGood = checkPackages(root);
 const tested = project('test', ['--ci', '--json', `--outputFile=${results}`]);
 const { passed, failed } = counts();
 rmSync(scratch, { recursive: true, force: true });
 
-const broken = [...(checked ? [] : ['npm run check']), ...(tested ? [] : ['npm test'])];
+const broken = [
+  ...(checked ? [] : ['npm run check']),
+  ...(packagesAreGood ? [] : ['packages']),
+  ...(tested ? [] : ['npm test']),
+];
 if (broken.length > 0) console.log(`failed: ${broken.join(', ')}`);
 if (passed + failed === 0) console.log('no test ran');
 console.log(`${passed} passed, ${failed} failed`);
-process.exit(checked && tested && failed === 0 && passed > 0 ? 0 : 1);
+process.exit(checked && packagesAreGood && tested && failed === 0 && passed > 0 ? 0 : 1);
 
 /** The console is tested in Debian's Chromium. Where it cannot be installed, its tests fail and say what they need. */
 function installBrowser() {

@@ -15,28 +15,30 @@ const buildConsole = [join(root, 'scripts/build-console.mjs')];
 
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
-  start: [buildConsole, [...quiet, join(root, 'local/main.ts')]],
+  start: [buildConsole, [...quiet, join(root, 'packages/local/src/main.ts')]],
   emulators: [
     buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],
-    [...quiet, join(root, 'local/main.ts'), '--emulators'],
+    [...quiet, join(root, 'packages/local/src/main.ts'), '--emulators'],
   ],
-  firestore: [[...quiet, join(root, 'local/firestore/main.ts')]],
-  demo: [[...quiet, join(root, 'local/demo/main.ts')]],
+  firestore: [[...quiet, join(root, 'packages/local-firestore/src/main.ts')]],
+  demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],
   test: [buildConsole, jest],
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
-  cairn: [[...quiet, join(root, 'cli/main.ts')]],
+  crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
+  cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],
   types: [
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', root],
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'console')],
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'packages/console')],
   ],
   'console:build': [buildConsole],
-  'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'console')]],
+  pack: [buildConsole, [join(root, 'scripts/pack.mjs')]],
+  'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'packages/console')]],
 };
 
 const [name, ...args] = process.argv.slice(2);

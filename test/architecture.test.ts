@@ -17,7 +17,8 @@ import {
 } from './support/architecture/rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDERS = ['functions/src', 'local', 'cli', 'console/src', 'test', 'scripts', 'bench'];
+const PACKAGES = readdirSync(`${ROOT}packages`).map((name) => `packages/${name}`);
+const FOLDERS = ['functions/src', ...PACKAGES.map((name) => `${name}/src`), 'test', 'scripts', 'bench'];
 const MAX_FILES_A_FOLDER = 15;
 
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
@@ -34,11 +35,18 @@ const FILES: readonly SourceFile[] = FOLDERS.filter((folder) => existsSync(`${RO
 describe('the project', () => {
   test('is read as a whole', () => {
     expect(FILES.length).toBeGreaterThan(150);
-    for (const folder of ['functions', 'local', 'cli', 'console', 'test', 'scripts']) {
+    for (const folder of [
+      'functions',
+      'packages/cairn',
+      'packages/cli',
+      'packages/local',
+      'test',
+      'scripts',
+    ]) {
       expect(FILES.some(({ path }) => path.startsWith(`${folder}/`))).toBe(true);
     }
     for (const layer of ['core', 'ports', 'engine', 'store', 'api', 'platform', 'index.ts']) {
-      expect(FILES.some(({ path }) => path.startsWith(`functions/src/${layer}`))).toBe(true);
+      expect(FILES.some(({ path }) => path.startsWith(`packages/cairn/src/${layer}`))).toBe(true);
     }
   });
 
@@ -68,9 +76,10 @@ describe('the project', () => {
     const ends = /type: '(run_completed|run_failed|run_cancelled)'/;
     const writers = FILES.filter(
       ({ path, text }) =>
-        /^functions\/src\/(engine|operations|recovery|journal|api|triggers)\//.test(path) && ends.test(text),
+        /^packages\/cairn\/src\/(engine|operations|recovery|journal|api|triggers)\//.test(path) &&
+        ends.test(text),
     );
-    expect(writers.map(({ path }) => path)).toEqual(['functions/src/engine/facts/terminal.ts']);
+    expect(writers.map(({ path }) => path)).toEqual(['packages/cairn/src/engine/facts/terminal.ts']);
   });
 
   test('says at the head of every file what it owns', () => {
@@ -78,28 +87,45 @@ describe('the project', () => {
   });
 });
 
-describe('the functions', () => {
-  const functions = readJson('functions/package.json') as PackageFile;
+describe('the packages', () => {
+  const root = readJson('package.json') as PackageFile;
+  const manifest = (folder: string) => readJson(`${folder}/package.json`) as PackageFile;
+  const importedIn = (folder: string) =>
+    FILES.filter(({ path }) => path.startsWith(`${folder}/src/`)).flatMap(({ text }) => importsOf(text));
 
-  test('are deployed with the very versions that are tested', () => {
-    expect(differingVersions(readJson('package.json') as PackageFile, functions)).toEqual([]);
+  test.each(PACKAGES)('%s declares what it imports, in the versions that are tested', (folder) => {
+    const own = manifest(folder);
+    const versions = Object.fromEntries(
+      PACKAGES.map((name) => [manifest(name).name, manifest(name).version]),
+    );
+    expect(differingVersions({ ...root, dependencies: { ...root.dependencies, ...versions } }, own)).toEqual(
+      [],
+    );
+    const all = { dependencies: { ...own.dependencies, ...own.devDependencies } };
+    const imported = importedIn(folder);
+    expect(
+      undeclared(
+        imported.filter(({ typeOnly }) => typeOnly).map(({ from }) => from),
+        all,
+      ),
+    ).toEqual([]);
+    const needed = imported.filter(({ typeOnly }) => !typeOnly).map(({ from }) => from);
+    // The console is built before it is packed: it needs nothing where it is installed.
+    expect(undeclared(needed, folder === 'packages/console' ? all : own)).toEqual([]);
+  });
+
+  test('have one version', () => {
+    expect(new Set(PACKAGES.map((name) => manifest(name).version)).size).toBe(1);
+  });
+
+  test('the installation is deployed with the very versions that are tested', () => {
+    const functions = manifest('functions');
+    expect(differingVersions(root, functions)).toEqual([]);
+    expect(functions.dependencies).toEqual(manifest('packages/cairn').dependencies);
     const lock = readJson('functions/package-lock.json') as { packages: Record<string, PackageFile> };
     expect(lock.packages['']).toMatchObject({
       dependencies: functions.dependencies,
-      devDependencies: functions.devDependencies,
     });
-  });
-
-  test('declare every package they import', () => {
-    const imported = FILES.filter(({ path }) => path.startsWith('functions/src/')).flatMap(({ text }) =>
-      importsOf(text),
-    );
-    expect(
-      undeclared(
-        imported.map(({ from }) => from),
-        functions,
-      ),
-    ).toEqual([]);
   });
 });
 
@@ -114,47 +140,49 @@ describe('each rule finds what breaks it', () => {
     ['store', "import '../memory/memory-run-store.ts';", 'store may not import memory'],
     ['api', "import {\n  a,\n  b,\n} from '../store/paths.ts';", 'api may not import store'],
     ['api', "const s = await import('../platform/root.ts');", 'api may not import platform'],
-    ['platform', "import { c } from '../../../local/cloud.ts';", 'lies outside functions/src'],
+    ['platform', "import { c } from '../../../local/src/cloud.ts';", 'lies outside packages/cairn'],
     ['helpers', '', "'helpers' is no layer"],
   ])('direction: %s with %s', (layer, text, problem) => {
-    expect(layering(file(`functions/src/${layer}/a.ts`, text)).join()).toContain(problem);
+    expect(layering(file(`packages/cairn/src/${layer}/a.ts`, text)).join()).toContain(problem);
   });
 
   test('direction: what is allowed is not found', () => {
     const text =
       "import { a } from './b.ts';\nimport type { Clock } from '../../ports/clock.ts';\nimport { z } from 'zod';";
-    expect(layering(file('functions/src/engine/drive/a.ts', text))).toEqual([]);
-    expect(
-      layering(file('functions/src/index.ts', "import { onRequest } from 'firebase-functions/https';")),
-    ).toEqual([]);
+    expect(layering(file('packages/cairn/src/engine/drive/a.ts', text))).toEqual([]);
+    const installation = "import { cairnFunctions } from 'cairn/functions';\nimport { z } from 'zod';";
+    expect(layering(file('functions/src/index.ts', installation))).toEqual([]);
   });
 
-  test('direction: the local cloud knows nothing of the functions it serves', () => {
-    const text = "import { drive } from '../../functions/src/engine/drive/drive.ts';";
-    expect(layering(file('local/host/a.ts', text))).toHaveLength(1);
-    expect(layering(file('local/demo/a.ts', text))).toEqual([]);
+  test('direction: the local cloud knows nothing of the engine whose functions it serves', () => {
+    expect(layering(file('packages/local/src/host/a.ts', "import { drive } from 'cairn';"))).toHaveLength(1);
+    const inside = "import { drive } from '../../../cairn/src/engine/drive/drive.ts';";
+    expect(layering(file('packages/local/src/host/a.ts', inside))).toHaveLength(1);
+    const kit = "import { drainable } from '@cairn/local-kit/http/drain';";
+    expect(layering(file('packages/local/src/host/a.ts', kit))).toEqual([]);
+  });
+
+  test('direction: an installation is written with what the package exports', () => {
+    const own = (text: string) => layering(file('functions/src/workflows/a.ts', text));
+    expect(own("import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';")).toHaveLength(1);
+    expect(own("import { onRequest } from 'firebase-functions/https';")).toHaveLength(1);
+    expect(own("import { defineWorkflow } from 'cairn';\nimport '../other.ts';")).toEqual([]);
   });
 
   test('direction: the command line is a client of the API', () => {
-    const called = "import { PATHS } from '../../functions/src/api/openapi/paths/all.ts';";
-    expect(layering(file('cli/api/a.ts', called))).toHaveLength(1);
-    expect(
-      layering(file('cli/api/a.ts', "import type { Wait } from '../../functions/src/core/run/state.ts';")),
-    ).toHaveLength(1);
-    expect(layering(file('cli/api/a.ts', "import { z } from 'zod';"))).toHaveLength(1);
-    const allowed = called.replace('import {', 'import type {');
-    expect(
-      layering(
-        file('cli/api/a.ts', `${allowed}\nimport { parseArgs } from 'node:util';\nimport '../exit.ts';`),
-      ),
-    ).toEqual([]);
+    const command = (text: string) => layering(file('packages/cli/src/api/a.ts', text));
+    expect(command("import { PATHS } from 'cairn/api/calls';")).toHaveLength(1);
+    expect(command("import type { Wait } from 'cairn';")).toHaveLength(1);
+    expect(command("import { z } from 'zod';")).toHaveLength(1);
+    const allowed = "import type { PATHS } from 'cairn/api/calls';";
+    expect(command(`${allowed}\nimport { parseArgs } from 'node:util';\nimport '../exit.ts';`)).toEqual([]);
   });
 
   test('direction: the console is a client of the API, and its parts know no page', () => {
-    const page = (text: string) => layering(file('console/src/pages/a/b.tsx', text));
-    const part = (text: string) => layering(file('console/src/parts/b.tsx', text));
-    expect(page("import type { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toEqual([]);
-    expect(page("import { Answer } from '../../../../functions/src/api/openapi/calls.ts';")).toHaveLength(1);
+    const page = (text: string) => layering(file('packages/console/src/pages/a/b.tsx', text));
+    const part = (text: string) => layering(file('packages/console/src/parts/b.tsx', text));
+    expect(page("import type { Answer } from 'cairn/api/calls';")).toEqual([]);
+    expect(page("import { Answer } from 'cairn/api/calls';")).toHaveLength(1);
     expect(page("import { useState } from 'react';\nimport '../../parts/b.tsx';")).toEqual([]);
     expect(page("import lodash from 'lodash';")).toHaveLength(1);
     expect(part("import { x } from '../pages/a/b.tsx';")).toHaveLength(1);
@@ -180,7 +208,7 @@ describe('each rule finds what breaks it', () => {
     ['setTimeout(f, 1);', 'a timer'],
     [`// ${'TO'}DO: later`, `${'TO'}DO`],
   ])('bans: %s', (text, problem) => {
-    expect(banned(file('functions/src/engine/a.ts', text)).join()).toContain(problem);
+    expect(banned(file('packages/cairn/src/engine/a.ts', text)).join()).toContain(problem);
   });
 
   test.each([
@@ -192,12 +220,12 @@ describe('each rule finds what breaks it', () => {
     'const t = new Date(ms); const company = many;',
     "const a = `${b ? `x ${c}` : 'Date.now'}`;",
   ])('bans: %s is no offence', (text) => {
-    expect(banned(file('functions/src/engine/a.ts', text))).toEqual([]);
+    expect(banned(file('packages/cairn/src/engine/a.ts', text))).toEqual([]);
   });
 
   test('bans: the platform may', () => {
     expect(
-      banned(file('functions/src/platform/clock.ts', 'const t = Date.now(); setTimeout(f, 1);')),
+      banned(file('packages/cairn/src/platform/clock.ts', 'const t = Date.now(); setTimeout(f, 1);')),
     ).toEqual([]);
   });
 
@@ -208,11 +236,11 @@ describe('each rule finds what breaks it', () => {
   });
 
   test('size, crowding and headers', () => {
-    expect(tooLong(file('local/a.ts', 'x\n'.repeat(MAX_LINES + 1)))).toHaveLength(1);
-    expect(tooLong(file('local/a.ts', 'x\n'.repeat(MAX_LINES)))).toEqual([]);
+    expect(tooLong(file('packages/local/src/a.ts', 'x\n'.repeat(MAX_LINES + 1)))).toHaveLength(1);
+    expect(tooLong(file('packages/local/src/a.ts', 'x\n'.repeat(MAX_LINES)))).toEqual([]);
     expect(crowded(['a/1', 'a/2', 'b/1'], 1)).toEqual(['a: 2 files; 1 are allowed']);
-    expect(headless(file('local/a.ts', "import 'x';"))).toHaveLength(1);
-    expect(headless(file('local/a.ts', '/** Owns x. */'))).toEqual([]);
+    expect(headless(file('packages/local/src/a.ts', "import 'x';"))).toHaveLength(1);
+    expect(headless(file('packages/local/src/a.ts', '/** Owns x. */'))).toEqual([]);
   });
 
   test('rings: of values, not of types', () => {

@@ -3,8 +3,8 @@
  * nothing else of a run, so they cannot tell. Must not: be looked into (there is no journal under them).
  */
 import { Timestamp } from '@google-cloud/firestore';
-import type { Ready } from '../../local/cloud-process.ts';
-import { localFirestore } from '../../local/demo/local-firestore.ts';
+import type { Ready } from '../../packages/local/src/cloud-process.ts';
+import { localFirestore } from '../../scripts/demo/local-firestore.ts';
 
 /** Of one commit. */
 const AT_ONCE = 300;

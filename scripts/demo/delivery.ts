@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { sign } from '@octokit/webhooks-methods';
-import type { Ready } from '../cloud-process.ts';
+import type { Ready } from '../../packages/local/src/cloud-process.ts';
 
 export interface Delivery {
   readonly event: string;

@@ -4,9 +4,9 @@
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StepDefinition, Workflow } from '../../functions/src/engine/define/steps.ts';
-import { installWorkflows } from '../../functions/src/platform/installed.ts';
+import { installWorkflows } from '../../functions/src/shipped.ts';
 import { reviewPullRequestThat } from '../../functions/src/workflows/review-pull-request/workflow.ts';
+import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 
 /** Long enough to be hit in the middle, short enough to watch. */
 const STEP_MS = 1_000;

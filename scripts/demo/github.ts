@@ -1,6 +1,6 @@
 /** What GitHub (its stand-in) shows of the pull request of the demo, and how its answer to a comment is kept back. */
-import { control, type Ready } from '../cloud-process.ts';
-import type { Call } from '../outside/store.ts';
+import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
+import type { Call } from '../../packages/local/src/outside/store.ts';
 import type { Delivery } from './delivery.ts';
 import { waitFor } from './notes.ts';
 

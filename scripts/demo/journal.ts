@@ -1,11 +1,11 @@
 /** Reads a run as it is stored, past the API, and judges whether its journal is sound. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { verifyChain } from '../../functions/src/core/run/chain.ts';
-import type { RunEvent } from '../../functions/src/core/run/events.ts';
-import { fold } from '../../functions/src/core/run/reduce/index.ts';
-import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
-import type { Ready } from '../cloud-process.ts';
+import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-store.ts';
+import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { localFirestore } from './local-firestore.ts';
 
 /** Far more than the demo's run has. */

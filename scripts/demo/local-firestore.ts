@@ -1,6 +1,6 @@
 /** A client of the Firestore of a local cloud that runs as another process. */
 import { Firestore } from '@google-cloud/firestore';
-import type { Ready } from '../cloud-process.ts';
+import type { Ready } from '../../packages/local/src/cloud-process.ts';
 
 /**
  * The client takes this variable, while it is made, as the sign that no credentials are to be looked for. Left set, it

@@ -8,7 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CloudProcess, control, getJson, type Ready, startCloudProcess } from '../cloud-process.ts';
+import {
+  type CloudProcess,
+  control,
+  getJson,
+  type Ready,
+  startCloudProcess,
+} from '../../packages/local/src/cloud-process.ts';
 import { deliver, riskyPullRequest } from './delivery.ts';
 import { keepBackTheAnswer, type Posted, posted, untilKeptBack } from './github.ts';
 import { inspectJournal } from './journal.ts';
@@ -30,7 +36,7 @@ const notesFile = join(folder, 'notes');
 const cloudOptions = {
   data: join(folder, 'data'),
   functionsModule: fileURLToPath(new URL('./functions.ts', import.meta.url)),
-  env: { CAIRN_DEMO_NOTES: notesFile },
+  env: { CAIRN_DEMO_NOTES: notesFile, CAIRN_LEASE_MS: '5000' },
 };
 let cloud: CloudProcess | undefined;
 try {
@@ -145,9 +151,10 @@ async function report(
 /** Waits until `count` steps are under way in a worker other than `not`; says which. */
 function inTheMiddleOfAStep(ready: Ready, count: number, not?: number): Promise<string[]> {
   return waitFor(`${count} steps under way`, async () => {
-    const [worker] = await workersOf(ready);
-    if (worker === undefined || worker === not) return undefined;
-    const steps = underWay(readNotes(notesFile), worker);
+    // A run whose worker was killed goes on alone, in a worker of another role.
+    const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
+    const notes = readNotes(notesFile);
+    const steps = workers.filter((worker) => worker !== not).flatMap((worker) => underWay(notes, worker));
     return steps.length >= count ? steps : undefined;
   });
 }
@@ -159,6 +166,10 @@ async function unrecorded(ready: Ready, runId: string): Promise<string[]> {
   return readNotes(notesFile).flatMap(({ stepId }) => (ended.has(stepId) ? [] : [stepId]));
 }
 
+/** Those that run steps: first the ones that have begun some, of whatever role. */
 async function workersOf(ready: Ready): Promise<readonly number[]> {
-  return (await control<Ready['pids']>(ready, 'GET', '/pids')).workers;
+  const { workers, roles } = await control<Ready['pids']>(ready, 'GET', '/pids');
+  const notes = readNotes(notesFile);
+  const busy = workers.filter((worker) => underWay(notes, worker).length > 0);
+  return [...busy, ...(roles.tasks ?? [])];
 }

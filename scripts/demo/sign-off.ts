@@ -1,6 +1,6 @@
 /** Answers the question that the review of the demo asks, as a person would: through the API, and more than once. */
 import { randomUUID } from 'node:crypto';
-import { getJson, type Ready } from '../cloud-process.ts';
+import { getJson, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor } from './notes.ts';
 
 interface Asking {

@@ -1,5 +1,5 @@
 /** What the steps of a run that have ended cost, per step, in billed Firestore operations. */
-import { control, type Ready } from '../cloud-process.ts';
+import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from './journal.ts';
 
 export interface StepCost {

@@ -1,5 +1,5 @@
 /** Prints what happened so that a person can follow it. */
-import type { RunEvent } from '../../functions/src/core/run/events.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 
 export function say(line: string): void {
   console.log(`  ${line}`);

@@ -6,6 +6,7 @@ export {
   api,
   deleteExpired,
   drive,
+  driveAlone,
   fireSchedules,
   githubWebhook,
   pubsub,

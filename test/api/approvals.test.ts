@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Role } from '../../functions/src/ports/access/client-store.ts';
+import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { HOUR_MS, release, Scene } from '../operations/approvals/scene.ts';
 import { Installation } from './installation.ts';
 

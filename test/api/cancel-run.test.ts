@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../functions/src/core/decisions/idempotency.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import type { Role } from '../../functions/src/ports/access/client-store.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { Installation } from './installation.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../functions/src/core/decisions/idempotency.ts';
-import { MAX_EVENT_BYTES } from '../../functions/src/engine/rendezvous/limits.ts';
-import type { Role } from '../../functions/src/ports/access/client-store.ts';
+import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/rendezvous/limits.ts';
+import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../functions/src/core/decisions/idempotency.ts';
+import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { Installation } from './installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { checkRun } from '../../functions/src/core/integrity/check-run.ts';
-import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
-import { readFacts } from '../../functions/src/operations/integrity/read-facts.ts';
+import { checkRun } from '../../packages/cairn/src/core/integrity/check-run.ts';
+import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
+import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
 import { Installation } from './installation.ts';
 
 type Body = Record<string, unknown> & { problems?: { code: string }[]; refused?: { code: string }[] };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createApi } from '../../functions/src/api/app.ts';
-import { runView } from '../../functions/src/api/views/run.ts';
-import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { createApi } from '../../packages/cairn/src/api/app.ts';
+import { runView } from '../../packages/cairn/src/api/views/run.ts';
+import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { Installation } from './installation.ts';
 
 type Body = Record<string, unknown> & { items: Record<string, unknown>[]; next?: string };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../functions/src/api/app.ts';
+import { createApi } from '../../packages/cairn/src/api/app.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { Installation } from './installation.ts';
 

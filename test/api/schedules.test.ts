@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { tick } from '../../functions/src/triggers/schedule/tick.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { tick } from '../../packages/cairn/src/triggers/schedule/tick.ts';
 import { echo, Installation } from './installation.ts';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { requestHash } from '../../functions/src/core/encoding/fingerprint.ts';
+import { requestHash } from '../../packages/cairn/src/core/encoding/fingerprint.ts';
 import { Installation } from './installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Turnstile } from '../../functions/src/api/turnstile.ts';
+import { Turnstile } from '../../packages/cairn/src/api/turnstile.ts';
 
 /** Works whose ends the test decides. */
 function works(turnstile: Turnstile) {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { VOCABULARIES, type Vocabulary } from '../../functions/src/core/run/vocabulary.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { VOCABULARIES, type Vocabulary } from '../../packages/cairn/src/core/run/vocabulary.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { Installation } from './installation.ts';
 import { Checked } from './openapi/checked.ts';
 

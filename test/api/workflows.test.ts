@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { Role } from '../../functions/src/ports/access/client-store.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { echo, Installation } from './installation.ts';
 
 const input = z.object({});
@@ -37,7 +37,7 @@ let admin: string;
 let viewer: string;
 beforeEach(async () => {
   installation = new Installation([echo, deployV1, deployV2]);
-  admin = await installation.key('boss', { roles: ['admin'] });
+  admin = await installation.key('boss', { roles: ['installation'] });
   viewer = await installation.key('eye', { roles: ['viewer'] });
 });
 
@@ -187,16 +187,18 @@ describe('GET /v1/workflows', () => {
     });
   });
 
-  test('says what is paused, why and since when, but not by whom: that may be another tenant', async () => {
+  test('shows what is paused and since when; why, to the role installation only; by whom, to nobody', async () => {
     await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
     await send('/v1/runtime', { method: 'PUT', body: { killSwitch: true } });
     const { killSwitch, items } = await list();
     expect(killSwitch).toBe(true);
     const since = new Date(installation.world.clock.now()).toISOString();
     expect(items.map(({ type, paused }) => [type, paused])).toEqual([
-      ['deploy', { since, reason: 'wrong labels' }],
+      ['deploy', { since }],
       ['echo', null],
     ]);
+    const forInstallation = await list(admin);
+    expect(forInstallation.items[0]?.paused).toEqual({ since, reason: 'wrong labels' });
   });
 
   test('takes no parameters', async () => {
@@ -286,7 +288,8 @@ describe('who may', () => {
     ['viewer', 403],
     ['submitter', 403],
     ['operator', 403],
-    ['admin', 200],
+    ['admin', 403],
+    ['installation', 200],
   ];
   test.each(roles)('throw switches: %s %i', async (role, status) => {
     const key = await installation.key('someone', { roles: [role] });

@@ -1,9 +1,9 @@
 import type { Message, Subscription } from '@google-cloud/pubsub';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { FusedBus } from '../../functions/src/bus/fused-bus.ts';
-import { type PublisherClient, PubsubEventBus } from '../../functions/src/bus/pubsub-event-bus.ts';
-import type { BusMessage } from '../../functions/src/ports/runs/event-bus.ts';
-import { waitFor } from '../../local/demo/notes.ts';
+import { FusedBus } from '../../packages/cairn/src/bus/fused-bus.ts';
+import { type PublisherClient, PubsubEventBus } from '../../packages/cairn/src/bus/pubsub-event-bus.ts';
+import type { BusMessage } from '../../packages/cairn/src/ports/runs/event-bus.ts';
+import { waitFor } from '../../scripts/demo/notes.ts';
 import {
   listen,
   type PubsubFixture,

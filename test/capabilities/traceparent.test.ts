@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { GithubApi } from '../../functions/src/capabilities/github/api.ts';
-import { githubBindings } from '../../functions/src/capabilities/github/bindings.ts';
-import { slackRespondBinding } from '../../functions/src/capabilities/slack/respond.ts';
+import { GithubApi } from '../../packages/cairn/src/capabilities/github/api.ts';
+import { githubBindings } from '../../packages/cairn/src/capabilities/github/bindings.ts';
+import { slackRespondBinding } from '../../packages/cairn/src/capabilities/slack/respond.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { wasNeverSent } from '../../functions/src/capabilities/unsent.ts';
+import { wasNeverSent } from '../../packages/cairn/src/capabilities/unsent.ts';
 
 const refused = Object.assign(new Error('connect ECONNREFUSED'), {
   code: 'ECONNREFUSED',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { Stage } from './support/stage.ts';
 
 const review = defineWorkflow({
@@ -67,11 +67,11 @@ describe('a run', () => {
     expect(page.out).toMatch(/size +succeeded/);
     expect(page.out).toContain('sign-off: Merge #7? (in 7 d)');
     expect(page.out).toContain(`cairn runs approve ${id} sign-off`);
-    expect(page.out).toMatch(/ {4}1 {4}\+0\.000s {2}● created by api {2}review v2/);
+    expect(page.out).toMatch(/ {4}1 {4}\+0\.000s {2}● created by cli .*review v2/);
 
     expect(await stage.cairn(['runs', 'approve', id, '--note', 'looks good'])).toMatchObject({
       code: 0,
-      out: 'approve sign-off.1 by c.key-admin\n',
+      out: 'approve sign-off.1 by c.key-installation\n',
     });
     const other = await stage.cairn(['runs', 'reject', id, 'sign-off']);
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('APPROVAL_DECIDED')]);
@@ -201,7 +201,7 @@ describe('schedules', () => {
     expect((await stage.cairn(['schedules', 'pause', id, '--reason', 'holidays'])).out).toBe(
       `paused ${id}\n`,
     );
-    expect((await stage.cairn(['schedules', 'show', id])).out).toContain('by c.key-admin: holidays');
+    expect((await stage.cairn(['schedules', 'show', id])).out).toContain('by c.key-installation: holidays');
     expect((await stage.cairn(['schedules', 'resume', id])).out).toContain(`${id} active`);
     expect((await stage.cairn(['schedules', 'trigger', id])).out).toMatch(/^run_\w+\n$/);
     const count = await stage.cairn(['schedules', 'backfill', id, '--from', '3d', '--dry-run']);
@@ -238,7 +238,7 @@ describe('clients', () => {
 describe('the switches', () => {
   test('pause one workflow or everything, never by leaving something out', async () => {
     expect((await stage.cairn(['pause', 'plain', '--reason', 'wrong'])).out).toMatch(
-      /^plain is paused since .* by c\.key-admin\n$/,
+      /^plain is paused since .* by c\.key-installation\n$/,
     );
     expect((await stage.cairn(['workflows'])).out).toMatch(/plain +v1 +yes +\d+ +1 +since .*: wrong/);
     expect((await stage.cairn(['unpause', 'plain'])).out).toMatch(/^plain goes on, \d+ runs were woken\n$/);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { completionScript, SHELLS } from '../../cli/arguments/completion.ts';
-import { COMMANDS } from '../../cli/commands/all.ts';
+import { completionScript, SHELLS } from '../../packages/cli/src/arguments/completion.ts';
+import { COMMANDS } from '../../packages/cli/src/commands/all.ts';
 
 const script = completionScript('bash', COMMANDS);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { connect } from '../../cli/api/connection.ts';
+import { connect } from '../../packages/cli/src/api/connection.ts';
 import { listening, type StageOptions } from './support/stage.ts';
 
 const NOTHING = { url: undefined, 'key-file': undefined, local: undefined };

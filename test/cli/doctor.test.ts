@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Exchange } from '../../cli/api/client.ts';
-import type { Finding } from '../../cli/commands/doctor/findings.ts';
-import * as findings from '../../cli/commands/doctor/findings.ts';
+import type { Exchange } from '../../packages/cli/src/api/client.ts';
+import type { Finding } from '../../packages/cli/src/commands/doctor/findings.ts';
+import * as findings from '../../packages/cli/src/commands/doctor/findings.ts';
 import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-01-31T08:30:00.000Z');
@@ -137,6 +137,7 @@ describe('doctor', () => {
         'wrong SCAN_FAILED',
         'wrong KILL_SWITCH',
         'well QUEUE',
+        'well ALONE_QUEUE',
         'well SCHEDULES',
         'well RUNS',
       ]),

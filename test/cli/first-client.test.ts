@@ -1,7 +1,7 @@
 import { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
-import type { World } from '../../cli/world.ts';
-import { clientCodec } from '../../functions/src/store/codec/access.ts';
+import { clientCodec } from '../../packages/cairn/src/store/codec/access.ts';
+import type { World } from '../../packages/cli/src/world.ts';
 import { Installation } from '../api/installation.ts';
 import { listening, saying } from './support/stage.ts';
 
@@ -52,7 +52,7 @@ describe('the first key of an installation', () => {
     const { fields } = JSON.parse(String(init.body)) as { fields: Record<string, RestValue> };
     const members = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]));
     const client = clientCodec.decode(members, 'the first client');
-    expect(client).toMatchObject({ tenantId: 'acme', roles: ['admin'], createdAt: 1_700_000_000_000 });
+    expect(client).toMatchObject({ tenantId: 'acme', roles: ['installation'], createdAt: 1_700_000_000_000 });
     const key = said.out.trim();
     expect(String(init.body)).not.toContain(key.split('_').at(-1));
     const installation = new Installation();

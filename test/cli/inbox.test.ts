@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { PLAIN } from '../../cli/render/style.ts';
-import { answerLines, inboxTable } from '../../cli/views/inbox.ts';
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from '../../packages/cairn/src/api/openapi/calls.ts';
+import { PLAIN } from '../../packages/cli/src/render/style.ts';
+import { answerLines, inboxTable } from '../../packages/cli/src/views/inbox.ts';
 import { release, Scene } from '../operations/approvals/scene.ts';
 import { Stage } from './support/stage.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { PLAIN } from '../../cli/render/style.ts';
-import { consistencyText, repairText } from '../../cli/views/integrity.ts';
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from '../../packages/cairn/src/api/openapi/calls.ts';
+import { PLAIN } from '../../packages/cli/src/render/style.ts';
+import { consistencyText, repairText } from '../../packages/cli/src/views/integrity.ts';
 import { Stage } from './support/stage.ts';
 
 const shape = { style: PLAIN, columns: undefined };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../cli/arguments/command.ts';
-import { parse } from '../../cli/arguments/parse.ts';
-import { COMMANDS } from '../../cli/commands/all.ts';
-import { UsageError } from '../../cli/exit.ts';
+import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../packages/cli/src/arguments/command.ts';
+import { parse } from '../../packages/cli/src/arguments/parse.ts';
+import { COMMANDS } from '../../packages/cli/src/commands/all.ts';
+import { UsageError } from '../../packages/cli/src/exit.ts';
 import { wordsOf } from './support/said-in-docs.ts';
 
 const show = command({

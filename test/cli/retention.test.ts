@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { PLAIN } from '../../cli/render/style.ts';
-import { expiredTable } from '../../cli/views/retention.ts';
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from '../../packages/cairn/src/api/openapi/calls.ts';
+import { PLAIN } from '../../packages/cli/src/render/style.ts';
+import { expiredTable } from '../../packages/cli/src/views/retention.ts';
 import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');
@@ -40,7 +40,7 @@ test('a run is held with a reason, by who held it first, and released', async ()
   const held = await stage.cairn(['runs', 'hold', id, '--reason', 'case 4711']);
   expect([held.code, held.out]).toEqual([
     0,
-    expect.stringMatching(/is held since .* by c\.key-admin: case 4711\n$/),
+    expect.stringMatching(/is held since .* by c\.key-installation: case 4711\n$/),
   ]);
   expect((await stage.cairn(['runs', 'hold', id, '--reason', 'another'])).out).toBe(held.out);
   expect((await stage.cairn(['runs', 'retention', id])).out).toMatch(/ keep\n[\s\S]*held +since .*case 4711/);

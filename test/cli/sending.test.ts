@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { World } from '../../cli/world.ts';
+import type { World } from '../../packages/cli/src/world.ts';
 import { listening, saying } from './support/stage.ts';
 
 interface Sent {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { Stage } from './support/stage.ts';
 
 /** What the second step finds outside; mended in the middle of the test. */
@@ -62,6 +62,25 @@ test('a failed run is looked at, resumed once its cause is mended, replayed and 
   expect(run.result).toEqual({ send: 7 });
   const same = await stage.cairn(['runs', 'fork', id, '--thread', 'other']);
   expect([same.code, same.err]).toEqual([0, '']);
+});
+
+test('signals that nobody read are listed, and taken over if that is asked for', async () => {
+  outside.isBroken = true;
+  const id = (await stage.cairn(['runs', 'start', 'report', '--input', '{"day":"Friday"}'])).out.trim();
+  await stage.cairn(['runs', 'signal', id, 'weather', '--data', '"rain"']);
+  await stage.drive();
+  outside.isBroken = false;
+  expect((await stage.cairn(['runs', 'show', id])).out).toMatch(
+    /Signals that nobody read\n\n *SIGNAL.*\n *weather/,
+  );
+  const foretold = (await stage.cairn(['runs', 'preview', id, 'resume'])).out;
+  expect(foretold).toMatch(
+    /Signals that nobody read \(--carry-signals takes them over\)\n\n *SIGNAL.*\n *weather/,
+  );
+  const resumed = (await stage.cairn(['runs', 'resume', id, '--carry-signals'])).out.trim();
+  await stage.drive();
+  const { run } = await stage.answer<{ run: { inbox: object[] } }>(['runs', 'show', resumed]);
+  expect(run.inbox).toMatchObject([{ name: 'weather', payload: 'rain' }]);
 });
 
 test.each([

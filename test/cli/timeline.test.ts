@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Event } from '../../cli/api/follow.ts';
-import { PLAIN } from '../../cli/render/style.ts';
-import { cells } from '../../cli/render/width.ts';
-import { lineOf, timelineLine } from '../../cli/views/timeline/timeline.ts';
-import { eventView } from '../../functions/src/api/views/documents.ts';
+import { eventView } from '../../packages/cairn/src/api/views/documents.ts';
+import type { Event } from '../../packages/cli/src/api/follow.ts';
+import { PLAIN } from '../../packages/cli/src/render/style.ts';
+import { cells } from '../../packages/cli/src/render/width.ts';
+import { lineOf, timelineLine } from '../../packages/cli/src/views/timeline/timeline.ts';
 import { EVENT_TYPES, eventOf } from '../store/arbitrary-events.ts';
 
 const AT = '2026-01-01T00:00:10.000Z';
@@ -55,6 +55,21 @@ describe('an event is told in words', () => {
       'orphan_detected',
       { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z' },
       '☠ drive 1 died (no sign of life for 6 s)',
+    ],
+    [
+      'orphan_detected',
+      { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z', why: 'redelivered' },
+      '☠ drive 1 died (its task was delivered again)',
+    ],
+    [
+      'orphan_detected',
+      { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z', why: 'answered' },
+      '☠ drive 1 ended without letting go',
+    ],
+    [
+      'run_released',
+      { reason: 'error', inFlight: [], error: { code: 'INTERNAL', message: 'no room' } },
+      '‖ let go (error) (INTERNAL: no room)',
     ],
     ['run_resumed', { reason: 'the drive died' }, '▶ came back (the drive died)'],
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 
-const DIST = join(import.meta.dirname, '../../console/dist');
+const DIST = join(import.meta.dirname, '../../packages/console/dist');
 const MOST_BYTES = 350 * 1024;
 /** Names of formats, pages with explanations, and ways of Firebase's to sign in that are not offered here. */
 const NEVER_ASKED = new Set([
@@ -35,7 +35,7 @@ test('nothing of it is loaded from elsewhere', () => {
 });
 
 test('an address of others that stands in it is one that the policy lets it ask, or that nobody asks', () => {
-  const policy = readFileSync(join(DIST, '../../firebase.json'), 'utf8');
+  const policy = readFileSync(join(DIST, '../../../firebase.json'), 'utf8');
   const hosts = files
     .filter((name) => name.endsWith('.js'))
     .flatMap((name) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cronWords } from '../../console/src/parts/cron/words.ts';
+import { cronWords } from '../../packages/console/src/parts/cron/words.ts';
 
 describe('a cron line in words', () => {
   test.each([

@@ -7,7 +7,7 @@ test('on the local cloud the console is open at once, with the development key',
   const page = await stage.browser.open('/');
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/runs');
-  expect(await page.locator('.who').textContent()).toBe('local cloud · admin');
+  expect(await page.locator('.who').textContent()).toBe('local cloud · installation');
 });
 
 test('a key that is not valid is refused, and one that is lets in as what it may be', async () => {

@@ -213,7 +213,7 @@ test('who may only look sees why nothing can be pressed, and goes from page to p
     await page.getByText(`takes the role ${role}; yours is viewer`).first().waitFor();
   };
   await isRefused('Start a run', 'submitter');
-  await isRefused('Pause', 'admin');
+  await isRefused('Pause', 'installation');
   const go = async (letter: string, heading: string) => {
     await page.keyboard.press('g');
     await page.keyboard.press(letter);
@@ -222,7 +222,7 @@ test('who may only look sees why nothing can be pressed, and goes from page to p
   await go('i', 'Inbox');
   await isRefused('Answer', 'operator');
   await go('w', 'Workflows');
-  await isRefused('Stop everything', 'admin');
+  await isRefused('Stop everything', 'installation');
   await go('s', 'Schedules');
   await isRefused('New schedule', 'operator');
   await page.getByRole('link', { name: 'Nightly' }).click();
@@ -230,7 +230,7 @@ test('who may only look sees why nothing can be pressed, and goes from page to p
     .getByText('Pause, Trigger, Backfill, Change, Delete: takes the role operator; yours is viewer')
     .waitFor();
   await go('h', 'Health');
-  await page.getByText('they take the role admin; yours is viewer').waitFor();
+  await page.getByText('they take the role installation; yours is viewer').waitFor();
   await go('r', 'Runs');
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pageOf, unescaped } from '../../console/src/shell/path.ts';
+import { pageOf, unescaped } from '../../packages/console/src/shell/path.ts';
 
 test.each([
   ['/', 'runs'],

@@ -184,7 +184,7 @@ test('whoever only looks sees what could be done, and why not by them', async ()
   await answer.waitFor();
   expect(await answer.isDisabled()).toBe(true);
   expect(await answer.getAttribute('title')).toBe('This takes the role operator.');
-  await page.getByText('Answer review, Cancel: This takes the role operator.').waitFor();
+  await page.getByText('Answer review, Suspend, Cancel: This takes the role operator.').waitFor();
   await page.getByText('Signal: This takes the role submitter.').waitFor();
   expect(await page.getByRole('button', { name: 'Check the chain' }).isDisabled()).toBe(true);
 });

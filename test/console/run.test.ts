@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -125,4 +125,103 @@ test('a run that there is not says so, and where to look', async () => {
   const page = await stage.browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
   await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
   await page.getByRole('link', { name: 'all runs' }).waitFor();
+});
+
+test('a click of the mouse opens a step of the graph, at any of its places', async () => {
+  const id = await start('journey', { ms: 1, notes: join(folder, 'mouse'), items: 2 });
+  await hasStatus(id, 'awaiting_approval');
+  const page = await stage.browser.open(`/runs/${id}`);
+  for (const [name, place] of [
+    ['check', 0.5],
+    ['build', 0.05],
+    ['note', 0.95],
+  ] as const) {
+    await step(page, name).waitFor();
+    const box = await step(page, name).boundingBox();
+    if (!box) throw new Error(`step ${name} is not drawn`);
+    // By the mouse, once the graph has come to rest after the panel before it was closed.
+    await step(page, name).click({ position: { x: box.width * place, y: box.height / 2 } });
+    await panel(page).getByRole('heading', { name }).waitFor();
+    // The panel takes room from the graph.
+    await page.getByRole('button', { name: 'Close the step' }).click();
+  }
+});
+
+test('steps that were undone look so in graph, panel and timeline, and so does one that could not be', async () => {
+  const id = await start('undoing', { order: 'o-17' });
+  await hasStatus(id, 'failed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  await step(page, 'reserve', 'undone').waitFor();
+  await step(page, 'charge', 'undo failed').click();
+  await panel(page).getByText('the bank is closed').waitFor();
+  await step(page, 'ship', 'failed').waitFor();
+  await page.getByRole('link', { name: 'Timeline' }).click();
+  await page.locator('.chart-row[data-step="reserve"][data-undone="compensated"] .undo-mark').waitFor();
+  await page.locator('.chart-row[data-step="charge"][data-undone="failed"] .undo-mark.bad').waitFor();
+});
+
+test('input, result and error stand on the page of the run', async () => {
+  const failed = await start('undoing', { order: 'o-18' });
+  const done = await start('leaf', {});
+  await hasStatus(failed, 'failed');
+  await hasStatus(done, 'completed');
+  const page = await stage.browser.open(`/runs/${failed}`);
+  const values = page.locator('.run-values');
+  await values.getByText('{"order":"o-18"}').click();
+  await values.getByRole('tree', { name: 'Input' }).getByText('o-18').waitFor();
+  const error = page.locator('.run-error').first();
+  await error.getByText('no truck for o-18', { exact: true }).waitFor();
+  await error.getByText('Trace').click();
+  await error.locator('pre').getByText('run-view.ts').waitFor();
+  const other = await stage.browser.open(`/runs/${done}`);
+  await other.locator('.run-values').getByText('{"grow":"grown"}').waitFor();
+});
+
+test('a parent that has ended leads to its children, and a child to its parent and the run above all', async () => {
+  const id = await start('family', {});
+  await hasStatus(id, 'completed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  const facts = page.locator('.run-facts');
+  const fact = (name: string) => facts.locator('div', { has: page.getByText(name, { exact: true }) });
+  await fact('Children').getByRole('link').click();
+  await page.getByRole('heading', { name: 'parent-of-leaf' }).waitFor();
+  await step(page, 'leaf', 'succeeded').click();
+  await panel(page).getByRole('listitem').getByRole('link').click();
+  await page.getByRole('heading', { name: 'leaf', exact: false, level: 1 }).waitFor();
+  await step(page, 'grow', 'succeeded').waitFor();
+  expect(await fact('Top run').getByRole('link').getAttribute('href')).toBe(`/runs/${id}`);
+  await fact('Parent').getByRole('link').click();
+  await panel(page).getByRole('heading', { name: 'leaf' }).waitFor();
+});
+
+test('how far a body says that it has come is shown while it works', async () => {
+  const until = join(folder, 'told');
+  const id = await start('telling', { until });
+  const page = await stage.browser.open(`/runs/${id}`);
+  const line = page.locator('.run-head .progress-line');
+  await line.getByText('45%').waitFor({ timeout: 60_000 });
+  await line.getByText('a.txt').waitFor();
+  await step(page, 'copy').getByText('45%').waitFor();
+  writeFileSync(until, '');
+  await step(page, 'copy', 'succeeded').waitFor();
+  await line.waitFor({ state: 'detached' });
+});
+
+// Last: the clock of this cloud stays ahead.
+test('after the clock of the cloud was moved, the page tells times by it', async () => {
+  const moved = 3 * 3_600_000;
+  const answer = await fetch(`${stage.cloud.ready.control}/clock/advance`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ms: moved }),
+  });
+  expect(answer.status).toBe(200);
+  const id = await start('leaf', {});
+  await hasStatus(id, 'completed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  const created = page.locator('.run-facts div', { has: page.getByText('Created', { exact: true }) });
+  await created.getByText(/^(now|\d+s ago)/).waitFor();
+  const shown = Date.parse((await created.locator('time').getAttribute('datetime')) ?? '');
+  expect(shown - Date.now()).toBeGreaterThan(moved / 2);
+  expect(await created.textContent()).not.toContain('in 2h');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { deliver, riskyPullRequest } from '../../local/demo/delivery.ts';
+import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { summary } from './runs/support/summaries.ts';
 import { setStage } from './support/stage.ts';
@@ -191,8 +191,10 @@ describe('ten thousand runs', () => {
     });
     const timesAsked = (wanted: string) => asked.filter((cursor) => cursor === wanted).length;
     const onTheWayDown = timesAsked('2');
-    await page.keyboard.press('Home');
-    await rowOf(page, 'run_0_0').waitFor();
+    await eventually('the first run to be there again', async () => {
+      await page.keyboard.press('Home');
+      return (await rowOf(page, 'run_0_0').isVisible()) ? true : undefined;
+    });
     await page.evaluate('window.scrollTo({ top: 250 * 50 })');
     await rowOf(page, 'run_2_40').waitFor();
     expect(timesAsked('2')).toBeGreaterThan(onTheWayDown);

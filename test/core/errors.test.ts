@@ -7,7 +7,7 @@ import {
   NotApplied,
   RetryAt,
   toProblem,
-} from '../../functions/src/core/errors.ts';
+} from '../../packages/cairn/src/core/errors.ts';
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
 
@@ -22,6 +22,7 @@ describe('error codes', () => {
     ['IDEMPOTENCY_KEY_REUSED', 422],
     ['IDEMPOTENCY_EXPIRED', 410],
     ['PLAN_VERSION_UNAVAILABLE', 409],
+    ['PLAN_CHANGED', 409],
     ['EFFECT_REQUEST_MISMATCH', 409],
     ['EFFECT_IN_DOUBT', 409],
     ['APPROVAL_DECIDED', 409],

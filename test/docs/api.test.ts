@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import type { Binding } from '../../functions/src/engine/define/capability.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
+import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { Installation } from '../api/installation.ts';
 import { commandsOf, requestOf } from './commands.ts';
 import { writeSnippets } from './snippets.ts';

@@ -5,10 +5,20 @@ import { readDocument } from './snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Where files may lie that the document names; build results and packages are none of them. */
-const FOLDERS = ['functions/src', 'local', 'console/src', 'cli', 'bench', 'test', 'docs', 'scripts'];
+const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
+const FOLDERS = [
+  'functions/src',
+  ...PACKAGES.map((name) => `${name}/src`),
+  'bench',
+  'test',
+  'docs',
+  'scripts',
+];
 const files = [
   ...readdirSync(ROOT),
-  ...readdirSync(join(ROOT, 'functions')).map((name) => `functions/${name}`),
+  ...['functions', ...PACKAGES].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ),
   ...FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   ),
@@ -42,7 +52,7 @@ test('every file and folder that ARCHITECTURE.md names is there', () => {
 
 describe('each numbered invariant', () => {
   const numbers = named(/^\* \*\*([JE]\d+)\*\*/gm, prose);
-  const code = codeOf('functions/src');
+  const code = codeOf('packages/cairn/src');
   const tests = codeOf('test');
 
   test('is one of a list without gaps', () => {

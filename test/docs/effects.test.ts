@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { Binding } from '../../functions/src/engine/define/capability.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { createTestRuntime } from '../../functions/src/testing/index.ts';
+import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 import { writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('docs/effects.md');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { githubTenantsIn } from '../../functions/src/triggers/github/tenants.ts';
+import { githubTenantsIn } from '../../packages/cairn/src/triggers/github/tenants.ts';
 import { readDocument } from './snippets.ts';
 
 test('the mapping that docs/github.md shows means what its table says', () => {

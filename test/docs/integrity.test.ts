@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PROBLEM_CODES } from '../../functions/src/core/integrity/problems.ts';
+import { PROBLEM_CODES } from '../../packages/cairn/src/core/integrity/problems.ts';
 import { Installation } from '../api/installation.ts';
 import { commandsOf, requestOf } from './commands.ts';
 import { readDocument } from './snippets.ts';
@@ -36,7 +36,7 @@ test(`${PAGE} names only codes and events that there are`, () => {
     [],
   );
   const sources = ['operations/integrity/sample-runs.ts', 'platform/doors.ts', 'core/run/events.ts']
-    .map((file) => readDocument(`functions/src/${file}`))
+    .map((file) => readDocument(`packages/cairn/src/${file}`))
     .join();
   for (const event of ['run_inconsistent', 'runs_sampled', 'snapshot_repaired', 'run_superseded']) {
     expect(text).toContain(`\`${event}\``);

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { MAX_LIMIT } from '../../functions/src/api/query.ts';
-import { MAX_EVENT_BODY_BYTES } from '../../functions/src/api/routes/deliver-event.ts';
-import { MAX_KEY_PART } from '../../functions/src/core/encoding/keys.ts';
-import { MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';
-import * as envelope from '../../functions/src/http/envelope.ts';
-import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../functions/src/http/json-shape.ts';
-import { MAX_KEY_CHARS, MAX_NAME_CHARS } from '../../functions/src/operations/events/checked-event.ts';
-import { MAX_EARLY_SIGNAL_BYTES } from '../../functions/src/operations/events/signal-run.ts';
-import { MAX_DELIVERY_BYTES } from '../../functions/src/triggers/github/delivery.ts';
-import { MAX_REQUEST_BYTES } from '../../functions/src/triggers/slack/form.ts';
+import { MAX_LIMIT } from '../../packages/cairn/src/api/query.ts';
+import { MAX_EVENT_BODY_BYTES } from '../../packages/cairn/src/api/routes/deliver-event.ts';
+import { MAX_KEY_PART } from '../../packages/cairn/src/core/encoding/keys.ts';
+import { MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';
+import * as envelope from '../../packages/cairn/src/http/envelope.ts';
+import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../packages/cairn/src/http/json-shape.ts';
+import { MAX_KEY_CHARS, MAX_NAME_CHARS } from '../../packages/cairn/src/operations/events/checked-event.ts';
+import { MAX_EARLY_SIGNAL_BYTES } from '../../packages/cairn/src/operations/events/signal-run.ts';
+import { MAX_DELIVERY_BYTES } from '../../packages/cairn/src/triggers/github/delivery.ts';
+import { MAX_REQUEST_BYTES } from '../../packages/cairn/src/triggers/slack/form.ts';
 import { readDocument } from './snippets.ts';
 
 const KIB = 1024;

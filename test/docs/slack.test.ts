@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
-import { slackRespond } from '../../functions/src/capabilities/slack/respond.ts';
-import { defineBinding } from '../../functions/src/engine/define/capability.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { createTestRuntime } from '../../functions/src/testing/index.ts';
-import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
+import { slackRespond } from '../../packages/cairn/src/capabilities/slack/respond.ts';
+import { defineBinding } from '../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
+import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { World } from '../support/world.ts';
 import { SLACK_SECRET, SlackDoor } from '../triggers/slack/door.ts';
 import { readDocument, writeSnippets } from './snippets.ts';

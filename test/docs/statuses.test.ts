@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { RUN_STATUSES } from '../../functions/src/core/run/status.ts';
-import { projectStatus, runsCalled, VOCABULARIES } from '../../functions/src/core/run/vocabulary.ts';
+import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
+import { projectStatus, runsCalled, VOCABULARIES } from '../../packages/cairn/src/core/run/vocabulary.ts';
 import { readDocument } from './snippets.ts';
 
 const text = readDocument('docs/statuses.md');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { discovered, functionsAt } from '../../local/emulators/discovery.ts';
+import { discovered, functionsAt } from '../../packages/local/src/emulators/discovery.ts';
 
 const common = { region: 'us-central1', timeoutSeconds: 60, secretEnvironmentVariables: [] };
 const listed = [

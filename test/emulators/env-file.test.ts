@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { envFile, namesIn, parametersAmong } from '../../local/emulators/env-file.ts';
+import { envFile, namesIn, parametersAmong } from '../../packages/local/src/emulators/env-file.ts';
 
 /** As firebase-tools documents its environment files: double quotes, in which a backslash escapes. */
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };

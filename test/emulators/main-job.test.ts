@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PubSub } from '@google-cloud/pubsub';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CloudProcess, getJson, startCloudProcess } from '../../local/cloud-process.ts';
-import { isInstalled } from '../../local/emulators/firebase-tools.ts';
+import { type CloudProcess, getJson, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { isInstalled } from '../../packages/local/src/emulators/firebase-tools.ts';
 import { sign } from '../api/installation.ts';
 
 /**

@@ -54,6 +54,7 @@ test('all functions are discovered, each with its trigger and its secrets', () =
     'checkRuns scheduleTrigger',
     'deleteExpired scheduleTrigger',
     'drive taskQueueTrigger GITHUB_TOKEN',
+    'driveAlone taskQueueTrigger GITHUB_TOKEN',
     'fireSchedules scheduleTrigger',
     'githubWebhook httpsTrigger GITHUB_WEBHOOK_SECRET',
     'pubsub-cloudBuilds eventTrigger',

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { discovered } from '../../local/emulators/discovery.ts';
-import { relay } from '../../local/emulators/relay.ts';
+import { discovered } from '../../packages/local/src/emulators/discovery.ts';
+import { relay } from '../../packages/local/src/emulators/relay.ts';
 
 interface Seen {
   readonly method: string | undefined;

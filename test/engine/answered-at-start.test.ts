@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { World } from '../support/world.ts';
 
 describe('an answer that comes while a drive asks its policy whether it may go on', () => {

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { NotApplied } from '../../functions/src/core/errors.ts';
-import { defineBinding, defineCapability } from '../../functions/src/engine/define/capability.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import { InstanceMetrics } from '../../functions/src/platform/telemetry/instance-metrics.ts';
-import type { Scan } from '../../functions/src/ports/metrics.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
-import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
+import { NotApplied } from '../../packages/cairn/src/core/errors.ts';
+import { defineBinding, defineCapability } from '../../packages/cairn/src/engine/define/capability.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
+import { InstanceMetrics } from '../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
+import type { Scan } from '../../packages/cairn/src/ports/metrics.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
 import { intercept } from '../support/intercept.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
@@ -118,7 +118,7 @@ test('a scan tells how much is due, how far behind it is, and what it did', asyn
   ]);
 });
 
-test('each checkpoint is a line of the log, once it is durable', async () => {
+test('each checkpoint is a line of the log at INFO, once it is durable', async () => {
   const { world } = counted();
   const log = new CollectedLog(world.clock);
   const runId = await world.start('putting');
@@ -128,7 +128,7 @@ test('each checkpoint is a line of the log, once it is durable', async () => {
   const lines = log.lines.filter(({ event }) => event === 'run_checkpoint');
   const { checkpoints } = world.db.runs.get(runId) ?? {};
   expect(lines.map(({ level, fields }) => [level, fields?.seq])).toEqual(
-    [...(checkpoints?.keys() ?? [])].filter((seq) => seq > 1).map((seq) => ['debug', seq]),
+    [...(checkpoints?.keys() ?? [])].filter((seq) => seq > 1).map((seq) => ['info', seq]),
   );
   expect(lines.map(({ fields }) => fields)).toContainEqual(
     expect.objectContaining({ runId, tenantId: TENANT, stepId: 'put', resumable: true }),

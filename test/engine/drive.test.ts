@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal, RetryAt } from '../../functions/src/core/errors.ts';
-import { verifyChain } from '../../functions/src/core/run/chain.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { Fatal, RetryAt } from '../../packages/cairn/src/core/errors.ts';
+import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { World } from '../support/world.ts';
 
 const AnyInput = z.object({ n: z.number().default(1) });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
-import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { LOCAL_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
+import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { intercept } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
@@ -104,7 +104,8 @@ describe('a drive that asks its policy', () => {
     const frozen = drive(world.deps, { runId });
     await asking.promise;
     world.clock.jump(2 * LOCAL_SETTINGS.leaseMs);
-    expect(await drive(world.deps, { runId })).toBe('closed');
+    expect(await drive(world.deps, { runId })).toBe('moved');
+    expect(await drive(world.deps, { runId, alone: true })).toBe('closed');
     answer.resolve();
     expect(await frozen).toBe('lease_lost');
     expect(await world.folded(runId)).toMatchObject({ status: 'completed', result: { text: '{"a":2}' } });

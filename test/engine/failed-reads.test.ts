@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { pause } from '../../functions/src/ports/clock.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { pause } from '../../packages/cairn/src/ports/clock.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 

@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../../functions/src/engine/settings.ts';
-import { pause } from '../../functions/src/ports/clock.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import {
+  LONGEST_STEP_ANYWHERE_MS,
+  LONGEST_STEP_MS,
+  PRODUCTION_SETTINGS,
+} from '../../packages/cairn/src/engine/settings.ts';
+import { pause } from '../../packages/cairn/src/ports/clock.ts';
 import { intercept } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertStored } from '../support/soundness.ts';
@@ -216,7 +220,7 @@ describe('a run longer than the budget of a drive', () => {
           only: step('only', { timeout, retry: { maxAttempts: 1 } }, () => new Promise<never>(() => {})),
         }),
       });
-    expect(() => define(LONGEST_STEP_MS + 1)).toThrow('does not fit one drive');
+    expect(() => define(LONGEST_STEP_ANYWHERE_MS + 1)).toThrow('does not fit one drive');
     const world = new World({ workflows: [define(LONGEST_STEP_MS)], settings: PRODUCTION_SETTINGS });
     const runId = await world.start('hanging-for-ever');
     const store = intercept(world.store, async ({ method }, proceed) => {

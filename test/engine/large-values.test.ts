@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { storedText } from '../../functions/src/engine/stored-text.ts';
-import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { storedText } from '../../packages/cairn/src/engine/stored-text.ts';
+import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';

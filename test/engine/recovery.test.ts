@@ -1,18 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MAX_INTERRUPTIONS } from '../../functions/src/core/decisions/end-facts.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { RunJournal } from '../../functions/src/journal/run-journal.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
+import { MAX_DEATHS_ALONE } from '../../packages/cairn/src/core/decisions/end-facts.ts';
+import { isOver } from '../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
+import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../support/intercept.ts';
 import { mortal } from '../support/mortal.ts';
 import { assertSnapshot, assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 
+interface Hanging {
+  readonly idempotent?: boolean;
+  readonly newAttempt?: boolean;
+  readonly retry?: { readonly maxAttempts: number };
+}
+
 /** Two quick steps and, between them, one that hangs as long as `hang` says. */
-function hanging({ idempotent = true } = {}) {
+function hanging({ idempotent = true, ...more }: Hanging = {}) {
   const ran = { before: 0, middle: 0, after: 0 };
   const control = { hang: true };
   const workflow = defineWorkflow({
@@ -24,7 +32,7 @@ function hanging({ idempotent = true } = {}) {
         ran.before += 1;
         return 'b';
       });
-      const middle = step('middle', { needs: { before }, idempotent, timeout: '5m' }, () => {
+      const middle = step('middle', { needs: { before }, idempotent, timeout: '5m', ...more }, () => {
         ran.middle += 1;
         return control.hang ? new Promise<string>(() => {}) : 'm';
       });
@@ -39,7 +47,7 @@ function hanging({ idempotent = true } = {}) {
 }
 
 /** A world in which a drive was killed while `middle` was under way, as seen after its lease. */
-async function killedMidFlight(options: { idempotent?: boolean } = {}) {
+async function killedMidFlight(options: Hanging = {}) {
   const { workflow, ran, control } = hanging(options);
   const world = new World({ workflows: [workflow] });
   const runId = await world.start('hanging');
@@ -66,7 +74,8 @@ describe('a run whose drive was killed', () => {
         status: 'completed',
         result: { text: '{"after":"bm"}' },
         resumeCount: 1,
-        epoch: 2,
+        // One of them alone, until the step that was under way has ended.
+        epoch: 3,
       });
       expect(ran).toEqual({ before: 1, middle: 2, after: 1 });
       const types = await world.eventTypes(runId);
@@ -97,6 +106,22 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: 1, after: 0 });
   });
 
+  test('begins a step that must not run twice as a new, recorded attempt, if it allows one', async () => {
+    const { world, runId, ran } = await killedMidFlight({ idempotent: false, newAttempt: true });
+    await world.run();
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'completed', result: { text: '{"after":"bm"}' }, resumeCount: 1 });
+    expect(ran).toEqual({ before: 1, middle: 2, after: 1 });
+    const events = await world.store.readEvents(runId, 0, 100);
+    const begun = events.flatMap(({ type, data }) =>
+      type === 'step_started' && data.stepId === 'middle' ? [data.attempt] : [],
+    );
+    expect(begun).toEqual([1, 2]);
+    expect(events.find(({ type }) => type === 'run_resumed')?.data).toMatchObject({
+      reason: 'orphan recovered from its last checkpoint; a new attempt of middle',
+    });
+  });
+
   test('is not touched while its lease lives, however often it is looked at', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
@@ -117,28 +142,58 @@ describe('a run whose drive was killed', () => {
     expect(world.db.runs.get(runId)?.soft.lastHeartbeatAt).toBeGreaterThan(world.clock.now() - 2_000);
   });
 
-  test('fails with RUN_RESUME_FAILED after five interruptions without a checkpoint between them', async () => {
+  /** Delivers what is due to a process of its own, which is killed once that has come to rest, and lets its lease expire. */
+  async function die(world: World, seed: number): Promise<void> {
+    const victim = mortal(world.deps, seed);
+    for (
+      let due = world.queue.due(world.clock.now());
+      due.length > 0;
+      due = world.queue.due(world.clock.now())
+    ) {
+      for (const task of due) {
+        world.queue.take(task.id);
+        void drive(victim.deps, requestOf(task));
+      }
+      await settle();
+    }
+    victim.kill();
+    world.clock.jump(world.deps.settings.leaseMs + 1);
+    await scan(world.deps);
+  }
+
+  test('takes no attempt more than `retry` allows of a step that must not run twice', async () => {
+    const { workflow, ran } = hanging({ idempotent: false, newAttempt: true, retry: { maxAttempts: 2 } });
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('hanging');
+    for (const attempt of [1, 2]) {
+      await die(world, 50 + attempt);
+      expect(ran.middle).toBe(attempt);
+    }
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'RUN_ORPHANED', stepId: 'middle' },
+    });
+    expect(ran).toEqual({ before: 1, middle: 2, after: 0 });
+  });
+
+  test('is failed by name after three deaths alone, and one in company', async () => {
     const { workflow, ran } = hanging();
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('hanging');
-    for (let death = 1; death <= MAX_INTERRUPTIONS; death += 1) {
-      const victim = mortal(world.deps, 50 + death);
-      void drive(victim.deps, { runId });
-      await settle();
-      expect(ran.middle).toBe(death);
-      victim.kill();
-      world.clock.jump(world.deps.settings.leaseMs + 1);
+    for (let death = 0; death <= MAX_DEATHS_ALONE; death += 1) {
+      await die(world, 50 + death);
+      expect(ran.middle).toBe(death + 1);
     }
     await world.run();
     const state = assertStored(world.db, runId);
     expect(state.status).toBe('failed');
-    expect(state.error).toMatchObject({ code: 'RUN_RESUME_FAILED' });
-    expect(ran.middle).toBe(MAX_INTERRUPTIONS);
-    expect(state.resumeCount).toBe(MAX_INTERRUPTIONS - 1);
+    expect(state.error).toMatchObject({ code: 'RUN_RESUME_FAILED', stepId: 'middle' });
+    expect(ran).toEqual({ before: 1, middle: MAX_DEATHS_ALONE + 1, after: 0 });
   });
 
-  test('counts interruptions anew after each checkpoint', async () => {
-    const steps = 8;
+  /** A chain of steps, each `every`-th of which kills its first worker, after so many deaths. */
+  async function deadly({ steps, every }: { steps: number; every: number }) {
     const ran: string[] = [];
     const workflow = defineWorkflow({
       type: 'deadly',
@@ -149,8 +204,8 @@ describe('a run whose drive was killed', () => {
         for (let i = 1; i <= steps; i += 1) {
           last = step(`s${i}`, { needs: { last } }, ({ last, stepId }) => {
             ran.push(stepId);
-            // Every step kills its first worker.
-            return ran.filter((id) => id === stepId).length === 1 ? new Promise<number>(() => {}) : last + 1;
+            const isFirst = ran.filter((id) => id === stepId).length === 1;
+            return isFirst && i % every === 0 ? new Promise<number>(() => {}) : last + 1;
           });
         }
         return { last };
@@ -158,15 +213,30 @@ describe('a run whose drive was killed', () => {
     });
     const world = new World({ workflows: [workflow] });
     const runId = await world.start('deadly');
-    for (let death = 0; death < steps; death += 1) {
-      const victim = mortal(world.deps, 50 + death);
-      void drive(victim.deps, { runId });
-      await settle();
-      victim.kill();
-      world.clock.jump(world.deps.settings.leaseMs + 1);
+    return { world, runId };
+  }
+
+  test('forgets the deaths before ten bodies that ended alone', async () => {
+    const deaths = 8;
+    const { world, runId } = await deadly({ steps: 10 * deaths, every: 10 });
+    for (let death = 0; death < deaths; death += 1) await die(world, 50 + death);
+    await world.run();
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'completed', resumeCount: deaths });
+    expect(state.suspect).toMatchObject({ steps: [], deaths: [] });
+  });
+
+  test('is failed by name after three deaths alone during three steps in a row', async () => {
+    const { world, runId } = await deadly({ steps: 8, every: 1 });
+    // In company s1; cleared by it, and in company once more s2; alone s2 to s4 at most.
+    for (let death = 0; death <= MAX_DEATHS_ALONE + 1; death += 1) {
+      if (isOver(assertStored(world.db, runId))) break;
+      await die(world, 50 + death);
     }
     await world.run();
-    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', resumeCount: steps });
+    const state = assertStored(world.db, runId);
+    expect(state).toMatchObject({ status: 'failed', error: { code: 'RUN_RESUME_FAILED' } });
+    expect(state.suspect?.inARow).toMatchObject({ times: MAX_DEATHS_ALONE });
   });
 
   test('is parked if its plan version is gone, and resumed when that is back', async () => {

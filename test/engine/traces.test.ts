@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal, NotApplied } from '../../functions/src/core/errors.ts';
-import { driveSpan, runSpan, traceparentOf } from '../../functions/src/core/trace.ts';
+import { Fatal, NotApplied } from '../../packages/cairn/src/core/errors.ts';
+import { driveSpan, runSpan, traceparentOf } from '../../packages/cairn/src/core/trace.ts';
 import {
   type CallOptions,
   defineBinding,
   defineCapability,
-} from '../../functions/src/engine/define/capability.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
-import type { BusMessage } from '../../functions/src/ports/runs/event-bus.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
-import type { VirtualClock } from '../../functions/src/testing/world/virtual-clock.ts';
+} from '../../packages/cairn/src/engine/define/capability.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import type { BusMessage } from '../../packages/cairn/src/ports/runs/event-bus.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import type { VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { CollectedSpans } from '../support/collected-spans.ts';
 import { mortal } from '../support/mortal.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -215,12 +215,14 @@ describe('a drive that dies', () => {
   test('is told of by a drive that finds its run, just so', async () => {
     const { world, spans, runId } = await died();
     world.clock.jump(world.deps.settings.leaseMs + 1);
-    await drive(world.deps, { runId });
+    expect(await drive(world.deps, { runId })).toBe('moved');
+    await world.run();
     expect(world.stateOf(runId).status).toBe('completed');
     expect(spans.orphans([CALLER.spanId])).toEqual([]);
     expect(spans.twice).toEqual([]);
     expect(spans.named('drive poster').map(({ attributes }) => attributes['cairn.drive.end'])).toEqual([
       'orphaned',
+      'moved',
       'closed',
     ]);
   });

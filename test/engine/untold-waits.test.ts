@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
-import { deliverEvent } from '../../functions/src/operations/events/deliver-event.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { deliverEvent } from '../../packages/cairn/src/operations/events/deliver-event.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { World } from '../support/world.ts';
 import { Bench } from './support/bench.ts';
 import { completed, waiting } from './support/runs.ts';

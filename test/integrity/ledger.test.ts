@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { EffectRecord } from '../../functions/src/core/effects/effect.ts';
+import type { EffectRecord } from '../../packages/cairn/src/core/effects/effect.ts';
 import type { Bench } from './support/bench.ts';
 import { acted, doubtful } from './support/runs.ts';
 

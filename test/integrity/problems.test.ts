@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { PROBLEM_CODES, PROBLEMS } from '../../functions/src/core/integrity/problems.ts';
+import {
+  PROBLEM_CODES,
+  PROBLEMS,
+  type ProblemCode,
+} from '../../packages/cairn/src/core/integrity/problems.ts';
 import type { Bench } from './support/bench.ts';
 import type { Case } from './support/cases/case.ts';
 import { CASES } from './support/cases/index.ts';
@@ -22,7 +26,10 @@ async function damaged({ code, run, damage, also = [] }: Case): Promise<Bench> {
 }
 
 test('every problem that has a name is made by hand', () => {
-  expect(new Set(CASES.map(({ code }) => code))).toEqual(new Set(PROBLEM_CODES));
+  const made = new Set<ProblemCode>(CASES.map(({ code }) => code));
+  // Only Firestore has pages: test/store/pages/pages.test.ts.
+  const ofPages: ProblemCode[] = ['PAGE_MISSING', 'PAGE_DAMAGED', 'PAGE_ORPHANED'];
+  expect(made.union(new Set(ofPages))).toEqual(new Set(PROBLEM_CODES));
 });
 
 describe('is found, and repaired', () => {

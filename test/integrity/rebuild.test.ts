@@ -1,8 +1,8 @@
 import type { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
-import { differing } from '../../functions/src/core/integrity/same.ts';
-import { reduce } from '../../functions/src/core/run/reduce/index.ts';
-import { wakeAt } from '../../functions/src/core/run/wake.ts';
+import { differing } from '../../packages/cairn/src/core/integrity/same.ts';
+import { reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
 import type { Bench } from './support/bench.ts';
 import { completed, driven, halted, pending, startedLarge, waiting } from './support/runs.ts';
 import type { Document } from './support/shelf.ts';

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { apiKey } from '../../functions/src/core/encoding/keys.ts';
-import type { ProblemCode } from '../../functions/src/core/integrity/problems.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { MemoryIntegrityStore } from '../../functions/src/memory/integrity/memory-integrity-store.ts';
-import { MemoryRunSample } from '../../functions/src/memory/integrity/memory-run-sample.ts';
-import { type SampleDeps, sampleRuns } from '../../functions/src/operations/integrity/sample-runs.ts';
-import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
+import { apiKey } from '../../packages/cairn/src/core/encoding/keys.ts';
+import type { ProblemCode } from '../../packages/cairn/src/core/integrity/problems.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { MemoryIntegrityStore } from '../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
+import { MemoryRunSample } from '../../packages/cairn/src/memory/integrity/memory-run-sample.ts';
+import { type SampleDeps, sampleRuns } from '../../packages/cairn/src/operations/integrity/sample-runs.ts';
+import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
 import { World } from '../support/world.ts';
 
 const one = defineWorkflow({

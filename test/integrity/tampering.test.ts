@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { seqId } from '../../functions/src/core/encoding/ids.ts';
-import { isBlocking } from '../../functions/src/core/integrity/problems.ts';
-import { emptyChain, seal } from '../../functions/src/core/run/chain.ts';
-import type { EventDraft } from '../../functions/src/core/run/events.ts';
-import { eventCodec } from '../../functions/src/store/codec/journal.ts';
+import { seqId } from '../../packages/cairn/src/core/encoding/ids.ts';
+import { isBlocking } from '../../packages/cairn/src/core/integrity/problems.ts';
+import { emptyChain, seal } from '../../packages/cairn/src/core/run/chain.ts';
+import type { EventDraft } from '../../packages/cairn/src/core/run/events.ts';
+import { eventCodec } from '../../packages/cairn/src/store/codec/journal.ts';
 import type { Bench } from './support/bench.ts';
 import { completed, waiting } from './support/runs.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EventDraft } from '../../functions/src/core/run/events.ts';
-import { assembleBatch, MAX_COMMIT_BYTES } from '../../functions/src/journal/batch.ts';
-import { assertSoundCommit } from '../../functions/src/ports/commit-rules.ts';
+import type { EventDraft } from '../../packages/cairn/src/core/run/events.ts';
+import { assembleBatch, MAX_COMMIT_BYTES } from '../../packages/cairn/src/journal/batch.ts';
+import { assertSoundCommit } from '../../packages/cairn/src/ports/commit-rules.ts';
 import { beginning, claim, move, succeeded, T0 } from '../conformance/support/run-fixture.ts';
 
 const KIB = 1024;
@@ -25,12 +25,27 @@ describe('a commit', () => {
       (_, i): EventDraft => ({
         type: 'signal_received',
         initiator: 'user',
-        data: { signalId: `s${i}`, name: 'n', payloadText: JSON.stringify('x'.repeat(900 * KIB)) },
+        data: { signalId: `s${i}`, name: 'n', payloadText: JSON.stringify('x'.repeat(600 * KIB)) },
       }),
     );
     const batch = batchOf(signals);
-    expect(batch.events).toHaveLength(Math.floor(MAX_COMMIT_BYTES / (900 * KIB)));
+    expect(batch.events).toHaveLength(Math.floor(MAX_COMMIT_BYTES / (600 * KIB)));
     expect(() => assertSoundCommit({ runId: 'run_1', ...batch })).not.toThrow();
+  });
+
+  test('refuses by name an event that has no room in its document, and takes the others', () => {
+    const signal = (payloadText: string): EventDraft => ({
+      type: 'signal_received',
+      initiator: 'user',
+      data: { signalId: 's', name: 'n', payloadText },
+    });
+    const batch = batchOf([signal('1'), signal('x'.repeat(800 * KIB)), signal('2')]);
+    expect(batch.events).toHaveLength(2);
+    expect(batch.results).toMatchObject([
+      { kind: 'appended' },
+      { kind: 'refused', error: { code: 'RUN_TOO_LARGE' } },
+      { kind: 'appended' },
+    ]);
   });
 
   test('takes many outputs that lie elsewhere', () => {

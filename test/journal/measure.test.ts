@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../functions/src/core/errors.ts';
-import type { RunEvent } from '../../functions/src/core/run/events.ts';
-import { initialState, reduce } from '../../functions/src/core/run/reduce/index.ts';
-import { isTerminal } from '../../functions/src/core/run/status.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { decideApproval } from '../../functions/src/operations/approvals/decide-approval.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { Fatal } from '../../packages/cairn/src/core/errors.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { initialState, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { isTerminal } from '../../packages/cairn/src/core/run/status.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import {
   type Conflict,
   type Ending,
   type Metrics,
   type Transition,
   UNMEASURED,
-} from '../../functions/src/ports/metrics.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+} from '../../packages/cairn/src/ports/metrics.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { wakeAt } from '../../functions/src/core/run/wake.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { RunJournal } from '../../functions/src/journal/run-journal.ts';
-import { pause } from '../../functions/src/ports/clock.ts';
-import type { JournalCommit } from '../../functions/src/ports/run-store.ts';
+import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
+import { pause } from '../../packages/cairn/src/ports/clock.ts';
+import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { bySystem, opened, waitOf } from '../core/run/journal-drafts.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertSnapshot, assertStored } from '../support/soundness.ts';

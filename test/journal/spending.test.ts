@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, type Spent, sum } from '../../functions/src/core/cost/cost.ts';
-import { usdOf } from '../../functions/src/core/cost/prices.ts';
-import { Spending } from '../../functions/src/journal/spending/spending.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { costOf, type Spent, sum } from '../../packages/cairn/src/core/cost/cost.ts';
+import { usdOf } from '../../packages/cairn/src/core/cost/prices.ts';
+import { Spending } from '../../packages/cairn/src/journal/spending/spending.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 
 /** How a sending ends. The first two were applied. */
 type Sent = 'applied' | 'lost after' | 'lost before' | 'refused';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError, Fatal, RetryAt } from '../../functions/src/core/errors.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { type Cancellation, cancelRun } from '../../functions/src/operations/cancel-run.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
+import { CairnError, Fatal, RetryAt } from '../../packages/cairn/src/core/errors.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { type Cancellation, cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { Shuffle } from '../support/shuffle.ts';
 import { assertStored } from '../support/soundness.ts';
@@ -69,7 +69,7 @@ async function raced({ works, does, deadDriveCommits }: Race, seed: number): Pro
   const runId = await world.start('two', { does });
   world.queue.take();
   if (deadDriveCommits !== undefined) await dieAfter(deadDriveCommits, deps, runId);
-  clock.jump(61_000);
+  clock.jump(deps.settings.leaseMs + 1);
   const shuffle = new Shuffle({ seed, clock, lossRate: LOSS_RATE });
   const outcomes = await shuffle.run(
     works.map((work, i) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { StepAborted } from '../../functions/src/engine/drive/bodies/attempt.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../functions/src/engine/settings.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { StepAborted } from '../../packages/cairn/src/engine/drive/bodies/attempt.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
+import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle, type VirtualClock } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';

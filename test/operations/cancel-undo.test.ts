@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { READY_GRACE_MS } from '../../functions/src/core/run/wake.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { retryScheduled } from '../../functions/src/engine/facts/drafts.ts';
-import { cancelRun } from '../../functions/src/operations/cancel-run.ts';
+import { READY_GRACE_MS } from '../../packages/cairn/src/core/run/wake.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { retryScheduled } from '../../packages/cairn/src/engine/facts/drafts.ts';
+import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { Scene } from './approvals/scene.ts';
 
 const cancel = ({ world, runId }: Scene, deps: Partial<EngineDeps> = {}) =>

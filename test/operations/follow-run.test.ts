@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { RunEvent } from '../../functions/src/core/run/events.ts';
-import { type Followed, followRun } from '../../functions/src/operations/follow-run.ts';
-import type { RunObserver } from '../../functions/src/ports/runs/run-watch.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { type Followed, followRun } from '../../packages/cairn/src/operations/follow-run.ts';
+import type { RunObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const QUIET_MS = 1_000;

@@ -4,22 +4,22 @@ import {
   FAILED_TTL_MS,
   MAX_ATTEMPTS,
   PROCESSING_LOCK_MS,
-} from '../../functions/src/core/decisions/idempotency.ts';
-import { canonicalJson } from '../../functions/src/core/encoding/json.ts';
-import { CairnError } from '../../functions/src/core/errors.ts';
-import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
-import { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import { MemoryIdempotencyStore } from '../../functions/src/memory/memory-idempotency-store.ts';
+} from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { canonicalJson } from '../../packages/cairn/src/core/encoding/json.ts';
+import { CairnError } from '../../packages/cairn/src/core/errors.ts';
+import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
+import { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryIdempotencyStore } from '../../packages/cairn/src/memory/memory-idempotency-store.ts';
 import {
   type KeptResponse,
   type KeyedRequest,
   type OnceDeps,
   type OnceOutcome,
   oncePerKey,
-} from '../../functions/src/operations/once-per-key.ts';
-import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
-import { UNMEASURED } from '../../functions/src/ports/metrics.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+} from '../../packages/cairn/src/operations/once-per-key.ts';
+import type { IdempotencyStore } from '../../packages/cairn/src/ports/idempotency-store.ts';
+import { UNMEASURED } from '../../packages/cairn/src/ports/metrics.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { Shuffle } from '../support/shuffle.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { RecentStarts } from '../../functions/src/operations/start/recent-starts.ts';
-import type { StartDeps, StartRequest } from '../../functions/src/operations/start/request.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { RecentStarts } from '../../packages/cairn/src/operations/start/recent-starts.ts';
+import type { StartDeps, StartRequest } from '../../packages/cairn/src/operations/start/request.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { plainStart, World } from '../support/world.ts';
 
 const echo = defineWorkflow({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../functions/src/core/run/limits.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { runInput } from '../../functions/src/engine/run-input.ts';
-import type { StartDeps, StartRequest } from '../../functions/src/operations/start/request.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { runInput } from '../../packages/cairn/src/engine/run-input.ts';
+import type { StartDeps, StartRequest } from '../../packages/cairn/src/operations/start/request.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type Call, intercept, type Proceed } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../local/cloud-process.ts';
+import { type CloudProcess, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { sign } from '../api/installation.ts';
 
 /** The deployed functions as a whole, in worker processes behind the gateway, over real wire protocols. */

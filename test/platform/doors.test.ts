@@ -18,16 +18,27 @@ function inProcess(script: string, env: Record<string, string> = {}) {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
-    { cwd: ROOT, encoding: 'utf8', timeout: 20_000, env: { PATH: process.env.PATH, ...settings, ...env } },
+    { cwd: ROOT, encoding: 'utf8', timeout: 200_000, env: { PATH: process.env.PATH, ...settings, ...env } },
   );
   return { stdout, stderr, status };
 }
 
+const OURS = `
+    const { drive } = await import('./functions/src/index.ts');
+    const { installationOf } = await import('./packages/cairn/src/platform/installation/installation.ts');
+    const ours = installationOf(drive);`;
+const NAMES = { drive: 'drive', driveAlone: 'driveAlone' };
+const deliveringTo = (url: string) => ({
+  shared: { name: 'drive', targetUrl: `${url}/drive` },
+  alone: { name: 'driveAlone', targetUrl: `${url}/driveAlone` },
+});
+
 test('a task that names no run is done, with an error in the log, and never repeated', () => {
   const script = `
-    const { driveTask } = await import('./functions/src/platform/doors.ts');
+    ${OURS}
+    const { driveTask } = await import('./packages/cairn/src/platform/doors.ts');
     const tasks = [undefined, null, 'x', {}, { runId: 7 }, { runId: '../x' }, { runId: 'run_short' }];
-    for (const task of tasks) process.stdout.write('outcome ' + (await driveTask(task)) + '\\n');
+    for (const task of tasks) process.stdout.write('outcome ' + (await driveTask(ours, { data: task, id: '', queueName: 'drive', retryCount: 0 }, { alone: false })) + '\\n');
     process.exit(0);`;
   const lines = inProcess(script).stdout.trim().split('\n');
   expect(lines.filter((line) => line === 'outcome done')).toHaveLength(7);
@@ -42,7 +53,7 @@ test('a task that names no run is done, with an error in the log, and never repe
 
 test('SIGTERM aborts the signal of the drives and does not end the process by itself', () => {
   const script = `
-    const { shutdown } = await import('./functions/src/platform/shutdown.ts');
+    const { shutdown } = await import('./packages/cairn/src/platform/instance/shutdown.ts');
     shutdown.addEventListener('abort', () => setTimeout(() => { process.stdout.write('released: ' + shutdown.reason.message); process.exit(0); }, 50));
     setInterval(() => {}, 1000);
     process.kill(process.pid, 'SIGTERM');`;
@@ -52,28 +63,28 @@ test('SIGTERM aborts the signal of the drives and does not end the process by it
 });
 
 test.each([
-  ['at home', {}, { driveUrl: 'https://us-central1-demo-cairn.cloudfunctions.net/drive', local: false }],
+  ['at home', {}, { drive: deliveringTo('https://us-central1-demo-cairn.cloudfunctions.net'), local: false }],
   [
     'in the local cloud',
     { CAIRN_LOCAL: '1', CAIRN_FUNCTIONS_URL: 'http://127.0.0.1:9', CAIRN_TASKS_HOST: '127.0.0.1:8' },
-    { driveUrl: 'http://127.0.0.1:9/drive', local: true, tasksHost: '127.0.0.1:8' },
+    { drive: deliveringTo('http://127.0.0.1:9'), local: true, tasksHost: '127.0.0.1:8' },
   ],
   [
     'in another region',
     { CAIRN_REGION: 'europe-west1' },
-    { driveUrl: 'https://europe-west1-demo-cairn.cloudfunctions.net/drive' },
+    { drive: deliveringTo('https://europe-west1-demo-cairn.cloudfunctions.net') },
   ],
 ])('the queue delivers to the drive function %s', (_where, env, expected) => {
   const script = `
-    const { readSettings } = await import('./functions/src/platform/params.ts');
-    process.stdout.write(JSON.stringify(readSettings()));`;
+    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
+    process.stdout.write(JSON.stringify(readSettings({}, ${JSON.stringify(NAMES)})));`;
   expect(JSON.parse(inProcess(script, env).stdout)).toMatchObject(expected);
 });
 
 test('without a project nothing is guessed', () => {
   const script = `
-    const { readSettings } = await import('./functions/src/platform/params.ts');
-    try { readSettings(); } catch (error) { process.stdout.write(error.message); }`;
+    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
+    try { readSettings({}, ${JSON.stringify(NAMES)}); } catch (error) { process.stdout.write(error.message); }`;
   expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
 });
 
@@ -81,10 +92,11 @@ test('without a collector nothing of the OpenTelemetry SDK is loaded, whatever i
   const script = `
     import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });
-    const { driveTask } = await import('./functions/src/platform/doors.ts');
-    const { compose } = await import('./functions/src/platform/root.ts');
-    compose().engine.metrics.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
-    await driveTask({});
+    ${OURS}
+    const { driveTask } = await import('./packages/cairn/src/platform/doors.ts');
+    const { compose } = await import('./packages/cairn/src/platform/root.ts');
+    (await compose(ours)).engine.metrics.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
+    await driveTask(ours, { data: {}, id: '', queueName: 'drive', retryCount: 0 }, { alone: false });
     process.exit(0);`;
   const { stdout } = inProcess(script);
   expect(stdout).toContain('drive_task_invalid');

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Fatal } from '../../functions/src/core/errors.ts';
-import { Hook } from '../../functions/src/platform/hooks/hook.ts';
-import { outsideOf } from '../../functions/src/platform/hooks/hooks.ts';
-import { hookUrls } from '../../functions/src/platform/params.ts';
-import { createTestRuntime, expectJournal } from '../../functions/src/testing/index.ts';
+import { Hook } from '../../functions/src/hooks/hook.ts';
+import { outsideOf } from '../../functions/src/hooks/hooks.ts';
 import { shippedWorkflows } from '../../functions/src/workflows/index.ts';
+import { Fatal } from '../../packages/cairn/src/core/errors.ts';
+import { hookUrls } from '../../packages/cairn/src/platform/settings/outside.ts';
+import { createTestRuntime, expectJournal } from '../../packages/cairn/src/testing/index.ts';
 
 interface Received {
   readonly key: string | undefined;

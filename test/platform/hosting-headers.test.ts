@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { matchesSource, sitesOf } from '../../local/gateway/rewrites.ts';
+import { matchesSource, sitesOf } from '../../packages/local/src/gateway/rewrites.ts';
 
 const FIREBASE_JSON = new URL('../../firebase.json', import.meta.url).pathname;
 const [site = {}] = sitesOf(FIREBASE_JSON);

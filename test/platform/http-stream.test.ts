@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { exchange } from '../../functions/src/platform/http.ts';
+import { exchange } from '../../packages/cairn/src/platform/http.ts';
 import { SILENT } from '../support/world.ts';
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };

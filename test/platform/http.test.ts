@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Request as FunctionRequest } from 'firebase-functions/https';
-import { exchange, toRequest } from '../../functions/src/platform/http.ts';
+import { exchange, toRequest } from '../../packages/cairn/src/platform/http.ts';
 import { SILENT } from '../support/world.ts';
 
 const LARGE = Buffer.alloc(9 * 1024 * 1024, 'abc');

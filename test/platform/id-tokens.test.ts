@@ -2,7 +2,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { Agent, createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { firebaseIdTokens, noIdTokens } from '../../functions/src/platform/id-tokens.ts';
+import { firebaseIdTokens, noIdTokens } from '../../packages/cairn/src/platform/id-tokens.ts';
 
 const PROJECT = 'demo-cairn';
 const KEYS = generateKeyPairSync('rsa', { modulusLength: 2_048 });

@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { slackRespond } from '../../functions/src/capabilities/slack/respond.ts';
-import { Bindings } from '../../functions/src/engine/define/bindings.ts';
-import { defineBinding } from '../../functions/src/engine/define/capability.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
 import {
   installedBindings,
   installedGithub,
   installedWorkflows,
   installWorkflows,
-} from '../../functions/src/platform/installed.ts';
-import { githubAccess, slackHooks } from '../../functions/src/platform/params.ts';
+} from '../../functions/src/shipped.ts';
+import { slackRespond } from '../../packages/cairn/src/capabilities/slack/respond.ts';
+import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
+import { defineBinding } from '../../packages/cairn/src/engine/define/capability.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import { githubAccess, slackHooks } from '../../packages/cairn/src/platform/settings/outside.ts';
+import { bindingsFor } from '../../packages/cairn/src/platform/shipped-bindings.ts';
 
 const VALUES = {
   GITHUB_API_URL: 'https://api.github.com',
@@ -18,6 +19,7 @@ const VALUES = {
   DEPLOY_HOOK_URL: 'https://deploy.example',
   CLEANUP_HOOK_URL: 'https://cleanup.example',
 };
+const ALL = { github: true, slack: true };
 const before = { ...process.env };
 beforeEach(() => {
   Object.assign(process.env, VALUES);
@@ -61,15 +63,20 @@ describe('what is installed', () => {
     const registry = new WorkflowRegistry(installedWorkflows());
     expect(registry.types()).toEqual(['deploy', 'nightly-cleanup', 'review-pull-request']);
     expect(registry.newest('review-pull-request')?.planVersion).toBe(3);
-    expect(() => new Bindings(installedBindings()).assertBound(registry)).not.toThrow();
+    expect(() => new Bindings(bindingsFor(ALL, [])).assertBound(registry)).not.toThrow();
   });
 
   test('takes a binding of its own in the place of the shipped one, and keeps the others', () => {
-    const shipped = installedBindings().map(({ capability }) => capability.id);
+    const shipped = bindingsFor(ALL, []).map(({ capability }) => capability.id);
     const own = defineBinding(slackRespond, { id: 'slack.own', call: async () => ({}) });
     installWorkflows(installedWorkflows(), [own]);
-    const ids = installedBindings().map(({ capability }) => capability.id);
+    const bound = bindingsFor(ALL, installedBindings());
+    const ids = bound.map(({ capability }) => capability.id);
     expect(ids.toSorted()).toEqual(shipped.toSorted());
-    expect(new Bindings(installedBindings()).of(slackRespond).id).toBe('slack.own');
+    expect(new Bindings(bound).of(slackRespond).id).toBe('slack.own');
+  });
+
+  test('binds nothing of GitHub or Slack for an installation that has not asked for them', () => {
+    expect(bindingsFor({}, [])).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { jsonLog, type Severity } from '../../functions/src/platform/log.ts';
+import { jsonLog, type Severity } from '../../packages/cairn/src/platform/log.ts';
 
 function captured(least: Severity = 'DEBUG') {
   const lines: string[] = [];
@@ -76,7 +76,7 @@ test.each([
   ['nonsense', ['INFO', 'WARNING']],
 ])('LOG_LEVEL=%s writes lines of %j', (level, written) => {
   const script = `
-    const { platformLog } = await import('./functions/src/platform/log.ts');
+    const { platformLog } = await import('./packages/cairn/src/platform/log.ts');
     for (const severity of ['debug', 'info', 'warn']) platformLog[severity]('x');`;
   const { LOG_LEVEL: _, ...env } = process.env;
   const stdout = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

@@ -6,8 +6,8 @@ import { expect, test } from '@jest/globals';
 function inInstance(script: string) {
   const whole = `
     process.on('unhandledRejection', () => process.exit(16));
-    const { surviveRejections } = await import('./functions/src/platform/stray-rejections.ts');
-    const { platformLog } = await import('./functions/src/platform/log.ts');
+    const { surviveRejections } = await import('./packages/cairn/src/platform/stray-rejections.ts');
+    const { platformLog } = await import('./packages/cairn/src/platform/log.ts');
     surviveRejections(platformLog);
     setImmediate(() => setImmediate(() => process.stdout.write('went on')));
     ${script}`;

@@ -1,6 +1,6 @@
 /** Runs the trials of a test file: all its seeds, as many as the environment variable SEEDS says, or the one that SEED names. */
 import { expect, test } from '@jest/globals';
-import type { EventType } from '../../functions/src/core/run/events.ts';
+import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
 import type { Repertoire } from './data/generate.ts';
 import { trial } from './trial.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StoredRendezvous } from '../../functions/src/ports/rendezvous-store.ts';
-import type { CommitResult } from '../../functions/src/ports/run-store.ts';
-import type { Memo } from '../../functions/src/ports/value-store.ts';
+import type { StoredRendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { CommitResult } from '../../packages/cairn/src/ports/run-store.ts';
+import type { Memo } from '../../packages/cairn/src/ports/value-store.ts';
 import { type Call, intercept, type Proceed } from '../support/intercept.ts';
 import type { Sabotage } from './chaos/worker.ts';
 import type { Repertoire } from './data/generate.ts';

@@ -1,5 +1,5 @@
 /** What somebody needs who looks into a failed trial. */
-import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
+import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 
 export interface Findings {
   readonly seed: number;

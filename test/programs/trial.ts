@@ -2,12 +2,12 @@
  * One trial: a program drawn from a seed is run where everything goes wrong that may, must come to its end, and is
  * judged. What fails says how to repeat it, with the program and the journals.
  */
-import type { EventType } from '../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import type { RunDocuments } from '../../functions/src/memory/memory-database.ts';
-import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
+import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
+import type { SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
@@ -16,18 +16,23 @@ import { Cluster } from './chaos/cluster.ts';
 import { planCancel, planPause, planStart } from './chaos/operators.ts';
 import { People } from './chaos/people.ts';
 import { WatchedStage } from './chaos/stage.ts';
-import { drawTrouble, type Trouble } from './chaos/trouble.ts';
+import { drawTrouble, LEASE_MS, type Trouble } from './chaos/trouble.ts';
 import type { Sabotage } from './chaos/worker.ts';
 import { Draw } from './data/draw.ts';
 import { generate, type Repertoire } from './data/generate.ts';
 import { allPrograms, type Program } from './data/program.ts';
 import { workflowOf } from './data/workflow-of.ts';
+import { Holdings } from './holdings.ts';
 import { judge } from './judge.ts';
+import { assertLively } from './liveness.ts';
+import { Redeploys } from './redeploy/redeploys.ts';
 import { report } from './report.ts';
 
 export interface TrialOptions {
   readonly seed: number;
   readonly repertoire: Repertoire;
+  /** Other definitions are deployed in between. */
+  readonly redeploys?: boolean;
   /** Breaks what the processes see of the world, to prove that it would be noticed. */
   readonly sabotage?: Sabotage;
   /** Looks at the world whenever it stands still for a moment, and must leave it as it is. */
@@ -45,20 +50,27 @@ export interface TrialOutcome {
   readonly ends: readonly string[];
   /** All that happened to any of them. */
   readonly met: ReadonlySet<EventType>;
+  readonly redeploys: ReadonlySet<string>;
+  /** The most that a dispatch has kept of outputs at a time. */
+  readonly mostBytes: number;
 }
 
 /** @throws Error with all that is needed to look into what went wrong */
 export async function trial(options: TrialOptions): Promise<TrialOutcome> {
   const underWay = new Trial(options);
+  const watch = underWay.holdings.watch();
   try {
     await underWay.run();
     return await underWay.judge();
   } catch (error) {
     throw underWay.told(error);
+  } finally {
+    watch.stop();
   }
 }
 
 class Trial {
+  readonly holdings: Holdings;
   readonly #seed: number;
   readonly #program: Program;
   readonly #programs: ReadonlyMap<string, Program>;
@@ -67,30 +79,63 @@ class Trial {
   readonly #cluster: Cluster;
   readonly #stage: WatchedStage;
   readonly #people: People;
+  readonly #redeploys: Redeploys | undefined;
   readonly #watch: NonNullable<TrialOptions['watch']>;
   /** How far a scan last moved the `wakeAt` of a run. */
   readonly #movedTo = new Map<string, number>();
 
-  constructor({ seed, repertoire, sabotage = (deps) => deps, watch = async () => {} }: TrialOptions) {
+  constructor({
+    seed,
+    repertoire,
+    redeploys = false,
+    sabotage = (deps) => deps,
+    watch = async () => {},
+  }: TrialOptions) {
     this.#seed = seed;
     this.#watch = watch;
     this.#program = generate(seed, repertoire);
     this.#programs = new Map([...allPrograms(this.#program)].map((program) => [program.type, program]));
     // Another stream than the program's, so that a change of one leaves the other as it was.
     const draw = new Draw(seed * 7_919 + 1);
-    this.#trouble = drawTrouble(draw);
+    const trouble = drawTrouble(draw);
+    // Each deployment interrupts bodies as a termination does: with more of both a run would end as one that loses its workers.
+    this.#trouble = redeploys ? { ...trouble, kills: Math.min(trouble.kills, 1), terminations: 0 } : trouble;
     this.#stage = new WatchedStage(draw, () => ({
       db: this.#world.db,
       clock: this.#world.clock,
       stoodStill: () => this.#cluster.stoodStill,
     }));
+    const workflows = [...this.#programs.values()].map((program) => workflowOf(program, this.#stage));
     this.#world = new World({
-      workflows: [...this.#programs.values()].map((program) => workflowOf(program, this.#stage)),
-      settings: draw.chance(0.3) ? { budgetMs: 100_000 } : {},
+      workflows,
+      settings: { leaseMs: LEASE_MS, ...(draw.chance(0.3) ? { budgetMs: 100_000 } : {}) },
       seed,
     });
-    const { clock, queue, db, deps, records, config, census } = this.#world;
-    const shared = { ...deps, store: this.#watched(deps.store), records, config, census };
+    const { clock, queue, db, deps, records, config, census, planStore } = this.#world;
+    this.holdings = new Holdings(db, this.#programs);
+    const swapped = new Draw(seed * 7_919 + 5);
+    this.#redeploys = redeploys
+      ? new Redeploys(swapped, workflows, () => ({
+          cluster: this.#cluster,
+          db,
+          draw: swapped,
+          programs: this.#programs,
+          workflows,
+        }))
+      : undefined;
+    const registryNow = () => this.#redeploys?.registry ?? deps.registry;
+    const shared = {
+      ...deps,
+      store: this.#watched(deps.store),
+      records,
+      config,
+      census,
+      planStore,
+      // Read by each process when it is born.
+      get registry() {
+        return registryNow();
+      },
+    };
     this.#cluster = new Cluster({ clock, queue, db, deps: shared, sabotage }, draw, this.#trouble);
     const outside = { cluster: this.#cluster, db, draw, programs: this.#programs, tenantId: TENANT };
     this.#people = new People(outside);
@@ -107,8 +152,10 @@ class Trial {
       const goesOn = this.#cluster.turn();
       await settle();
       await this.#watch(this.#world);
-      const failure = this.#cluster.failure ?? this.#stage.failure;
+      this.#redeploys?.look();
+      const failure = this.#cluster.failure ?? this.#stage.failure ?? this.#redeploys?.failure;
       if (failure) throw failure;
+      if (this.holdings.failure) throw this.holdings.failure;
       if (!goesOn) throw new Error('stuck: nothing can ever happen again');
       if (turn >= MAX_TURNS * (1 + db.runs.size) || clock.now() > deadline)
         throw new Error('stuck: it goes on and on');
@@ -122,13 +169,16 @@ class Trial {
     const ends: string[] = [];
     const met = new Set<EventType>();
     for (const [runId, run] of db.runs) {
+      assertLively(run.events);
       const state = assertStored(db, runId, this.#movedTo.get(runId));
       const program = this.#programs.get(state.type) as Program;
       for (const { type } of run.events) met.add(type);
       const resultText = await this.#resultOf(run);
-      ends.push(judge({ program, run, state, resultText, mayBeCancelled: this.#mayBeCancelled(state) }));
+      const mayBeCancelled = this.#mayBeCancelled(state);
+      const mayLackPlan = this.#redeploys !== undefined;
+      ends.push(judge({ program, run, state, resultText, mayBeCancelled, mayLackPlan }));
     }
-    return { ends, met };
+    return { ends, met, redeploys: this.#redeploys?.met ?? new Set(), mostBytes: this.holdings.mostBytes };
   }
 
   async #resultOf({ snapshot, checkpoints }: RunDocuments): Promise<string | undefined> {

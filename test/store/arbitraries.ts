@@ -1,12 +1,12 @@
 /** Any state, checkpoint, step, record and client that the types allow, for properties of the codecs. */
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
-import type { IdempotencyRecord } from '../../functions/src/core/decisions/idempotency.ts';
-import { DECISIONS } from '../../functions/src/core/run/events.ts';
-import type { Checkpoint, StepRecord } from '../../functions/src/core/run/records.ts';
-import type { RunState, SoftState, StepState, Tie } from '../../functions/src/core/run/state.ts';
-import { RUN_STATUSES } from '../../functions/src/core/run/status.ts';
-import type { ApiClient } from '../../functions/src/ports/access/client-store.ts';
+import type { IdempotencyRecord } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { DECISIONS } from '../../packages/cairn/src/core/run/events.ts';
+import type { Checkpoint, StepRecord } from '../../packages/cairn/src/core/run/records.ts';
+import type { RunState, SoftState, StepState, Tie } from '../../packages/cairn/src/core/run/state.ts';
+import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
+import type { ApiClient } from '../../packages/cairn/src/ports/access/client-store.ts';
 import {
   attempt,
   count,
@@ -38,14 +38,17 @@ const stepState: fc.Arbitrary<StepState> = fc.oneof(
     revision: attempt,
     startedAt: time,
   }),
-  plain({
-    phase: word('retrying'),
-    seq: count,
-    attempt,
-    revision: attempt,
-    startedAt: time,
-    retryAt: time,
-  }),
+  withOptional(
+    {
+      phase: word('retrying'),
+      seq: count,
+      attempt,
+      revision: attempt,
+      startedAt: time,
+      retryAt: time,
+    },
+    { whenRoom: fc.constant(true as const), polls: count },
+  ),
   plain({ phase: word('waiting'), seq: count, revision: attempt }),
   plain({ phase: word('again'), seq: count, revision: attempt }),
   plain({
@@ -132,7 +135,26 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     stopKind,
     currentStep: text,
     policySnapshotId: text,
-    lease: plain({ owner: text, epoch: count, expiresAt: time }),
+    lease: withOptional(
+      { owner: text, epoch: count, expiresAt: time },
+      { task: plain({ name: text, retryCount: count }), aloneSince: count },
+    ),
+    suspect: withOptional(
+      {
+        times: count,
+        alone: flag,
+        steps: fc.array(text, { maxLength: 3 }),
+        deaths: fc.array(plain({ step: text, times: count }), { maxLength: 3 }),
+      },
+      {
+        inARow: plain({ times: count, step: text, endedSince: count }),
+        shutDown: fc.array(text, { maxLength: 3 }),
+        sinceLoss: count,
+        quietDue: count,
+        cutOff: plain({ step: text, times: count }),
+      },
+    ),
+    failures: plain({ times: count, error: recordedError }),
     dueAt: time,
     deadlineAt: time,
     parked: text,
@@ -140,7 +162,12 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     error: recordedError,
     lastHandoff: fc.array(wait, { maxLength: 2 }),
     cancellation: withOptional({ stopKind, requestedAt: time }, { reason: text, actor: text }),
+    suspension: withOptional({ reason: text, requestedAt: time }, { actor: text }),
     supersededBy: text,
+    planFingerprint: text,
+    itemMarks: fc
+      .dictionary(fc.stringMatching(/^[a-z]{1,8}$/), plain({ revision: count, items: text }), { maxKeys: 2 })
+      .map((marks) => ({ ...marks })),
     replay: word('under_way', 'finished'),
     startedAt: time,
     completedAt: time,
@@ -155,6 +182,7 @@ export const softState: fc.Arbitrary<SoftState> = withOptional(
     leaseExtendedTo: time,
     obligationsMet: flag,
     inFlight: fc.array(plain({ step: text, detailsText: fc.json(), at: time }), { maxLength: 2 }),
+    running: fc.array(plain({ step: text, revision: attempt, attempt, since: time }), { maxLength: 2 }),
   },
 );
 
@@ -200,7 +228,7 @@ export const stepRecord: fc.Arbitrary<StepRecord> = withOptional(
     updatedAtMs: time,
     revision: attempt,
   },
-  { outputsSummary: text, errorTrace: text, checkpoint: count },
+  { outputsSummary: text, errorTrace: text, checkpoint: count, durationMs: count },
 );
 
 export const idempotencyRecord: fc.Arbitrary<IdempotencyRecord> = withOptional(

@@ -1,7 +1,8 @@
 /** Any event of every type. The table is total: a new type, or a new member that must be there, has to be added. */
 import fc from 'fast-check';
-import type { EventData, EventType, RunEvent } from '../../functions/src/core/run/events.ts';
-import { INITIATORS } from '../../functions/src/core/run/status.ts';
+import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { TAKEOVERS } from '../../packages/cairn/src/core/run/lease/takeover.ts';
+import { INITIATORS } from '../../packages/cairn/src/core/run/status.ts';
 import {
   attempt,
   count,
@@ -52,7 +53,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   step_failed: withOptional({ ...settledMembers, error: recordedError }, settledOptions),
   step_retry_scheduled: withOptional(
     { ...executionMembers, retryAt: time, error: recordedError },
-    { itemKey: text },
+    { itemKey: text, whenRoom: fc.constant(true as const) },
   ),
   effect_attempted: withOptional(
     { ...refMembers, effectId: text, capabilityId: text, attempt },
@@ -91,21 +92,27 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   run_resumed: plain({ reason: text }),
   run_released: withOptional(
     {
-      reason: word('budget', 'shutdown', 'retry', 'renewal'),
+      reason: word('budget', 'shutdown', 'retry', 'renewal', 'held', 'cleared', 'error'),
       inFlight: fc.array(stepRef, { maxLength: 3 }),
     },
-    { dueAt: time },
+    { dueAt: time, interrupted: fc.array(text, { maxLength: 2 }), error: recordedError },
   ),
   replay_started: withOptional(
     { mode, from: text },
     {
       revisions: fc.dictionary(text, attempt, { maxKeys: 2, noNullPrototype: true }),
       feedback: fc.array(plain({ steps: fc.array(text, { maxLength: 2 }), text }), { maxLength: 2 }),
+      marks: fc.dictionary(text, plain({ revision: attempt, items: text }), {
+        maxKeys: 2,
+        noNullPrototype: true,
+      }),
     },
   ),
   replay_finished: plain({}),
   cancel_requested: withOptional({ stopKind }, { reason: text }),
-  orphan_detected: plain({ ...holder, lastHeartbeatAt: time }),
+  suspend_requested: plain({ reason: text }),
+  continue_requested: withOptional({}, { reason: text }),
+  orphan_detected: withOptional({ ...holder, lastHeartbeatAt: time }, { why: word(...TAKEOVERS) }),
   compensation_started: withOptional({ steps: fc.array(text, { maxLength: 3 }) }, { error: recordedError }),
   step_compensated: stepRef,
   compensation_failed: withOptional({ ...refMembers, error: recordedError }, { itemKey: text }),

@@ -1,6 +1,6 @@
 /** The parts that stored documents are made of, each as any value its type allows. */
 import fc from 'fast-check';
-import type { Json } from '../../functions/src/core/encoding/json.ts';
+import type { Json } from '../../packages/cairn/src/core/encoding/json.ts';
 import {
   DECISIONS,
   type PayloadRef,
@@ -9,7 +9,7 @@ import {
   type StepRef,
   type StoredValue,
   type Wait,
-} from '../../functions/src/core/run/events.ts';
+} from '../../packages/cairn/src/core/run/events.ts';
 
 export const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 export const count = fc.nat({ max: 10_000 });
@@ -83,7 +83,11 @@ export const identityOptions = {
   traceSampled: fc.boolean(),
   resumedFrom: text,
   inputFrom: plain({ runId: text, checkpoint: count }),
-  source: withOptional({ runId: text, mode }, { checkpointId: text, stepId: text, forcedBy: text }),
+  secretInput: plain({ runId: text, sha256: text, bytes: count, chunks: count }),
+  source: withOptional(
+    { runId: text, mode },
+    { checkpointId: text, stepId: text, forcedBy: text, signals: fc.constant('carry' as const) },
+  ),
   effectScopes: fc.array(plain({ runId: text, mode: word('replay', 'fork') }), { maxLength: 2 }),
   parent: plain({ runId: text, stepId: text }),
   versions: withOptional({}, { capabilities: text, bindings: text, registryRef: text }),

@@ -1,17 +1,17 @@
 import { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewerSchemaError } from '../../functions/src/core/run/events.ts';
-import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
-import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
-import { type Members, UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';
+import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
+import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
+import { type Members, UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
 import {
   decodeSnapshot,
-  decodeSoft,
   encodeNewSnapshot,
   encodeSnapshotUpdate,
   SNAPSHOT_NAMES,
-} from '../../functions/src/store/codec/snapshot.ts';
+} from '../../packages/cairn/src/store/codec/snapshot.ts';
+import { decodeSoft } from '../../packages/cairn/src/store/codec/soft.ts';
 import { beginning, idempotencyRecord, T0 } from '../conformance/support/run-fixture.ts';
 import { journals } from '../core/run/random-journal.ts';
 import * as any from './arbitraries.ts';
@@ -56,7 +56,16 @@ test('every state that a journal folds to is one of those that come back', () =>
 test('the properties see every member of a run document, and every type of event', () => {
   const samples = fc.sample(any.runState, { numRuns: 100, seed: 1 });
   const members = new Set(samples.flatMap((state) => Object.keys(state)));
-  const derived = ['wakeAt', 'askingSince', 'foundBy', 'soft', 'lastHeartbeatAt'];
+  const derived = [
+    'pages',
+    'wakeAt',
+    'askingSince',
+    'waitsFor',
+    'foundBy',
+    'listed',
+    'soft',
+    'lastHeartbeatAt',
+  ];
   expect(SNAPSHOT_NAMES.filter((name) => !members.has(name) && !derived.includes(name))).toEqual([]);
   const types = new Set(fc.sample(anyEvent, { numRuns: 600, seed: 1 }).map(({ type }) => type));
   expect([...types].sort()).toEqual([...EVENT_TYPES].sort());
@@ -65,10 +74,11 @@ test('the properties see every member of a run document, and every type of event
 describe('the soft part', () => {
   test('decodes to what was told of it', () => {
     fc.assert(
-      fc.property(any.softState, ({ leaseExtendedTo, inFlight, obligationsMet }) => {
+      fc.property(any.softState, ({ leaseExtendedTo, inFlight, running, obligationsMet }) => {
         const told = {
           ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
           ...(inFlight === undefined ? {} : { inFlight }),
+          ...(running === undefined ? {} : { running }),
           ...(obligationsMet ? { obligationsMet } : {}),
         };
         const update = encodeSnapshotUpdate({ soft: { heartbeat: false, ...told } });
@@ -170,7 +180,7 @@ describe('a document that cannot be read', () => {
   const document = encodeNewSnapshot(beginning('run_1').state);
 
   test('because it is newer is said to be newer, whatever else it holds', () => {
-    const newer = { schemaVersion: 2, steps: { another: 'form' } };
+    const newer = { schemaVersion: 99, steps: { another: 'form' } };
     expect(() => decodeSnapshot(newer, 'run run_1')).toThrow(NewerSchemaError);
     for (const codec of [eventCodec, checkpointCodec, stepCodec, recordCodec, clientCodec]) {
       expect(() => codec.decode(newer, 'it')).toThrow(NewerSchemaError);

@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import type { RunStore } from '../../functions/src/ports/run-store.ts';
-import { FirestoreRunListWatch } from '../../functions/src/store/firestore-run-list-watch.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { systemClock } from '../../packages/cairn/src/platform/clock.ts';
+import type { RunStore } from '../../packages/cairn/src/ports/run-store.ts';
+import { FirestoreRunListWatch } from '../../packages/cairn/src/store/firestore-run-list-watch.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import {
   beginning,
@@ -109,7 +110,7 @@ test('a watched list is billed its runs once, and then one read a change, whoeve
     const onError = (error: unknown) => {
       throw error;
     };
-    const watch = new FirestoreRunListWatch(harness.db());
+    const watch = new FirestoreRunListWatch(harness.db(), systemClock);
     stop = watch.watchRuns({ tenantId: 'acme', status: 'running' }, 50, { onRuns, onError });
     await untilTold(1);
   });

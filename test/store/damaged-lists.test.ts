@@ -1,9 +1,10 @@
 import { FieldValue, type Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { problemResponse } from '../../functions/src/http/problem.ts';
-import type { Page, PageRequest } from '../../functions/src/ports/run-store.ts';
-import { FirestoreRunListWatch } from '../../functions/src/store/firestore-run-list-watch.ts';
-import { Paths } from '../../functions/src/store/paths.ts';
+import { problemResponse } from '../../packages/cairn/src/http/problem.ts';
+import { systemClock } from '../../packages/cairn/src/platform/clock.ts';
+import type { Page, PageRequest } from '../../packages/cairn/src/ports/run-store.ts';
+import { FirestoreRunListWatch } from '../../packages/cairn/src/store/firestore-run-list-watch.ts';
+import { Paths } from '../../packages/cairn/src/store/paths.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import type { Stores } from '../conformance/support/harness.ts';
 import { beginning, claim, move, T0 } from '../conformance/support/run-fixture.ts';
@@ -30,8 +31,8 @@ beforeAll(async () => {
     await stores.runs.commit(commit);
   }
   const paths = new Paths(db);
-  await paths.run('run_2').update({ error: null });
-  await paths.run('run_4').update({ steps: FieldValue.delete() });
+  await paths.run('run_2').update({ cancellation: null });
+  await paths.run('run_4').update({ status: FieldValue.delete(), steps: FieldValue.delete() });
 });
 afterAll(() => harness.close());
 
@@ -78,7 +79,7 @@ describe('a run document that cannot be read', () => {
 
   test('ends no stream of the list', async () => {
     const told = Promise.withResolvers<readonly string[]>();
-    const stop = new FirestoreRunListWatch(db).watchRuns({ tenantId: 'acme' }, 10, {
+    const stop = new FirestoreRunListWatch(db, systemClock).watchRuns({ tenantId: 'acme' }, 10, {
       onRuns: (runs) => told.resolve(runs.map(({ state }) => state.id)),
       onError: told.reject,
     });
@@ -93,7 +94,7 @@ describe('a run document that cannot be read', () => {
       500,
       expect.objectContaining({
         code: 'DATA_DAMAGED',
-        detail: "run run_2: member 'error': expected a map, found null",
+        detail: "run run_2: member 'cancellation': expected a map, found null",
         help: expect.stringContaining('consistency'),
       }),
     ]);

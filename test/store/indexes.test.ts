@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { clientCodec, recordCodec } from '../../functions/src/store/codec/access.ts';
-import { effectCodec } from '../../functions/src/store/codec/effect.ts';
-import { heartbeatsCodec } from '../../functions/src/store/codec/heartbeats.ts';
-import { checkpointCodec, eventCodec, stepCodec } from '../../functions/src/store/codec/journal.ts';
-import { rendezvousCodec } from '../../functions/src/store/codec/rendezvous.ts';
-import { progressCodec } from '../../functions/src/store/codec/retention.ts';
-import { runtimeConfigCodec } from '../../functions/src/store/codec/runtime-config.ts';
-import { scheduleCodec } from '../../functions/src/store/codec/schedule.ts';
-import { SNAPSHOT_NAMES } from '../../functions/src/store/codec/snapshot.ts';
-import { chunkCodec, memoCodec } from '../../functions/src/store/codec/values.ts';
+import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
+import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
+import { findingCodec } from '../../packages/cairn/src/store/codec/finding.ts';
+import { heartbeatsCodec } from '../../packages/cairn/src/store/codec/heartbeats.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
+import { rendezvousCodec } from '../../packages/cairn/src/store/codec/rendezvous.ts';
+import { progressCodec } from '../../packages/cairn/src/store/codec/retention.ts';
+import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime-config.ts';
+import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
+import { SNAPSHOT_NAMES } from '../../packages/cairn/src/store/codec/snapshot.ts';
+import { chunkCodec, memoCodec, pageCodec } from '../../packages/cairn/src/store/codec/values.ts';
+import { planCodec } from '../../packages/cairn/src/store/plans/firestore-plan-store.ts';
 
 interface IndexFile {
   readonly indexes: readonly {
@@ -35,6 +37,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   checkpoints: checkpointCodec.names,
   steps: stepCodec.names,
   payloads: chunkCodec.names,
+  pages: pageCodec.names,
   memos: memoCodec.names,
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
@@ -42,6 +45,8 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_config: [...runtimeConfigCodec.names, ...progressCodec.names, ...heartbeatsCodec.names],
   gwi_schedules: scheduleCodec.names,
   gwi_effects: effectCodec.names,
+  gwi_plans: planCodec.names,
+  gwi_findings: findingCodec.names,
 };
 
 describe('firestore.indexes.json', () => {
@@ -58,7 +63,7 @@ describe('firestore.indexes.json', () => {
     expect(groups.filter((group) => !(group in COLLECTIONS))).toEqual([]);
   });
 
-  test('indexes two members alone, for the runs of a lineage and for the list of clients: lists under a run need none', () => {
+  test('indexes three members alone, for the runs of a lineage, the list of clients and the findings of a tenant: lists under a run need none', () => {
     const alone = file.fieldOverrides.filter(({ indexes }) => indexes.length > 0);
     expect(alone).toEqual([
       {
@@ -68,6 +73,11 @@ describe('firestore.indexes.json', () => {
       },
       {
         collectionGroup: 'gwi_clients',
+        fieldPath: 'tenantId',
+        indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
+      },
+      {
+        collectionGroup: 'gwi_findings',
         fieldPath: 'tenantId',
         indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
       },

@@ -1,7 +1,7 @@
 import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { PAYLOAD_CHUNK_BYTES } from '../../functions/src/core/run/payload.ts';
-import type { RunStore } from '../../functions/src/ports/run-store.ts';
+import { PAYLOAD_CHUNK_BYTES } from '../../packages/cairn/src/core/run/payload.ts';
+import type { RunStore } from '../../packages/cairn/src/ports/run-store.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 
 const harness = firestoreHarness();

@@ -1,8 +1,8 @@
 import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { increment } from '../../functions/src/store/commits/increment.ts';
-import { RawBatch } from '../../functions/src/store/commits/raw-batch.ts';
+import { increment } from '../../packages/cairn/src/store/commits/increment.ts';
+import { RawBatch } from '../../packages/cairn/src/store/commits/raw-batch.ts';
 
 type Writes = readonly protos.google.firestore.v1.IWrite[];
 

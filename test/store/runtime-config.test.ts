@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { UndecodableDocument } from '../../functions/src/store/codec/kinds.ts';
+import { UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 
 describe('a runtime configuration made by hand', () => {

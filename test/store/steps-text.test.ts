@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
-import type { StepState } from '../../functions/src/core/run/state.ts';
-import { decodeSteps, encodeSteps } from '../../functions/src/store/codec/steps-text.ts';
+import type { StepState } from '../../packages/cairn/src/core/run/state.ts';
+import { decodeSteps, encodeSteps } from '../../packages/cairn/src/store/codec/steps-text.ts';
 import { steps } from './arbitraries.ts';
 
 describe('the text of the steps', () => {
@@ -18,6 +18,16 @@ describe('the text of the steps', () => {
       'retrying',
       { phase: 'retrying', seq: 7, revision: 2, attempt: 2, startedAt: 99, retryAt: 100 },
       's:7t.2@2,99,100',
+    ],
+    [
+      'polling',
+      { phase: 'retrying', seq: 7, revision: 1, attempt: 4, startedAt: 99, retryAt: 100, polls: 3 },
+      's:7t@4,99,100+3',
+    ],
+    [
+      'running after polls',
+      { phase: 'running', seq: 7, revision: 1, attempt: 4, startedAt: 99, polls: 3 },
+      's:7o@4,99+3',
     ],
   ])('has its fixed form for a step that is %s', (_name, state, text) => {
     expect(encodeSteps(PersistentMap({ s: state }))).toBe(text);

@@ -1,8 +1,8 @@
 import { Firestore } from '@google-cloud/firestore';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
-import { FirestoreIdempotencyStore } from '../../functions/src/store/firestore-idempotency-store.ts';
-import { FirestoreRunStore } from '../../functions/src/store/firestore-run-store.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
+import { FirestoreIdempotencyStore } from '../../packages/cairn/src/store/firestore-idempotency-store.ts';
+import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-store.ts';
 import { beginning, idempotencyRecord, move, succeeded, T0 } from '../conformance/support/run-fixture.ts';
 
 const VERSION = '1700000000.000000001';

@@ -1,8 +1,8 @@
 /** The spans that an installation tells, as they end, and how they hang together. */
-import type { Sampling } from '../../functions/src/platform/telemetry/sampling.ts';
-import { type EndedSpan, SpanTracer } from '../../functions/src/platform/telemetry/span-tracer.ts';
-import type { Clock } from '../../functions/src/ports/clock.ts';
-import type { Tracer } from '../../functions/src/ports/telemetry/tracing.ts';
+import type { Sampling } from '../../packages/cairn/src/platform/telemetry/sampling.ts';
+import { type EndedSpan, SpanTracer } from '../../packages/cairn/src/platform/telemetry/span-tracer.ts';
+import type { Clock } from '../../packages/cairn/src/ports/clock.ts';
+import type { Tracer } from '../../packages/cairn/src/ports/telemetry/tracing.ts';
 import { seededRandomness } from './world.ts';
 
 export class CollectedSpans {

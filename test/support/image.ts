@@ -1,5 +1,5 @@
 /** All that lies in an installation in memory, for telling whether something was written. */
-import type { Installation } from '../../functions/src/testing/world/installation.ts';
+import type { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
 
 /** The document or task at each place: what was not written is the same object. */
 export type Image = ReadonlyMap<string, unknown>;

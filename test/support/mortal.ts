@@ -1,2 +1,2 @@
 /** The processes of the test kit, under the name by which the engine's own tests know them. */
-export { type Mortal, mortal } from '../../functions/src/testing/world/mortal.ts';
+export { type Mortal, mortal } from '../../packages/cairn/src/testing/world/mortal.ts';

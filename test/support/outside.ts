@@ -3,14 +3,14 @@
  * hang, once or always, and dedupes by key only if it is told to.
  */
 import { z } from 'zod';
-import type { Idempotency, ReplayPolicy, SideEffects } from '../../functions/src/core/effects/effect.ts';
-import { NotApplied } from '../../functions/src/core/errors.ts';
+import type { Idempotency, ReplayPolicy, SideEffects } from '../../packages/cairn/src/core/effects/effect.ts';
+import { NotApplied } from '../../packages/cairn/src/core/errors.ts';
 import {
   type Binding,
   type Capability,
   defineBinding,
   defineCapability,
-} from '../../functions/src/engine/define/capability.ts';
+} from '../../packages/cairn/src/engine/define/capability.ts';
 
 export interface Sent {
   readonly text: string;
@@ -24,6 +24,7 @@ export interface OutsideOptions {
   readonly idempotency?: Idempotency;
   readonly replayPolicy?: ReplayPolicy;
   readonly withLookup?: boolean;
+  readonly requiresConfirmation?: boolean;
   readonly id?: string;
 }
 
@@ -38,17 +39,23 @@ export class Outside {
   /** For the next calls, in their order. */
   readonly faults: (Fault | undefined)[] = [];
   onCall: (key: string) => void | Promise<void> = () => {};
+  onLookUp: () => void = () => {};
   readonly #dedupes: boolean;
 
   constructor(options: OutsideOptions = {}) {
     const { sideEffects = 'external_action', idempotency = 'not_supported', id = 'post.send' } = options;
-    const { replayPolicy = 'use_recorded_result', withLookup = false } = options;
+    const {
+      replayPolicy = 'use_recorded_result',
+      withLookup = false,
+      requiresConfirmation = false,
+    } = options;
     this.#dedupes = idempotency === 'required';
     this.capability = defineCapability({
       id,
       sideEffects,
       idempotency,
       replayPolicy,
+      requiresConfirmation,
       request: z.object({ text: z.string() }),
       response: z.object({ id: z.number() }),
     });
@@ -83,6 +90,7 @@ export class Outside {
 
   #lookUp(key: string) {
     this.lookups += 1;
+    this.onLookUp();
     const at = this.applied.findIndex((one) => one.key === key);
     return at < 0 ? { found: false as const } : { found: true as const, response: { id: at + 1 } };
   }

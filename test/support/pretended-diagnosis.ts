@@ -1,14 +1,16 @@
 /** What a diagnosis asks beside the stores, over an installation in memory: a queue, secrets and counts that are well. */
-import type { DiagnosisParts } from '../../functions/src/api/deps.ts';
-import { MemoryHeartbeatStore } from '../../functions/src/memory/diagnosis/memory-heartbeat-store.ts';
-import { MemoryStoreLook } from '../../functions/src/memory/diagnosis/memory-store-look.ts';
-import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import { InstanceOperations } from '../../functions/src/platform/diagnosis/instance-operations.ts';
+import type { DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
+import { MemoryFindingStore } from '../../packages/cairn/src/memory/diagnosis/memory-finding-store.ts';
+import { MemoryHeartbeatStore } from '../../packages/cairn/src/memory/diagnosis/memory-heartbeat-store.ts';
+import { MemoryStoreLook } from '../../packages/cairn/src/memory/diagnosis/memory-store-look.ts';
+import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import { InstanceOperations } from '../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
 
 export function pretendedDiagnosis(db: MemoryDatabase, clock: { now(): number }): DiagnosisParts {
   return {
     look: new MemoryStoreLook(db),
     heartbeats: new MemoryHeartbeatStore(db),
+    findings: new MemoryFindingStore(db),
     queueLook: {
       look: async () => ({
         kind: 'seen',

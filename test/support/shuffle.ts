@@ -4,8 +4,8 @@
  *
  * Must not: know what the code does.
  */
-import type { Randomness } from '../../functions/src/ports/randomness.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import type { Randomness } from '../../packages/cairn/src/ports/randomness.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from './intercept.ts';
 import { settle, type VirtualClock } from './virtual-clock.ts';
 import { seededRandomness } from './world.ts';

@@ -1,12 +1,12 @@
 /** What must hold of every stored run, whatever happened to it; shared by all tests that make things go wrong. */
-import { isInDoubt } from '../../functions/src/core/effects/effect.ts';
-import { askingSince, leavesDoubt } from '../../functions/src/core/run/asking.ts';
-import { verifyChain } from '../../functions/src/core/run/chain.ts';
-import type { EventType, RunEvent, StepRef } from '../../functions/src/core/run/events.ts';
-import { fold, initialState, reduce } from '../../functions/src/core/run/reduce/index.ts';
-import { isOver, type RunState, stepKey } from '../../functions/src/core/run/state.ts';
-import { wakeAt } from '../../functions/src/core/run/wake.ts';
-import type { MemoryDatabase, RunDocuments } from '../../functions/src/memory/memory-database.ts';
+import { isInDoubt } from '../../packages/cairn/src/core/effects/effect.ts';
+import { askingSince, leavesDoubt } from '../../packages/cairn/src/core/run/asking.ts';
+import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
+import type { EventType, RunEvent, StepRef } from '../../packages/cairn/src/core/run/events.ts';
+import { fold, initialState, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { isOver, type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
+import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
+import type { MemoryDatabase, RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
 
 /** Only who holds the lease may say these; but see `answeredBy`. */
 const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([

@@ -1,14 +1,14 @@
 /** Successors in a world of the engine's tests: asked for as the API asks, driven to their end, and checked. */
-import type { EventData, EventType, RunEvent } from '../../functions/src/core/run/events.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import type { Preview } from '../../functions/src/operations/successors/preview.ts';
-import { previewSuccessor } from '../../functions/src/operations/successors/preview.ts';
+import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { Preview } from '../../packages/cairn/src/operations/successors/preview.ts';
+import { previewSuccessor } from '../../packages/cairn/src/operations/successors/preview.ts';
 import type {
   PreviewDeps,
   SuccessorRequest,
   Wanted,
-} from '../../functions/src/operations/successors/request.ts';
-import { startSuccessor } from '../../functions/src/operations/successors/start-successor.ts';
+} from '../../packages/cairn/src/operations/successors/request.ts';
+import { startSuccessor } from '../../packages/cairn/src/operations/successors/start-successor.ts';
 import { assertStored } from './soundness.ts';
 import type { World } from './world.ts';
 

@@ -1,2 +1,2 @@
 /** The clock of the test kit, under the name by which the engine's own tests know it. */
-export { settle, VirtualClock } from '../../functions/src/testing/world/virtual-clock.ts';
+export { settle, VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';

@@ -3,18 +3,18 @@
  * who end a wait otherwise.
  */
 import { z } from 'zod';
-import type { EventDraft, Wait } from '../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { joinRendezvous } from '../../functions/src/engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../functions/src/engine/rendezvous/leave.ts';
-import { answersOn, eventOutput } from '../../functions/src/engine/rendezvous/offer.ts';
-import { resumed } from '../../functions/src/engine/waits/settle.ts';
-import { timeUp } from '../../functions/src/engine/waits/time-up.ts';
-import { RunJournal } from '../../functions/src/journal/run-journal.ts';
-import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
-import type { Rendezvous } from '../../functions/src/ports/rendezvous-store.ts';
+import type { EventDraft, Wait } from '../../packages/cairn/src/core/run/events.ts';
+import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { joinRendezvous } from '../../packages/cairn/src/engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../packages/cairn/src/engine/rendezvous/leave.ts';
+import { answersOn, eventOutput } from '../../packages/cairn/src/engine/rendezvous/offer.ts';
+import { resumed } from '../../packages/cairn/src/engine/waits/settle.ts';
+import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
+import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
+import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
+import type { Rendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
 import { World } from './world.ts';
 
 export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };

@@ -1,23 +1,24 @@
 /** The installation of the test kit as the engine's own tests drive it: to its end, with short leases and no log. */
 
-import { fold } from '../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import type { Binding } from '../../functions/src/engine/define/capability.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { type EngineSettings, LOCAL_SETTINGS } from '../../functions/src/engine/settings.ts';
-import type { StartRequest } from '../../functions/src/operations/start/request.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
-import type { Log } from '../../functions/src/ports/log.ts';
-import type { Metrics } from '../../functions/src/ports/metrics.ts';
-import type { EventBus } from '../../functions/src/ports/runs/event-bus.ts';
-import type { Tracer } from '../../functions/src/ports/telemetry/tracing.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
-import { Installation } from '../../functions/src/testing/world/installation.ts';
-import type { VirtualClock } from '../../functions/src/testing/world/virtual-clock.ts';
+import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { type EngineSettings, LOCAL_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
+import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import type { StartRequest } from '../../packages/cairn/src/operations/start/request.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import type { Log } from '../../packages/cairn/src/ports/log.ts';
+import type { Metrics } from '../../packages/cairn/src/ports/metrics.ts';
+import type { EventBus } from '../../packages/cairn/src/ports/runs/event-bus.ts';
+import type { Tracer } from '../../packages/cairn/src/ports/telemetry/tracing.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
+import type { VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { settle } from './virtual-clock.ts';
 
-export { seededRandomness } from '../../functions/src/testing/world/seeded-randomness.ts';
+export { seededRandomness } from '../../packages/cairn/src/testing/world/seeded-randomness.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -63,9 +64,9 @@ export class World extends Installation {
       const now = this.clock.now();
       const due = this.queue.due(now);
       if (due.length > 0) {
-        for (const { id, runId } of due) {
-          this.queue.take(id);
-          under.push(drive(deps, { runId }));
+        for (const task of due) {
+          this.queue.take(task.id);
+          under.push(drive(deps, requestOf(task)));
         }
         continue;
       }

@@ -4,10 +4,11 @@
  *
  * Must not: perform anything.
  */
+import { stepIdOf } from '../../packages/cairn/src/core/run/state.ts';
 import type { Outcome, RunOutcome, Story } from './outcome.ts';
 import { outcomeOf } from './outcome.ts';
 import type { Performance } from './performance.ts';
-import type { Scenario } from './scenario.ts';
+import { mustNotRunTwice, type Scenario } from './scenario.ts';
 
 export type Verdict =
   | { readonly kind: 'recovered' }
@@ -55,6 +56,9 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   const [repeated] = stage.repeated;
   if (repeated !== undefined)
     return { kind: 'repeated', why: `a body of ${repeated} began after its success` };
+  const [again] = startedAgainIn(performance, scenario, expected);
+  if (again !== undefined && doubted.size === 0)
+    return { kind: 'repeated', why: `the body of ${again} began again, and must not run twice` };
   const [duplicated] = duplicatesIn(performance, expected);
   if (duplicated !== undefined) return { kind: 'duplicated', why: `'${duplicated}' took place twice` };
   if (failure) return { kind: stuck ? 'stuck' : 'different', why: failure.message };
@@ -65,10 +69,20 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   const [dropped] = droppedIn(performance, expected);
   if (dropped !== undefined && performance.doubted.size === 0)
     return { kind: 'dropped', why: `'${dropped}' never took place` };
-  const why = scenario.effects ? differenceOfEnds(expected, actual) : firstDifference(expected, actual);
+  const endsOnly = scenario.effects || scenario.attemptsAnew;
+  const why = endsOnly ? differenceOfEnds(expected, actual) : firstDifference(expected, actual);
   if (why === undefined) return { kind: 'recovered' };
   const instead = doubted.size > 0 ? prescribedDifference(performance, scenario) : why;
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
+}
+
+/** Bodies that must not run twice and began more often than when nothing goes wrong: the journal holds them back. */
+function startedAgainIn(performance: Performance, { workflows }: Scenario, { starts }: Outcome): string[] {
+  const steps = workflows(performance.stage).map((workflow) => workflow.steps);
+  const isOnceOnly = (stepId: string) => steps.some((all) => mustNotRunTwice(all.get(stepId)));
+  return [...outcomeOf(performance).starts].flatMap(([key, times]) =>
+    isOnceOnly(stepIdOf(key.split('@')[0] ?? '')) && times > (starts.get(key) ?? 0) ? [key] : [],
+  );
 }
 
 /** Outside actions that took place more often than when nothing goes wrong, and those that only then take place twice. */
@@ -92,7 +106,7 @@ function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   });
 }
 
-/** Of runs that act outside: attempts, questions and answers are as what went wrong makes them, ends are not. */
+/** Of runs that act outside, or count attempts that a crash cut off: attempts, questions and answers are as what went wrong makes them, ends are not. */
 function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefined {
   const ends = ({ runs }: Outcome) => runs.map(({ type, final }) => ({ type, final, story: {} }));
   return differenceOfRuns(ends(expected), ends(actual));

@@ -4,9 +4,9 @@
  *
  * Must not: say which differences are allowed.
  */
-import type { EventType, RunEvent } from '../../functions/src/core/run/events.ts';
-import { fold } from '../../functions/src/core/run/reduce/index.ts';
-import { type RunState, stepKey } from '../../functions/src/core/run/state.ts';
+import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import type { Performance } from './performance.ts';
 
 /** One line of a journal for each subject: the run itself, a step, a wait. Order is kept within a subject. */
@@ -26,6 +26,8 @@ export interface Outcome {
   readonly early: Readonly<Record<string, readonly string[]>>;
   /** What each operation was answered. */
   readonly answers: Readonly<Record<string, string>>;
+  /** Number of times each body began. */
+  readonly starts: ReadonlyMap<string, number>;
 }
 
 /** Say who drives, that nobody did, or that somebody was looked after: not what became of the work. */
@@ -35,6 +37,8 @@ const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
   'run_suspended',
   'run_resumed',
   'orphan_detected',
+  // Every step of a suspect records that it begins.
+  'step_started',
   // It is taken in when the answer comes before the wait, and answers the wait at once when it does not.
   'signal_received',
 ]);
@@ -56,10 +60,11 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'threadId',
   'announced',
   'checkpoint',
+  'checkpointHead',
   'result',
 ]);
 
-export function outcomeOf({ world, outside, receiver }: Performance): Outcome {
+export function outcomeOf({ world, outside, receiver, stage }: Performance): Outcome {
   const runs = [...world.db.runs.values()].map(({ snapshot, events, checkpoints }) => {
     const { result } = snapshot;
     const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
@@ -78,8 +83,19 @@ export function outcomeOf({ world, outside, receiver }: Performance): Outcome {
     runs: inOrder(runs),
     actions: receiver.applied.map(({ what }) => what).sort(),
     early: Object.fromEntries(early),
+    starts: startsOf(stage.begun),
     answers: Object.fromEntries([...outside.answers].map(([name, answer]) => [name, withoutIds(answer)])),
   };
+}
+
+/** Sums over the runs of one type and step: their ids are drawn. */
+function startsOf(begun: ReadonlyMap<string, number>): Map<string, number> {
+  const starts = new Map<string, number>();
+  for (const [key, times] of begun) {
+    const name = withoutIds(key);
+    starts.set(name, (starts.get(name) ?? 0) + times);
+  }
+  return starts;
 }
 
 /** In an order that does not depend on drawn ids. */
@@ -113,10 +129,13 @@ function finalOf(state: RunState): Record<string, unknown> {
     compensationLog: state.compensationLog,
     planVersion: state.planVersion,
     steps: Object.fromEntries(
-      [...state.steps.sortBy((_, key) => key)].map(([key, step]) => [
-        key,
-        step.phase === 'done' ? `${step.outcome}, revision ${step.revision}` : step.phase,
-      ]),
+      [...state.steps.sortBy((_, key) => key)]
+        // Only a suspect says so of each step that is cut off by the end of its run.
+        .filter(([, { phase }]) => phase !== 'running')
+        .map(([key, step]) => [
+          key,
+          step.phase === 'done' ? `${step.outcome}, revision ${step.revision}` : step.phase,
+        ]),
     ),
   }) as Record<string, unknown>;
 }
@@ -129,8 +148,8 @@ function storyOf(events: readonly RunEvent[]): Story {
     const lines = story[subjectOf(event)] as string[];
     const { type, initiator, actor } = event;
     const line = JSON.stringify(stripped({ type, initiator, actor, data: event.data }));
-    // Begun anew after a crash; asked anew after a recovery.
-    const repeatable = type === 'step_started' || type === 'policy_evaluated';
+    // Asked anew after a recovery.
+    const repeatable = type === 'policy_evaluated';
     if (!repeatable || !lines.includes(line)) lines.push(line);
   }
   return story;

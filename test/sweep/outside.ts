@@ -4,17 +4,19 @@
  *
  * Must not: reach a run but through the operations of the product.
  */
-import { CairnError } from '../../functions/src/core/errors.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import { startRun } from '../../functions/src/operations/start/start-run.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import { CairnError } from '../../packages/cairn/src/core/errors.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
 import type { Receiver } from './receiver.ts';
 import type { Operation, Scenario, View } from './scenario.ts';
 import type { VirtualStage } from './stage.ts';
 
 const TENANT = 't1';
-const START = 'start';
+export const START = 'start';
+/** How the answer begins of whoever never got one that has a name. */
+export const NO_ANSWER = 'no answer:';
 /** How long a client waits before it repeats a request that was not answered. */
 const AGAIN_MS = 1_000;
 /** A client that gets no definite answer in so many tries never will. */
@@ -41,6 +43,8 @@ interface Acting {
 export class Outside {
   /** Empty before the run was started. */
   runId = '';
+  /** What requests were refused with, also those that were repeated. */
+  readonly refusals: unknown[] = [];
   readonly #acting: readonly Acting[];
   readonly #stage: VirtualStage;
   readonly #receiver: Receiver;
@@ -133,6 +137,7 @@ export class Outside {
     if (acting.by !== process) return;
     delete acting.by;
     const { answer, error } = result;
+    if (error !== undefined) this.refusals.push(error);
     if (error !== undefined && isPassing(error) && acting.tries < MAX_TRIES) {
       acting.notBefore = process.deps.clock.now() + AGAIN_MS;
       return;
@@ -184,7 +189,7 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
     environment: 'test',
     workflow,
     input,
-    trigger: { source: 'api' },
+    trigger: { source: 'api', userId: 'c.dev' },
     source: 'api',
     key,
     requestHash: `${type} ${JSON.stringify(input)}`,
@@ -195,10 +200,12 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
 
 /** What a client of the API sees as 503, and the queue too: the same is sent again. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof OutcomeUnknown || (error instanceof CairnError && error.code === 'UNAVAILABLE');
+  // A door answers STORE_REFUSED to what the store refuses: a client repeats that, too.
+  if (error instanceof OutcomeUnknown || error instanceof StoreRefused) return true;
+  return error instanceof CairnError && error.code === 'UNAVAILABLE';
 }
 
 /** An error without a code is no answer that anybody should ever get; the judge sees that it differs. */
 function codeOf(error: unknown): string {
-  return error instanceof CairnError ? error.code : `no answer: ${String(error)}`;
+  return error instanceof CairnError ? error.code : `${NO_ANSWER} ${String(error)}`;
 }

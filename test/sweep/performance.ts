@@ -5,22 +5,22 @@
  *
  * Must not: judge how it ended.
  */
-import { optional } from '../../functions/src/core/optional.ts';
-import { fold } from '../../functions/src/core/run/reduce/index.ts';
-import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../functions/src/core/run/state.ts';
-import { Bindings } from '../../functions/src/engine/define/bindings.ts';
-import { WorkflowRegistry } from '../../functions/src/engine/define/registry.ts';
-import { drive } from '../../functions/src/engine/drive/drive.ts';
-import { MemoryEventBus } from '../../functions/src/memory/memory-event-bus.ts';
-import type { QueuedTask } from '../../functions/src/memory/memory-task-queue.ts';
-import { scan } from '../../functions/src/recovery/scan.ts';
+import { optional } from '../../packages/cairn/src/core/optional.ts';
+import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../packages/cairn/src/core/run/state.ts';
+import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
+import { type QueuedTask, requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { World } from '../support/world.ts';
-import { Calls, type Disturbance } from './calls.ts';
+import { Calls, type Disturbance, isOverlap, type Mode } from './calls.ts';
 import { isPassing, Outside } from './outside.ts';
 import { REDELIVERY_MS } from './plan.ts';
 import { Process, type ProcessDeps } from './process.ts';
 import { Receiver } from './receiver.ts';
-import type { Scenario } from './scenario.ts';
+import { mustNotRunTwice, type Scenario } from './scenario.ts';
 import { VirtualStage } from './stage.ts';
 import { Watch } from './watch.ts';
 
@@ -36,6 +36,8 @@ export interface PerformanceOptions {
 
 /** More than any scenario needs; one that goes on for longer never ends. */
 const MAX_TURNS = 500;
+/** Dispatches of one run that threw in a row: faults come one at a time, or for ten dispatches at most. */
+const MAX_FAILURES_IN_A_ROW = 15;
 const MINUTE_MS = 60_000;
 /** Between two sendings of the same. */
 const LONGEST_PAUSE_MS = 1_000;
@@ -47,6 +49,8 @@ const TERMINATION_MS = 10_000;
 interface Work {
   readonly process: Process;
   readonly task?: QueuedTask;
+  /** The queue delivered its task again while it was under way: what becomes of it makes no difference to the queue. */
+  isOutlived?: true;
 }
 
 export class Performance {
@@ -67,6 +71,8 @@ export class Performance {
   readonly #under = new Set<Work>();
   readonly #beginsAt: number;
   #process: Process;
+  /** Their dispatches were given up by the queue, and go on all the same. */
+  readonly #zombies = new Set<Process>();
   #leaving: { readonly process: Process; readonly until: number } | undefined;
   #processes = 0;
   #scanning = false;
@@ -76,7 +82,9 @@ export class Performance {
   constructor(scenario: Scenario, options: PerformanceOptions = {}) {
     this.#scenario = scenario;
     this.#options = options;
-    this.calls = new Calls(options.disturbances ?? []);
+    this.calls = new Calls(options.disturbances ?? [], () =>
+      [...this.#under].some(({ task, isOutlived }) => task && !isOutlived),
+    );
     for (const what of scenario.refusesOnce ?? []) this.receiver.refusesOnce.add(what);
     this.bus = scenario.publishes && new MemoryEventBus();
     this.world = new World({
@@ -98,7 +106,7 @@ export class Performance {
     } catch (error) {
       this.failure ??= error instanceof Error ? error : new Error(String(error));
     }
-    for (const process of [this.#process, this.#leaving?.process]) process?.kill();
+    for (const process of [this.#process, this.#leaving?.process, ...this.#zombies]) process?.kill();
     return this;
   }
 
@@ -110,8 +118,9 @@ export class Performance {
       if (this.failure) return;
       this.#replaceProcess();
       if (this.#deliver() || this.#actOutside() || this.#tickScan()) continue;
-      if (this.#isAtRest()) return this.#watch.assertNothingLeft(this.#process);
+      if (this.#isAtRest()) return this.#watch.assertNothingLeft([this.#process, ...this.#zombies]);
       if (!this.#moveTime()) throw this.#stuck('nothing can go on');
+      if (this.#failsForEver()) throw this.#stuck(`${MAX_FAILURES_IN_A_ROW} dispatches in a row have thrown`);
       if (this.durationMs > (this.#options.limitMs ?? Number.POSITIVE_INFINITY)) {
         throw this.#stuck(`no end after ${this.durationMs} ms`);
       }
@@ -122,6 +131,11 @@ export class Performance {
   /** Of virtual time. */
   get durationMs(): number {
     return this.world.clock.now() - this.#beginsAt;
+  }
+
+  #failsForEver(): boolean {
+    const runs = [...this.world.db.runs.values()];
+    return runs.some(({ snapshot: { failures } }) => (failures?.times ?? 0) >= MAX_FAILURES_IN_A_ROW);
   }
 
   #stuck(why: string): Error {
@@ -136,28 +150,51 @@ export class Performance {
     this.#processes += 1;
     const { world, stage } = this;
     const { tamper = (deps: ProcessDeps) => deps } = this.#options;
-    const { records, config, census } = world;
+    const { records, config, census, planStore } = world;
     const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
     const bindings = new Bindings((this.#scenario.effects ?? []).map(({ bind }) => bind(this.receiver)));
     bindings.assertBound(registry);
     return new Process({
-      base: tamper({ ...world.deps, records, config, census, registry, bindings }),
+      base: tamper({ ...world.deps, records, config, census, planStore, registry, bindings }),
       calls: this.calls,
       seed: this.#processes,
       onApplied: (label, call) => this.#watch.see(label, call),
-      onDisturbed: () => this.#noteDoubt(registry),
+      onDisturbed: (mode) => this.#disturbed(mode, registry),
     });
+  }
+
+  /** A dispatch that lives leaves nothing in doubt: who comes second must wait for a step that must not run twice. */
+  #disturbed(mode: Mode, registry: WorkflowRegistry): void {
+    if (isOverlap(mode)) this.#outlive();
+    else this.#noteDoubt(registry);
+  }
+
+  /** The queue gives up every dispatch under way and delivers their tasks again, to a new process. */
+  #outlive(): void {
+    this.#zombies.add(this.#process);
+    this.#process.isOutlived = true;
+    for (const work of this.#under) {
+      if (!work.task || work.isOutlived) continue;
+      work.isOutlived = true;
+      this.#redeliver(work.task, { inMs: 0, answered: false });
+    }
   }
 
   /** What a dead process was at comes back: tasks by the queue, operations by their callers. */
   #replaceProcess(): void {
+    for (const zombie of [...this.#zombies].filter(({ alive }) => !alive)) {
+      this.#zombies.delete(zombie);
+      this.#giveUp(zombie);
+    }
     if (this.#leaving && this.world.clock.now() >= this.#leaving.until) this.#leaving.process.kill();
     if (this.#leaving && !this.#leaving.process.alive) {
       this.#giveUp(this.#leaving.process);
       this.#leaving = undefined;
     }
-    if (this.#process.alive && !this.#process.leaving) return;
-    if (this.#process.alive) {
+    if (this.#process.alive && !this.#process.leaving && !this.#zombies.has(this.#process)) return;
+    if (this.#zombies.has(this.#process)) {
+      // It goes on with what it has, and takes nothing new.
+    } else if (this.#process.alive) {
       this.#leaving = { process: this.#process, until: this.world.clock.now() + TERMINATION_MS };
     } else this.#giveUp(this.#process);
     this.#process = this.#begin();
@@ -166,15 +203,18 @@ export class Performance {
   #giveUp(process: Process): void {
     for (const work of [...this.#under].filter((other) => other.process === process)) {
       this.#under.delete(work);
-      if (work.task) this.#redeliver(work.task, this.#options.redeliveryMs ?? REDELIVERY_MS.soon);
+      if (work.task && !work.isOutlived) {
+        const inMs = this.#options.redeliveryMs ?? REDELIVERY_MS.soon;
+        this.#redeliver(work.task, { inMs, answered: false });
+      }
     }
     this.#scanning = false;
     this.outside.giveUp(process, this.world.clock.now() + RETRY_MS);
   }
 
-  #redeliver({ runId, reason }: QueuedTask, inMs: number): void {
+  #redeliver(task: QueuedTask, { inMs, answered }: { inMs: number; answered: boolean }): void {
     if (!Number.isFinite(inMs)) return;
-    void this.world.queue.enqueue({ runId, reason, at: this.world.clock.now() + inMs });
+    this.world.queue.repeat(task, { at: this.world.clock.now() + inMs, answered });
   }
 
   /** One task a turn, so that what it does is done before the next. */
@@ -185,10 +225,11 @@ export class Performance {
     const work: Work = { process: this.#process, task };
     this.#under.add(work);
     this.#process
-      .run((deps) => drive(deps, task))
+      .run((deps) => drive(deps, requestOf(task)))
       .catch((error: unknown) => {
         if (!isPassing(error)) this.failure ??= error as Error;
-        if (this.#under.has(work)) this.#redeliver(task, RETRY_MS);
+        if (this.#under.has(work) && !work.isOutlived)
+          this.#redeliver(task, { inMs: RETRY_MS, answered: true });
       })
       .finally(() => this.#under.delete(work));
     return true;
@@ -256,7 +297,7 @@ export class Performance {
     for (const [runId, { snapshot, events }] of this.world.db.runs) {
       const state = fold(runId, events.slice(snapshot.head), snapshot);
       const steps = registry.pinned(state.type, state.planVersion)?.steps;
-      const inDoubt = stepsInFlight(state).some((key) => steps?.get(stepIdOf(key))?.idempotent === false);
+      const inDoubt = stepsInFlight(state).some((key) => mustNotRunTwice(steps?.get(stepIdOf(key))));
       if (inDoubt) this.doubted.add(runId);
     }
   }

@@ -5,7 +5,7 @@
  * Must not: perform anything; how many calls a recovery makes is told by its caller.
  */
 import { seededRandomness } from '../support/world.ts';
-import { type Disturbance, type Mode, TIMER } from './calls.ts';
+import { type Calls, type Disturbance, isOverlap, type Mode, TIMER } from './calls.ts';
 
 export interface Point {
   readonly disturbances: readonly Disturbance[];
@@ -19,22 +19,26 @@ export interface Point {
  */
 export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000, never: Number.POSITIVE_INFINITY } as const;
 
+/** Faults during the recovery from another. */
+const SECONDS: readonly Mode[] = ['before', 'after', 'unanswered', 'redelivered', 'stalled'];
+
 /** Pairs tried of a small scenario. */
 const PAIRS = 100;
 
-/** One thing that goes wrong. */
-export function singlesOf(calls: readonly string[]): Point[] {
+/** One thing that goes wrong. Without a task under way there is none to be delivered again. */
+export function singlesOf({ made, duringDispatch }: Pick<Calls, 'made' | 'duringDispatch'>): Point[] {
   const redeliveryMs = REDELIVERY_MS.soon;
-  return calls.flatMap((label, call) => [
+  return made.flatMap((label, call) => [
     ...deaths({ call, mode: 'before' }),
     ...deaths({ call, mode: 'after' }),
     { disturbances: [{ call, mode: 'terminate' }], redeliveryMs },
     ...(label === TIMER ? [] : [{ disturbances: [{ call, mode: 'unanswered' } as const], redeliveryMs }]),
+    ...(duringDispatch.has(call) ? overlaps(call) : []),
   ]);
 }
 
 /**
- * Two deaths, the second while the first is recovered from.
+ * Two accidents, the second while the first is recovered from: a death, or a dispatch that lives on beside the second.
  *
  * @param callsAfter how many calls are made in all when this goes wrong
  */
@@ -46,14 +50,15 @@ export async function pairsOf(
   const random = seededRandomness(seed);
   const upTo = (bound: number) => Math.floor(random.unit() * bound);
   const firsts = singles.filter(
-    ({ disturbances: [first] }) => first?.mode === 'before' || first?.mode === 'after',
+    ({ disturbances: [first] }) =>
+      first?.mode === 'before' || first?.mode === 'after' || isOverlap(first?.mode),
   );
   const points: Point[] = [];
   for (let i = 0; i < PAIRS; i += 1) {
     const first = firsts[upTo(firsts.length)] as Point;
     const [death] = first.disturbances as readonly [Disturbance];
     const left = (await callsAfter(first)) - death.call - 1;
-    const mode = (['before', 'after', 'unanswered'] as const)[upTo(3)] as Mode;
+    const mode = SECONDS[upTo(SECONDS.length)] as Mode;
     // The last call of all can be the one that went wrong.
     if (left < 1) continue;
     points.push({ ...first, disturbances: [death, { call: death.call + 1 + upTo(left), mode }] });
@@ -69,6 +74,14 @@ export function describePoint({ disturbances, redeliveryMs }: Point, calls: read
     ? `tasks come again after ${redeliveryMs} ms`
     : 'tasks are lost';
   return `${wrong.join(', then ')}; ${tasks}`;
+}
+
+/** The task comes again at once. */
+function overlaps(call: number): Point[] {
+  return (['redelivered', 'stalled'] as const).map((mode) => ({
+    disturbances: [{ call, mode }],
+    redeliveryMs: REDELIVERY_MS.soon,
+  }));
 }
 
 function deaths(death: Disturbance): Point[] {

@@ -5,24 +5,29 @@
  * Must not: decide what runs in it, or when it is replaced.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { CachedRuntimeConfig } from '../../functions/src/engine/cached-runtime-config.ts';
-import { Bindings } from '../../functions/src/engine/define/bindings.ts';
-import type { Binding } from '../../functions/src/engine/define/capability.ts';
-import type { EngineDeps } from '../../functions/src/engine/deps.ts';
-import { otherRuns } from '../../functions/src/operations/other-runs.ts';
-import type { IdempotencyStore } from '../../functions/src/ports/idempotency-store.ts';
-import type { RunCensus } from '../../functions/src/ports/run-census.ts';
-import type { RuntimeConfigStore } from '../../functions/src/ports/runtime-config.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import { CachedRuntimeConfig } from '../../packages/cairn/src/engine/cached-runtime-config.ts';
+import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
+import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { KnownPlans } from '../../packages/cairn/src/engine/plans/known-plans.ts';
+import { otherRuns } from '../../packages/cairn/src/operations/other-runs.ts';
+import type { IdempotencyStore } from '../../packages/cairn/src/ports/idempotency-store.ts';
+import type { RunCensus } from '../../packages/cairn/src/ports/run-census.ts';
+import type { LoadedRun } from '../../packages/cairn/src/ports/run-store.ts';
+import type { PlanStore } from '../../packages/cairn/src/ports/runs/plan-store.ts';
+import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
 import { seededRandomness } from '../support/world.ts';
-import { type Calls, type Mode, TIMER } from './calls.ts';
+import { type Calls, isOverlap, type Mode, TIMER } from './calls.ts';
 
 /** What the engine and the operations need. */
 export type ProcessDeps = EngineDeps & {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly planStore: PlanStore;
 };
 
 /** Members of the dependencies that are no way out of the process, or of whose parts each is one. */
@@ -34,11 +39,15 @@ const INSIDE: ReadonlySet<string> = new Set([
   'metrics',
   'tracer',
   'otherRuns',
+  'plans',
   'registry',
   'runtime',
   'settings',
   'shutdown',
 ]);
+
+/** Time that a call is held in a process that stalls: longer than the second dispatch takes to claim, shorter than a lease. */
+const STALL_MS = 500;
 
 const running = new AsyncLocalStorage<Process>();
 
@@ -58,6 +67,8 @@ export class Process {
   readonly #params: ProcessParams;
   readonly #timers = new Set<() => void>();
   readonly #shutdown = new AbortController();
+  /** Seq of the newest event of each run that the store has shown this process. */
+  readonly #told = new Map<string, number>();
   #alive = true;
 
   constructor(params: ProcessParams) {
@@ -77,8 +88,12 @@ export class Process {
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
     };
-    // What a process remembers of the configuration dies with it.
-    const own = { ...counted, runtime: new CachedRuntimeConfig(counted.config, counted.clock) };
+    // The memory of a process dies with it.
+    const own = {
+      ...counted,
+      runtime: new CachedRuntimeConfig(counted.config, counted.clock),
+      plans: new KnownPlans({ ...counted, store: counted.planStore }),
+    };
     this.deps = { ...own, otherRuns: otherRuns(own) };
   }
 
@@ -91,9 +106,17 @@ export class Process {
     return this.#alive;
   }
 
+  /** The queue has delivered its tasks again, and it lives on. */
+  isOutlived = false;
+
   /** It was asked to end, and takes nothing new. */
   get leaving(): boolean {
     return this.#shutdown.signal.aborted;
+  }
+
+  /** Seq of the newest event of the run that the store has told of; 0: of none. */
+  toldOf(runId: string): number {
+    return this.#told.get(runId) ?? 0;
   }
 
   /** Timers that have neither fired nor been cancelled. */
@@ -121,12 +144,17 @@ export class Process {
     if (!this.#alive) return never();
     const mode = this.#params.calls.note(label);
     if (mode === 'before') return this.#die(mode);
+    if (isOverlap(mode)) this.#params.onDisturbed(mode);
+    if (mode === 'stalled') {
+      await new Promise<void>((resolve) => this.#params.base.clock.timer(STALL_MS, resolve));
+      if (!this.#alive) return never();
+    }
     const answer = proceed();
     // Whoever dies does not hear of it.
     answer.catch(() => {});
     this.#params.onApplied(label, call);
     if (mode === 'after') return this.#die(mode);
-    if (mode !== undefined) this.#params.onDisturbed(mode);
+    if (mode === 'unanswered' || mode === 'terminate') this.#params.onDisturbed(mode);
     if (mode === 'terminate') this.terminate();
     try {
       if (mode === 'unanswered') {
@@ -134,11 +162,22 @@ export class Process {
         throw new OutcomeUnknown(label, 'its answer was lost');
       }
       const told = await answer;
+      if (this.#alive && label.startsWith('store.')) this.#noteTold(call, told);
       return this.#alive ? told : never();
     } catch (error) {
       if (this.#alive) throw error;
       return never();
     }
+  }
+
+  #noteTold({ method, args }: Call, told: unknown): void {
+    const [runId] = args;
+    if (typeof runId !== 'string') return;
+    const seq =
+      method === 'load'
+        ? (told as LoadedRun | undefined)?.state.head
+        : method === 'readEvents' && (told as readonly RunEvent[]).at(-1)?.seq;
+    if (seq) this.#told.set(runId, Math.max(seq, this.toldOf(runId)));
   }
 
   /** What a binding does is outside: it may happen, and nobody hear of it. */
@@ -157,17 +196,26 @@ export class Process {
 
   #timer(delayMs: number, fire: () => void): () => void {
     if (!this.#alive) return () => {};
+    let held = () => {};
     const unset = this.#params.base.clock.timer(delayMs, () => {
       this.#timers.delete(cancel);
       const mode = this.#params.calls.note(TIMER);
       if (mode === 'before') return void this.#die(mode);
+      if (isOverlap(mode)) this.#params.onDisturbed(mode);
+      if (mode === 'stalled') {
+        held = this.#params.base.clock.timer(STALL_MS, () => this.#alive && running.run(this, fire));
+        return;
+      }
       running.run(this, fire);
       if (mode === 'after') return void this.#die(mode);
-      if (mode !== undefined) this.#params.onDisturbed(mode);
-      if (mode === 'terminate') this.terminate();
+      if (mode === 'terminate') {
+        this.#params.onDisturbed(mode);
+        this.terminate();
+      }
     });
     const cancel = () => {
       unset();
+      held();
       this.#timers.delete(cancel);
     };
     this.#timers.add(cancel);

@@ -5,14 +5,14 @@
  * Must not: be reached but through bindings.
  */
 import { z } from 'zod';
-import type { Idempotency, ReplayPolicy, SideEffects } from '../../functions/src/core/effects/effect.ts';
-import { NotApplied } from '../../functions/src/core/errors.ts';
+import type { Idempotency, ReplayPolicy, SideEffects } from '../../packages/cairn/src/core/effects/effect.ts';
+import { NotApplied } from '../../packages/cairn/src/core/errors.ts';
 import {
   type Binding,
   type Capability,
   defineBinding,
   defineCapability,
-} from '../../functions/src/engine/define/capability.ts';
+} from '../../packages/cairn/src/engine/define/capability.ts';
 
 /** What of a capability decides how the ledger treats it. */
 export interface Nature {
@@ -20,6 +20,7 @@ export interface Nature {
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
   readonly withLookup?: boolean;
+  readonly requiresConfirmation?: boolean;
 }
 
 export interface Asked {

@@ -1,8 +1,8 @@
 /** What a scenario of the sweep is made of: workflows, what the outside does to their runs, and how it must end. */
-import type { EventType } from '../../functions/src/core/run/events.ts';
-import type { RunState } from '../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../functions/src/engine/define/steps.ts';
-import type { EngineSettings } from '../../functions/src/engine/settings.ts';
+import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import type { EngineSettings } from '../../packages/cairn/src/engine/settings.ts';
 import type { ProcessDeps } from './process.ts';
 import type { Bound, Receiver } from './receiver.ts';
 
@@ -101,10 +101,17 @@ export interface Scenario {
    * attempts and questions that took depends on what went wrong.
    */
   readonly effects?: readonly Bound[];
+  /** A crash makes further attempts of its steps: how its runs end is judged, not their journals, which number them. */
+  readonly attemptsAnew?: true;
   /** What the receiver refuses the first time. */
   readonly refusesOnce?: readonly string[];
   /** The events of its runs are published; each must arrive, and first arrivals in order. */
   readonly publishes?: true;
   /** Short enough that crashes are tried in pairs as well. */
   readonly pairs?: true;
+}
+
+/** A crash over it is followed by no other attempt, unless a person says so. */
+export function mustNotRunTwice(step: StepDefinition | undefined): boolean {
+  return step?.idempotent === false && !('newAttempt' in step);
 }

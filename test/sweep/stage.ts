@@ -4,11 +4,11 @@
  *
  * Must not: be seen by the engine.
  */
-import type { RunEvent, SettledType } from '../../functions/src/core/run/events.ts';
-import { isSettled } from '../../functions/src/core/run/events.ts';
-import { isSuccess, stepIdOf, stepKey } from '../../functions/src/core/run/state.ts';
-import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import { pause } from '../../functions/src/ports/clock.ts';
+import type { RunEvent, SettledType } from '../../packages/cairn/src/core/run/events.ts';
+import { isSettled } from '../../packages/cairn/src/core/run/events.ts';
+import { isSuccess, stepIdOf, stepKey } from '../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import { pause } from '../../packages/cairn/src/ports/clock.ts';
 import { never } from '../support/intercept.ts';
 import { Process } from './process.ts';
 import type { Acting, Stage } from './scenario.ts';
@@ -16,6 +16,12 @@ import type { Acting, Stage } from './scenario.ts';
 export class VirtualStage implements Stage {
   /** Bodies that began although their success was recorded. */
   readonly repeated: string[] = [];
+  /**
+   * Other bodies that began although their success was recorded: each in a dispatch whose task the queue has delivered again,
+   * before the store told that dispatch of the success. Nothing can hold such a body back, since a process can stand still
+   * between the last answer that it gets and the beginning of a body. The journal refuses what such a body comes to.
+   */
+  readonly overtaken: string[] = [];
   readonly #db: MemoryDatabase;
   readonly #active = new Map<string, Process>();
   readonly #begun = new Map<string, number>();
@@ -29,7 +35,8 @@ export class VirtualStage implements Stage {
     if (!process) return never();
     const key = keyOf(context);
     this.#begun.set(key, (this.#begun.get(key) ?? 0) + 1);
-    if (this.#isRecorded(context)) this.repeated.push(key);
+    const success = this.#successOf(context);
+    if (success) this.#noteRepeated(process, success, { key, context });
     this.#active.set(key, process);
     try {
       if (ms > 0) await pause(process.deps.clock, ms, context.signal);
@@ -47,11 +54,16 @@ export class VirtualStage implements Stage {
   }
 
   memoises(context: Acting, name: string): string {
-    if (!livingProcess()) return name;
+    const process = livingProcess();
+    if (!process) return name;
     const memos = this.#db.memos.get(
       JSON.stringify([context.runId, stepKey(refOf(context)), context.revision]),
     );
-    if (memos?.has(name)) this.repeated.push(`memo ${name} of ${keyOf(context)}`);
+    const key = `memo ${name} of ${keyOf(context)}`;
+    if (!memos?.has(name)) return name;
+    // A memo is no event: who creates it second is told when it does.
+    if (process.isOutlived) this.overtaken.push(key);
+    else this.repeated.push(key);
     return name;
   }
 
@@ -79,9 +91,19 @@ export class VirtualStage implements Stage {
     return this.#begun;
   }
 
-  #isRecorded(context: Acting): boolean {
+  #noteRepeated(
+    process: Process,
+    success: RunEvent,
+    { key, context }: { readonly key: string; readonly context: Acting },
+  ): void {
+    const isUnaware = process.isOutlived && process.toldOf(context.runId) < success.seq;
+    if (isUnaware) this.overtaken.push(key);
+    else this.repeated.push(key);
+  }
+
+  #successOf(context: Acting): RunEvent | undefined {
     const key = stepKey(refOf(context));
-    return this.#events(context.runId).some(
+    return this.#events(context.runId).find(
       (event) =>
         isSettled(event) &&
         isSuccess(outcomeOf(event)) &&

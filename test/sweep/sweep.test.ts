@@ -1,17 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { Bindings } from '../../functions/src/engine/define/bindings.ts';
-import { appendFromOutside } from '../../functions/src/operations/outside-append.ts';
-import type { Rendezvous } from '../../functions/src/ports/rendezvous-store.ts';
-import type { JournalCommit, StartCommit } from '../../functions/src/ports/run-store.ts';
+import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
+import type { Rendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { JournalCommit, StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { Performance } from './performance.ts';
 import type { ProcessDeps } from './process.ts';
+import { sweepRefusals } from './refusals/refusals.ts';
 import type { Operation, Scenario } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';
 
 /** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
-const EVERY = 61;
+const EVERY = 73;
 
 function named(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
@@ -24,6 +27,27 @@ async function verdicts(scenario: Scenario, tamper: (deps: ProcessDeps) => Proce
   const { totals, findings } = await sweep([scenario], { tamper, every, withoutPairs: true });
   return { totals, kinds: new Set(findings.map(({ verdict }) => verdict.kind)) };
 }
+
+/** Refusals tried here; primes as well. */
+const EVERY_REFUSAL = 101;
+const EVERY_REFUSED_DOOR = 89;
+
+describe('a store that refuses writes to a run', () => {
+  test('has it end or named within ten dispatches, and everything end when it heals', async () => {
+    const { points, findings } = await sweepRefusals(scenarios, { every: EVERY_REFUSAL });
+    expect(findings).toEqual([]);
+    expect(points).toBeGreaterThan(50);
+  });
+
+  test('tells who starts a run, answers for an effect or sends an event by a stable code, and does the same request when it heals', async () => {
+    const { points, findings } = await sweepRefusals(scenarios, {
+      every: EVERY_REFUSED_DOOR,
+      withoutMoves: true,
+    });
+    expect(findings).toEqual([]);
+    expect(points).toBeGreaterThan(30);
+  });
+});
 
 describe('the sweep', () => {
   test('finds that every scenario recovers from whatever stops it', async () => {
@@ -47,6 +71,13 @@ describe('the sweep', () => {
     expect(totals).toMatchObject({ recovered: totals.crashPoints, stuck: 0, lost: 0 });
   });
 
+  test('finds that a dispatch that lives on beside the redelivery of its task changes nothing', async () => {
+    const all = ['not-idempotent', 'map', 'event', 'effect-external_action-not_supported'].map(named);
+    const { totals, findings } = await sweep(all, { modes: ['redelivered', 'stalled'], withoutPairs: true });
+    expect(findings).toEqual([]);
+    expect(totals.crashPoints).toBeGreaterThan(100);
+  });
+
   test('is deterministic: the same point gives the same journals to the byte', async () => {
     const scenario = named('parallel-join');
     const { points } = await rehearse(scenario, { withoutPairs: true });
@@ -60,15 +91,18 @@ describe('the sweep', () => {
 
 describe('the sweep finds out', () => {
   test('a store that acknowledges the commit of a step and drops it', async () => {
-    const { totals, kinds } = await verdicts(named('chain'), (deps) => ({
+    const dropping = (deps: ProcessDeps): ProcessDeps => ({
       ...deps,
       store: intercept(deps.store, async ({ method, args }, proceed) => {
         const drops = method === 'commit' && has(args[0] as JournalCommit, 'step_succeeded');
         return drops ? { kind: 'committed' } : proceed();
       }),
-    }));
+    });
+    // Each of these goes on until the sweep gives it up: a few are enough.
+    const { totals, kinds } = await verdicts(named('chain'), dropping, 40);
     expect(totals.recovered).toBe(0);
-    expect(kinds).toEqual(new Set(['different']));
+    // A drive that throws lets go of its run with back-off: the run does not end while the store lies.
+    expect([...kinds].every((kind) => kind === 'different' || kind === 'stuck')).toBe(true);
   });
 
   test('an engine that forgets to enqueue, where no scan makes up for it', async () => {
@@ -157,6 +191,21 @@ describe('the sweep finds out', () => {
     expect(totals.duplicateEffects).toBeGreaterThan(0);
   });
 
+  test('a take-over from a dispatch that lives and is at a step that must not run twice', async () => {
+    const blind = (deps: ProcessDeps): ProcessDeps => ({
+      ...deps,
+      registry: new WorkflowRegistry(
+        deps.registry.types().flatMap((type) => deps.registry.versions(type).map(asIdempotent)),
+      ),
+    });
+    const { findings } = await sweep([named('not-idempotent')], {
+      tamper: blind,
+      modes: ['redelivered', 'stalled'],
+      withoutPairs: true,
+    });
+    expect(findings.map(({ verdict }) => verdict.kind)).toContain('repeated');
+  });
+
   test('a receiver that says it has acted, and has not', async () => {
     const { totals, kinds } = await verdicts(
       named('effect-external_action-required'),
@@ -207,6 +256,12 @@ describe('the sweep finds out', () => {
 
 function hashesOf({ world }: Performance): string[] {
   return [...world.db.runs.values()].flatMap(({ events }) => events.map(({ hash }) => hash));
+}
+
+/** The same workflow, all of whose steps say that they may run twice. */
+function asIdempotent(workflow: Workflow): Workflow {
+  const steps = [...workflow.steps].map(([id, step]) => [id, { ...step, idempotent: true }] as const);
+  return { ...workflow, steps: new Map(steps) };
 }
 
 function has({ events }: JournalCommit, type: string): boolean {

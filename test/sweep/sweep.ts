@@ -3,6 +3,7 @@
  *
  * Must not: print, or end the process; that is for its mains and tests.
  */
+import type { Mode } from './calls.ts';
 import { assertUndisturbed, duplicatesIn, type Verdict, verdictOn } from './judge.ts';
 import type { Outcome } from './outcome.ts';
 import { Performance, type PerformanceOptions } from './performance.ts';
@@ -15,6 +16,8 @@ const DELAY_LIMIT_MS = 45 * 60_000;
 export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan' | 'limitMs'> {
   /** Only every so many-th point. */
   readonly every?: number;
+  /** Only points at which something goes wrong in one of these ways. */
+  readonly modes?: readonly Mode[];
   /** Only one thing goes wrong at a time. */
   readonly withoutPairs?: boolean;
 }
@@ -40,6 +43,8 @@ export interface Totals {
 
 export interface Swept {
   readonly totals: Totals;
+  /** Bodies that began after their success in a dispatch that could not know of it yet (`VirtualStage.overtaken`). */
+  readonly overtakenBodies: number;
   /** What did not recover. */
   readonly findings: readonly Finding[];
 }
@@ -56,10 +61,12 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
     silentlyDropped: 0,
   };
   const findings: Finding[] = [];
+  let overtakenBodies = 0;
   for (const scenario of scenarios) {
     const { points, calls, expected, limitMs } = await rehearse(scenario, options);
     for (let point = 0; point < points.length; point += options.every ?? 1) {
       const planned = points[point] as Point;
+      if (!planned.disturbances.some(({ mode }) => options.modes?.includes(mode) ?? true)) continue;
       const performance = await performPoint(scenario, planned, { ...options, limitMs });
       if (!options.tamper) assertSameBeginning(planned, calls, performance);
       const verdict = verdictOn(scenario, performance, expected);
@@ -71,9 +78,10 @@ export async function sweep(scenarios: readonly Scenario[], options: SweepOption
       totals.duplicateEffects += duplicatesIn(performance, expected).length;
       if (verdict.kind === 'dropped') totals.silentlyDropped += 1;
       totals.repeatedCompletedSteps += performance.stage.repeated.length;
+      overtakenBodies += performance.stage.overtaken.length;
     }
   }
-  return { totals, findings };
+  return { totals, findings, overtakenBodies };
 }
 
 export interface Rehearsal {
@@ -93,7 +101,7 @@ export async function rehearse(
   const expected = assertUndisturbed(scenario, undisturbed);
   const calls = undisturbed.calls.made;
   const limitMs = undisturbed.durationMs + DELAY_LIMIT_MS;
-  const singles = singlesOf(calls);
+  const singles = singlesOf(undisturbed.calls);
   if (!scenario.pairs || withoutPairs) return { expected, calls, points: singles, limitMs };
   const known = new Map<Point, number>();
   const callsAfter = async (point: Point) => {

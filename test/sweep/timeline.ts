@@ -1,5 +1,5 @@
 /** A performance as a text to read: what was called, what was answered, and the journal of each run. */
-import { timelineOf as journalText } from '../../functions/src/testing/timeline.ts';
+import { timelineOf as journalText } from '../../packages/cairn/src/testing/timeline.ts';
 import type { Performance } from './performance.ts';
 
 export function timelineOf({ world, calls, outside }: Performance): string {

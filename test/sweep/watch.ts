@@ -4,9 +4,9 @@
  *
  * Must not: change anything.
  */
-import type { MemoryDatabase } from '../../functions/src/memory/memory-database.ts';
-import type { MemoryEventBus } from '../../functions/src/memory/memory-event-bus.ts';
-import type { SnapshotTouch } from '../../functions/src/ports/run-store.ts';
+import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import type { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
+import type { SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
 import type { Call } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import type { Process } from './process.ts';
@@ -28,7 +28,9 @@ export class Watch {
   see(label: string, { args }: Call): void {
     if (label !== 'store.commit' && label !== 'store.touch') return;
     const { runId, wakeAt } = args[0] as SnapshotTouch;
-    if (wakeAt !== undefined) this.#movedTo.set(runId, wakeAt);
+    // A touch under an old version of the snapshot changes nothing.
+    const isApplied = wakeAt !== undefined && this.#db.runs.get(runId)?.wakeAt === wakeAt;
+    if (isApplied) this.#movedTo.set(runId, wakeAt);
     try {
       assertStored(this.#db, runId, this.#movedTo.get(runId));
     } catch (error) {
@@ -37,8 +39,8 @@ export class Watch {
   }
 
   /** @throws Error naming what is left of runs that are all over, or does not hold of one of them */
-  assertNothingLeft(process: Process): void {
-    if (process.timers > 0) throw new Error(`${process.timers} timers are left`);
+  assertNothingLeft(processes: readonly Process[]): void {
+    for (const { timers } of processes) if (timers > 0) throw new Error(`${timers} timers are left`);
     for (const [runId, { snapshot, events }] of this.#db.runs) {
       if (this.#bus) assertPublished(this.#bus, runId, events.length);
       assertStored(this.#db, runId, this.#movedTo.get(runId));

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control } from '../../local/cloud-process.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+import { control } from '../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { ended, eventually, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 /** Longer than anybody here waits: a step that notes that it was told has not come to its end. */

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { control, startCloudProcess } from '../../local/cloud-process.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+import { control, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { ended, startRun } from './support.ts';
 
 const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');

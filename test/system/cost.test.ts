@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control } from '../../local/cloud-process.ts';
+import { control } from '../../packages/local/src/cloud-process.ts';
 import { ended, eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 interface RunUsage {

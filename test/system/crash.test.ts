@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { control, type Ready } from '../../local/cloud-process.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { ended, eventually, STORAGES, startRun, startTestCloud } from './support.ts';
 
 function notesIn(file: string): { what: string; pid: number }[] {
@@ -43,7 +43,7 @@ describe('a worker that dies', () => {
   test.concurrent.each(STORAGES)(
     'stopped past its lease and continued, it writes nothing more (J3), state in %s',
     async (storage) => {
-      const cloud = await startTestCloud(storage, { workers: 2 });
+      const cloud = await startTestCloud(storage, { workers: 2, leaseMs: 5_000, watchdogSeconds: 3_600 });
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');
@@ -68,7 +68,10 @@ describe('a worker that dies', () => {
         const { events, intact } = await inspectJournal(ready, runId);
         expect(events).toEqual(before);
         expect(intact).toBe(true);
-        expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+        const run = await ended(ready, runId);
+        expect(run.status).toBe('completed');
+        // More than one where a slow machine keeps the second worker from extending so short a lease.
+        expect(run.resumeCount).toBeGreaterThanOrEqual(1);
       } finally {
         await cloud.stop();
       }

@@ -11,7 +11,7 @@ test(
   async () => {
     const demo = spawn(process.execPath, [
       '--disable-warning=ExperimentalWarning',
-      join(import.meta.dirname, '../../local/demo/main.ts'),
+      join(import.meta.dirname, '../../scripts/demo/main.ts'),
     ]);
     let output = '';
     demo.stdout.on('data', (chunk) => {

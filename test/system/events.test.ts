@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_EVENT_BYTES } from '../../functions/src/engine/rendezvous/limits.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import {
   ended,
   eventually,

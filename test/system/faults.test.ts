@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control } from '../../local/cloud-process.ts';
+import { control } from '../../packages/local/src/cloud-process.ts';
 import {
   type Answer,
   type Delivery,
   deliver,
   openedPullRequest,
   recordedDeliveries,
-} from '../../local/demo/delivery.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+} from '../../scripts/demo/delivery.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { ended, eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 /** One call in eight goes wrong: what a bad hour of a cloud looks like, compressed. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { REVIEWED } from '../../functions/src/workflows/review-pull-request/event.ts';
-import { getJson } from '../../local/cloud-process.ts';
-import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../local/demo/delivery.ts';
+import { getJson } from '../../packages/local/src/cloud-process.ts';
+import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../scripts/demo/delivery.ts';
 import { ended, startTestCloud, type TestCloud } from './support.ts';
 
 /** How many deliveries are under way at once: what a busy organisation sends. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control } from '../../local/cloud-process.ts';
+import { control } from '../../packages/local/src/cloud-process.ts';
 import { ended, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control } from '../../local/cloud-process.ts';
+import { control } from '../../packages/local/src/cloud-process.ts';
 import {
   ended,
   eventually,
@@ -98,11 +98,11 @@ describe('switches', () => {
 
   test('a run under way hands over when its workflow is paused, and ends after that', async () => {
     const notes = join(cloud.folder, 'under-way');
-    const runId = await start('slow', { ms: 3_000, notes });
+    const runId = await start('slow', { ms: 4_000, notes });
     await eventually('the step to begin', async () => existsSync(notes) || undefined);
     await send('POST', '/v1/workflows/slow/pause', {});
-    // Not so far that its lease would seem to have run out.
-    await pass(KNOWN_MS / 2);
+    // The lease of 90 s has not run out by then.
+    await pass(KNOWN_MS);
     const released = await eventually('the drive to let go', async () => {
       const run = await look<RunView & { lease?: unknown }>(cloud.ready, `/v1/runs/${runId}`);
       return run && run.lease === undefined ? run : undefined;

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, control, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
+import {
+  type CloudProcess,
+  control,
+  type Ready,
+  startCloudProcess,
+} from '../../packages/local/src/cloud-process.ts';
 import { eventually, look } from './support.ts';
 
 const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isRunId } from '../../functions/src/core/encoding/ids.ts';
-import { inspectJournal } from '../../local/demo/journal.ts';
+import { isRunId } from '../../packages/cairn/src/core/encoding/ids.ts';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { commandForm, type Knock, pressOf, slackRequest } from '../triggers/slack/door.ts';
 import { ended, eventually, look, startTestCloud, type TestCloud } from './support.ts';
 

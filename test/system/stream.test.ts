@@ -1,7 +1,7 @@
 /** The stream of a live run, through gateway, worker and Firestore listener, cut at each of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control, type Ready } from '../../local/cloud-process.ts';
+import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 interface Told {

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CloudProcess, type Ready, startCloudProcess } from '../../local/cloud-process.ts';
-import { waitFor as eventually } from '../../local/demo/notes.ts';
+import { type CloudProcess, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { waitFor as eventually } from '../../scripts/demo/notes.ts';
 
 export { eventually };
 
@@ -17,16 +17,18 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
-/** `functions`: a module of `fixtures/`. */
+/** `functions`: a module of `fixtures/`. `leaseMs`: shorter than usual, for what waits until a lease has run out. */
 export async function startTestCloud(
   storage: Storage,
-  { workers = 1, functions = 'functions' } = {},
+  { workers = 1, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
 ): Promise<TestCloud> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
     functionsModule: join(import.meta.dirname, `fixtures/${functions}.ts`),
     workers,
+    watchdogSeconds,
+    env: { CAIRN_LEASE_MS: String(leaseMs) },
   });
   return {
     ready: cloud.ready,

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { degraded } from '../../functions/src/engine/define/degraded.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { degraded } from '../../packages/cairn/src/engine/define/degraded.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import {
   createTestRuntime,
   expectJournal,
   type JournalExpectations,
   JournalMismatch,
   type TestRun,
-} from '../../functions/src/testing/index.ts';
+} from '../../packages/cairn/src/testing/index.ts';
 
 const mixed = defineWorkflow({
   type: 'mixed',

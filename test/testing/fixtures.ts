@@ -1,7 +1,7 @@
 /** Small workflows of which the tests of the test kit watch every call. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 
 /** Two quick steps, a nap between them. */
 export const nap = defineWorkflow({

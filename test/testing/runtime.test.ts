@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { createTestRuntime } from '../../functions/src/testing/index.ts';
+import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 import { nap, reader, shaky, stuck } from './fixtures.ts';
 
 const DAY = 86_400_000;

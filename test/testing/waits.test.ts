@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import {
   createTestRuntime,
   expectJournal,
   type TestRun,
   type TestRuntime,
-} from '../../functions/src/testing/index.ts';
+} from '../../packages/cairn/src/testing/index.ts';
 import { gated, nap, parent } from './fixtures.ts';
 
 const DAY = 86_400_000;

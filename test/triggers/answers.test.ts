@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { requestHash } from '../../functions/src/core/encoding/fingerprint.ts';
-import type { ErrorCode } from '../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { MAX_HEADER_BYTES, MAX_HEADERS, MAX_URL_CHARS } from '../../functions/src/http/envelope.ts';
-import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../functions/src/http/json-shape.ts';
-import { OutcomeUnknown } from '../../functions/src/ports/store-errors.ts';
-import { MAX_DELIVERY_BYTES } from '../../functions/src/triggers/github/delivery.ts';
-import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
-import { MAX_REQUEST_BYTES } from '../../functions/src/triggers/slack/form.ts';
+import { requestHash } from '../../packages/cairn/src/core/encoding/fingerprint.ts';
+import type { ErrorCode } from '../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { MAX_HEADER_BYTES, MAX_HEADERS, MAX_URL_CHARS } from '../../packages/cairn/src/http/envelope.ts';
+import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../packages/cairn/src/http/json-shape.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
+import { MAX_DELIVERY_BYTES } from '../../packages/cairn/src/triggers/github/delivery.ts';
+import { type GithubDeps, githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
+import { MAX_REQUEST_BYTES } from '../../packages/cairn/src/triggers/slack/form.ts';
 import { type DeliveryRequest, deliveryRequest, Installation } from '../api/installation.ts';
 import { changed, imageOf } from '../support/image.ts';
 import { commandForm, type Knock, SlackDoor } from './slack/door.ts';
@@ -65,7 +65,16 @@ describe('GitHub', () => {
     start: { ...deps.start, store: { ...deps.start.store, start: () => Promise.reject(error) } as never },
   });
   const ROWS: readonly Row<Asked>[] = [
-    row('a delivery that a workflow listens to', 202, { runId: expect.any(String) }, { ...PUSH, id: 'new' }),
+    row(
+      'a delivery that a workflow listens to',
+      202,
+      { runId: expect.any(String) },
+      {
+        ...PUSH,
+        id: 'new',
+        body: '{"ref":"main","after":"another"}',
+      },
+    ),
     row('the same delivery again', 200, { duplicate: true, runId: expect.any(String) }, PUSH),
     row('a ping', 200, { pong: true }, { event: 'ping' }),
     row('an event that nobody listens to', 202, { ignored: true }, { event: 'watch' }),
@@ -141,6 +150,8 @@ describe('GitHub', () => {
       lockExpiresAt: now + 1_000,
       attempts: 1,
     });
+    // The plan that the first start of a process stores is there already.
+    await installation.deliver({ ...PUSH, id: 'first', body: '{"ref":"other"}' });
     const before = imageOf(world);
     const answer = await installation.deliver({ ...PUSH, id: 'busy' });
     expect([answer.status, await answer.json()]).toEqual([202, { inFlight: true }]);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createApi } from '../../functions/src/api/app.ts';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
-import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
-import { takeMessage } from '../../functions/src/triggers/pubsub/take-message.ts';
-import { tick } from '../../functions/src/triggers/schedule/tick.ts';
-import { slackWebhook } from '../../functions/src/triggers/slack/webhook.ts';
+import { createApi } from '../../packages/cairn/src/api/app.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
+import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
+import { takeMessage } from '../../packages/cairn/src/triggers/pubsub/take-message.ts';
+import { tick } from '../../packages/cairn/src/triggers/schedule/tick.ts';
+import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
 import { commandForm, SLACK_SECRET, slackRequest } from './slack/door.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_DELIVERY_BYTES } from '../../functions/src/triggers/github/delivery.ts';
-import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
 import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/earlier/version-2.ts';
+import { MAX_DELIVERY_BYTES } from '../../packages/cairn/src/triggers/github/delivery.ts';
+import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
 import { type DeliveryRequest, deliveryRequest, Installation, sign } from '../api/installation.ts';
 
 const BODY = JSON.stringify({ action: 'opened' });

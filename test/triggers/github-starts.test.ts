@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
-import { secretsIn } from '../../functions/src/triggers/secrets.ts';
+import { GITHUB_SECONDARY_WINDOW_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
+import { secretsIn } from '../../packages/cairn/src/triggers/secrets.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
 
 function listener(type: string, event: string, input = z.looseObject({})) {
@@ -40,20 +41,37 @@ test('a hundred deliveries of one id at once are one run', async () => {
   expect(installation.world.db.runs.size).toBe(1);
 });
 
-test('the same content by another hook within five seconds is the same run', async () => {
+test.each([
+  ['a second', 1_000],
+  ['hours', 6 * 3_600_000],
+])('the same content under another delivery id %s later is the same run', async (_when, ms) => {
   const installation = new Installation([PR]);
   const first = await installation.deliver({ id: 'hook-1', body: payload({ hook: { id: 1 } }) });
-  installation.world.clock.jump(4_999);
+  installation.world.clock.jump(ms);
   const second = await installation.deliver({ id: 'hook-2', body: payload({ hook: { id: 2 } }) });
   const { runId } = (await first.json()) as { runId: string };
   expect(second.status).toBe(200);
   expect(await second.json()).toEqual({ duplicate: true, runId });
 });
 
-test('the same content five seconds later is a new run', async () => {
+test('a captured delivery of an event about no pull request is one run under every id too', async () => {
+  const installation = new Installation([listener('on-push', 'push')]);
+  const push = (after: string) => JSON.stringify({ after, repository: { full_name: 'acme/app' } });
+  const deliver = async (id: string, body: string) => {
+    const { status } = await installation.deliver({ id, body, event: 'push' });
+    return status;
+  };
+  expect(await deliver('d-1', push('sha-1'))).toBe(202);
+  installation.world.clock.jump(3 * 3_600_000);
+  expect(await deliver('d-2', push('sha-1'))).toBe(200);
+  expect(await deliver('d-3', push('sha-2'))).toBe(202);
+  expect(installation.world.db.runs.size).toBe(2);
+});
+
+test('the same content a day later is a new run', async () => {
   const installation = new Installation([PR]);
   await installation.deliver({ id: 'd-1', body: payload() });
-  installation.world.clock.jump(5_000);
+  installation.world.clock.jump(GITHUB_SECONDARY_WINDOW_MS);
   expect((await installation.deliver({ id: 'd-2', body: payload() })).status).toBe(202);
   expect(installation.world.db.runs.size).toBe(2);
 });

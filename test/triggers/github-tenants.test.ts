@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { defineWorkflow } from '../../functions/src/engine/define/workflow.ts';
-import { CollectedLog } from '../../functions/src/testing/world/collected-log.ts';
-import { githubTenantsIn, senderOf, tenantOf } from '../../functions/src/triggers/github/tenants.ts';
-import { type GithubDeps, githubWebhook } from '../../functions/src/triggers/github/webhook.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
+import { githubTenantsIn, senderOf, tenantOf } from '../../packages/cairn/src/triggers/github/tenants.ts';
+import { type GithubDeps, githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
 
 const PR = defineWorkflow({

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Schedule } from '../../functions/src/core/schedule/schedule.ts';
-import { checkedTiming, slotsBetween } from '../../functions/src/core/schedule/slots.ts';
-import { type TickReport, tick } from '../../functions/src/triggers/schedule/tick.ts';
+import type { Schedule } from '../../packages/cairn/src/core/schedule/schedule.ts';
+import { checkedTiming, slotsBetween } from '../../packages/cairn/src/core/schedule/slots.ts';
+import { type TickReport, tick } from '../../packages/cairn/src/triggers/schedule/tick.ts';
 import { type Hints, jsonText, type Schema } from '../api/fuzz/json-text.ts';
 import { Stage, TENANT } from '../api/fuzz/stage.ts';
 import { document } from '../api/openapi/checked.ts';

@@ -4,9 +4,9 @@
  *
  * Must not: repeat a call by itself; the step's own policy does, under the same `Idempotency-Key`.
  */
-import type { Json } from '../../core/encoding/json.ts';
-import { Fatal } from '../../core/errors.ts';
-import type { OutsideCall } from '../../workflows/outside-call.ts';
+
+import { Fatal, type Json } from 'cairn';
+import type { OutsideCall } from '../workflows/outside-call.ts';
 
 /** A hook answers with a word or two. */
 const MAX_ANSWER_BYTES = 64 * 1024;

@@ -1,9 +1,10 @@
 /** What the shipped workflows act upon where the installation has configured HTTP hooks for it (docs/workflows.md). */
-import { Fatal } from '../../core/errors.ts';
-import type { DeployTarget, Health } from '../../workflows/deploy/target.ts';
-import type { Outside } from '../../workflows/index.ts';
-import type { Janitor } from '../../workflows/nightly-cleanup/janitor.ts';
-import { CleanupListing } from '../../workflows/nightly-cleanup/request.ts';
+
+import { Fatal } from 'cairn';
+import type { DeployTarget, Health } from '../workflows/deploy/target.ts';
+import type { Outside } from '../workflows/index.ts';
+import type { Janitor } from '../workflows/nightly-cleanup/janitor.ts';
+import { CleanupListing } from '../workflows/nightly-cleanup/request.ts';
 import { Hook } from './hook.ts';
 
 export interface HookUrls {

@@ -1,5 +1,5 @@
 /** The workflows that are shipped. A new one, or a new version of one, is added here and nowhere else. */
-import type { Workflow } from '../engine/define/steps.ts';
+import type { Workflow } from 'cairn';
 import type { DeployTarget } from './deploy/target.ts';
 import { deployToldInSlack } from './deploy/told-in-slack.ts';
 import { deployTo } from './deploy/workflow.ts';

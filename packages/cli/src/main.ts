@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** `npm run cairn -- …`: hands this process's words, environment and terminal to the program. Composition root only. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -22,7 +23,7 @@ const world: World = {
   env: process.env,
   // npm runs scripts in the project's folder, and says here where it was called.
   cwd: process.env.INIT_CWD ?? process.cwd(),
-  projectDir: fileURLToPath(new URL('..', import.meta.url)),
+  projectDir: fileURLToPath(new URL('../../..', import.meta.url)),
   stdout: terminalOf(process.stdout),
   stderr: terminalOf(process.stderr),
   interrupted: interrupted.signal,

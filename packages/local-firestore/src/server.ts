@@ -1,9 +1,12 @@
 /**
  * The Firestore server: composition root of this folder. Binds loopback only and serves `google.firestore.v1.Firestore`
- * to unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
+ * over gRPC and REST, on one port, to
+ * unmodified clients that have `FIRESTORE_EMULATOR_HOST` set to its `host`.
  */
 import { readFileSync } from 'node:fs';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
+import { Server } from '@grpc/grpc-js';
 import { Faults } from './faults.ts';
 import { Meter } from './meter.ts';
 import {
@@ -13,15 +16,16 @@ import {
   readIndexConfig,
 } from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
+import { restServer } from './rest/rest-server.ts';
 import { implementation } from './service/calls/grpc-adapter.ts';
 import { Expiry } from './service/expiry.ts';
 import { reindex } from './service/reindex.ts';
 import { Session } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
-import { firestoreService } from './wire/protocol.ts';
+import { firestoreProtocol, firestoreService } from './wire/protocol.ts';
 
 export interface FirestoreServerOptions {
-  readonly storage: { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
+  readonly storage: SqliteStorage;
   /** 0, the default, takes a free port. */
   readonly port?: number;
   /** Milliseconds since 1970. */
@@ -59,7 +63,10 @@ const EXPIRY_INTERVAL_MS = 10_000;
 const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {
-  const storage = openSqliteStorage(options.storage.kind === 'sqlite' ? options.storage.file : undefined);
+  const storage =
+    options.storage.kind === 'sqlite'
+      ? openSqliteStorage(options.storage.file, options.storage.acceptDamage)
+      : openSqliteStorage(undefined);
   const clock = options.clock ?? Date.now;
   const indexes = options.indexesFile ? loadIndexes(options.indexesFile) : AUTOMATIC_INDEXES;
   reindex(storage, indexes);
@@ -74,7 +81,20 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   });
   const service = firestoreService();
   server.addService(service, implementation(service, context));
-  const port = await bind(server, options.port ?? 0);
+  const reset = (projectId?: string) => {
+    session.databases.clear(projectId);
+    session.listeners.cut();
+  };
+  const rest = restServer({
+    protocol: firestoreProtocol(),
+    service,
+    context,
+    reset: (database) => {
+      session.databases.clearOne(database);
+      session.listeners.cut();
+    },
+  });
+  const port = await listenForBoth({ grpc: server, http: rest }, options.port ?? 0);
   const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
   let expiring = Promise.resolve();
@@ -83,7 +103,7 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   }, options.expiryIntervalMs ?? EXPIRY_INTERVAL_MS);
   expirer.unref();
   return {
-    host: `127.0.0.1:${port}`,
+    host: port.host,
     meter,
     faults,
     listening: () => session.listeners.count,
@@ -93,15 +113,12 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       reindex(storage, indexes);
       session.startAnew();
     },
-    reset: (projectId) => {
-      session.databases.clear(projectId);
-      session.listeners.cut();
-    },
+    reset,
     stop: async () => {
       clearInterval(sweeper);
       clearInterval(expirer);
       session.listeners.cut();
-      server.forceShutdown();
+      port.close();
       await expiring;
       storage.close();
     },
@@ -110,13 +127,4 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
 
 function loadIndexes(file: string): IndexConfig {
   return readIndexConfig(JSON.parse(readFileSync(file, 'utf8')) as IndexesFile);
-}
-
-function bind(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error) reject(error);
-      else resolve(bound);
-    });
-  });
 }

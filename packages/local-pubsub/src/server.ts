@@ -2,12 +2,13 @@
  * The local Pub/Sub server: composition root of this folder. Binds loopback only and serves `google.pubsub.v1` to
  * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
  */
+
+import { Faults } from '@cairn/local-firestore/faults';
+import { iamCalls } from '@cairn/local-kit/iam/policies';
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { Clock } from '@cairn/local-kit/time/clock';
+import type { Dispatch } from '@cairn/local-tasks/attempt';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { Faults } from '../firestore/faults.ts';
-import { iamCalls } from '../iam/policies.ts';
-import type { SqliteStorage } from '../sqlite/grouped-database.ts';
-import type { Dispatch } from '../tasks/attempt.ts';
-import type { Clock } from '../time/clock.ts';
 import { LIMITS, type SubscriptionConfig } from './model/resources.ts';
 import { Broker, type BrokerCounts } from './service/broker.ts';
 import { implementation, streamingPull } from './service/grpc-adapter.ts';

@@ -3,7 +3,7 @@
  * timer at most. Owns the schedule index and the attempts in flight; what a task's end means for storage and
  * names is told to the caller by `TaskEvents`.
  */
-import type { Cancel, Clock } from '../time/clock.ts';
+import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import {
   type Dispatch,
   type DispatchOutcome,
@@ -156,7 +156,7 @@ export class QueueRunner {
     const abort = new AbortController();
     this.#aborts.add(abort);
     let late = false;
-    const cancelDeadline = this.#clock.at(dispatchedAt + record.deadlineMs, () => {
+    const cancelDeadline = this.#clock.after(record.deadlineMs, () => {
       late = true;
       abort.abort(new Error('the dispatch deadline passed'));
     });

@@ -2,7 +2,7 @@
  * The queues and tasks of one server and every operation on them, in domain words. Owns which names are taken
  * and keeps index and storage in step. Knows no protobuf; arguments are already validated.
  */
-import type { Cancel, Clock } from '../time/clock.ts';
+import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from './attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
 import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
@@ -108,16 +108,17 @@ export class TaskRegistry {
 
   deleteQueue(name: string): void {
     this.#runner(name, notFound).quiesce();
-    this.#store.clearQueue(name, 'queue-and-tasks');
+    this.#store.deleteQueue(name);
     this.#forgetTasksOf(name);
     this.#queues.delete(name);
   }
 
   purgeQueue(name: string): QueueConfig {
     const runner = this.#runner(name, notFound);
-    this.#store.clearQueue(name, 'tasks');
+    const now = this.#clock.now();
+    this.#store.purgeQueue(name, now + LIMITS.dedupMs);
     this.#forgetTasksOf(name);
-    const config = { ...runner.config, purgedAt: this.#clock.now() };
+    const config = { ...runner.config, purgedAt: now };
     return this.configureQueue(config);
   }
 

@@ -1,14 +1,19 @@
 /**
- * The local Cloud Tasks server: gRPC v2 on a loopback port, for the unmodified `@google-cloud/tasks`. Owns
+ * The local Cloud Tasks server: gRPC v2 on a loopback port, for the unmodified `@google-cloud/tasks`, and beside it what `firebase-admin` asks
+ * of an emulator. Owns
  * listening and the mapping of errors to statuses. Calls it does not know are answered UNIMPLEMENTED by grpc-js.
  */
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
-import { IamError, iamCalls } from '../iam/policies.ts';
-import type { SqliteStorage } from '../sqlite/grouped-database.ts';
-import type { Clock } from '../time/clock.ts';
-import { loadProtocol, serviceDefinition } from '../wire/grpc-service.ts';
+
+import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import type { Clock } from '@cairn/local-kit/time/clock';
+import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
+import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import type { Dispatch } from './attempt.ts';
 import { TasksError } from './errors.ts';
+import { tasksHttpServer } from './http/admin-queue.ts';
 import type { QueueConfig } from './model.ts';
 import { requireQueue } from './names.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
@@ -21,6 +26,8 @@ export interface TasksServerOptions {
   readonly port?: number;
   readonly clock: Clock;
   readonly dispatch: Dispatch;
+  /** Where the function of a queue is, for a client that leaves that to an emulator. */
+  readonly functionUrl?: (name: string) => string;
   /** Source of the ids of unnamed tasks: unique, decimal digits. */
   readonly freshTaskId: () => string;
 }
@@ -51,23 +58,23 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
     ...iamCalls({ store, now, requireResource }),
   };
   const server = new Server();
-  const definition = serviceDefinition(
-    loadProtocol('@google-cloud/tasks', 'build/protos/protos.json'),
-    SERVICE,
-  );
+  const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json');
+  const definition = serviceDefinition(protocol, SERVICE);
   server.addService(
     definition,
     Object.fromEntries(
       Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
     ),
   );
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
+  const http = tasksHttpServer({
+    protocol,
+    createTask: handlers.CreateTask,
+    deleteTask: handlers.DeleteTask,
+    functionUrl: options.functionUrl ?? ((name) => `http://127.0.0.1/${name}`),
   });
+  const port = await listenForBoth({ grpc: server, http }, options.port ?? 0);
   return {
-    host: `127.0.0.1:${port}`,
+    host: port.host,
     counts: registry.counts,
     ensureQueue(config) {
       if (!registry.hasQueue(config.name)) registry.createQueue(config);
@@ -82,7 +89,7 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
     quiesce: () => registry.quiesce(),
     async stop() {
       registry.stop();
-      server.forceShutdown();
+      port.close();
       store.close();
     },
   };
@@ -104,6 +111,7 @@ function unary(handler: (request: never) => object) {
 function statusOf(error: unknown): { code: status; details: string } {
   if (error instanceof TasksError || error instanceof IamError)
     return { code: error.code, details: error.message };
+  if (error instanceof StorageFullError) return { code: status.UNAVAILABLE, details: error.message };
   const reason = error instanceof Error ? error.message : String(error);
   return { code: status.INTERNAL, details: `Local Cloud Tasks server: ${reason}` };
 }

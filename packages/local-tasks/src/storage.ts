@@ -4,8 +4,8 @@
  * acknowledged task survives SIGKILL. What an attempt changes is written in groups a moment later: losing it
  * repeats a dispatch, which at-least-once delivery allows.
  */
-import type { Policy, PolicyStore } from '../iam/policies.ts';
-import { GroupedDatabase, type SqliteStorage } from '../sqlite/grouped-database.ts';
+import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
+import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
 /** What the schedule index keeps of a task. */
@@ -41,6 +41,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS tombstones_until ON tombstones (until);`;
 
 type Later =
+  | { readonly kind: 'forget'; readonly before: number }
   | { readonly kind: 'finish'; readonly name: string; readonly tombstoneUntil: number | undefined }
   | {
       readonly kind: 'retry';
@@ -69,12 +70,20 @@ export class TaskStore implements PolicyStore {
     this.#db.statements.putQueue.run(queue.name, JSON.stringify(queue));
   }
 
-  /** Removes the queue's tasks, and the queue itself unless only its tasks are meant (a purge). */
-  clearQueue(name: string, what: 'tasks' | 'queue-and-tasks'): void {
+  /** Removes the queue's tasks. The names that callers chose stay taken until then. */
+  purgeQueue(name: string, tombstonesUntil: number): void {
+    this.#db.flush();
+    this.#db.transaction(() => {
+      this.#db.statements.buryTasksOf.run(tombstonesUntil, name);
+      this.#db.statements.deleteTasksOf.run(name);
+    });
+  }
+
+  /** Removes the queue and its tasks. */
+  deleteQueue(name: string): void {
     this.#db.flush();
     this.#db.transaction(() => {
       this.#db.statements.deleteTasksOf.run(name);
-      if (what === 'tasks') return;
       this.#db.statements.deleteQueue.run(name);
       this.#db.statements.deletePolicy.run(name);
     });
@@ -112,27 +121,28 @@ export class TaskStore implements PolicyStore {
   }
 
   task(name: string): TaskRecord | undefined {
-    this.#db.flush();
+    this.#db.catchUp();
     const row = this.#db.statements.task.get(name) as TaskRow | undefined;
     return row && fromRow(row);
   }
 
   /** A page of a queue in order of creation, after the task with id `after`. */
   page(queue: string, after: number, limit: number): { readonly id: number; readonly task: TaskRecord }[] {
-    this.#db.flush();
+    this.#db.catchUp();
     const rows = this.#db.statements.page.all(queue, after, limit) as unknown as TaskRow[];
     return rows.map((row) => ({ id: row.id, task: fromRow(row) }));
   }
 
   /** The name's tombstone is kept until then; `undefined`: there is none. */
   tombstone(name: string): number | undefined {
-    this.#db.flush();
+    this.#db.catchUp();
     const row = this.#db.statements.tombstone.get(name);
     return row === undefined ? undefined : Number(row.until);
   }
 
+  /** Written soon. */
   forgetTombstonesBefore(now: number): void {
-    this.#db.statements.forgetTombstones.run(now);
+    this.#db.later({ kind: 'forget', before: now });
   }
 
   /** The task ended or was deleted; written soon, see the head of this file. */
@@ -150,6 +160,10 @@ export class TaskStore implements PolicyStore {
   }
 
   #apply(write: Later): void {
+    if (write.kind === 'forget') {
+      this.#db.statements.forgetTombstones.run(write.before);
+      return;
+    }
     if (write.kind === 'retry') {
       this.#db.statements.retry.run(write.dueAt, JSON.stringify(write.progress), write.name);
       return;
@@ -177,6 +191,8 @@ const SQL = {
   deleteTask: 'DELETE FROM tasks WHERE name = ?',
   tombstone: 'SELECT until FROM tombstones WHERE name = ?',
   bury: 'INSERT INTO tombstones VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET until = excluded.until',
+  buryTasksOf:
+    'INSERT INTO tombstones SELECT name, ? FROM tasks WHERE queue = ? AND named = 1 ON CONFLICT (name) DO UPDATE SET until = excluded.until',
   forgetTombstones: 'DELETE FROM tombstones WHERE until <= ?',
 } as const;
 

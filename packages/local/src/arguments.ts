@@ -9,6 +9,10 @@ export interface StartArguments {
   readonly port: number | undefined;
   readonly workers: number;
   readonly tickSeconds: number;
+  /** Goes on with what is left of damaged files. */
+  readonly acceptDamage: boolean;
+  /** Undefined: the usual time. */
+  readonly watchdogSeconds: number | undefined;
   readonly projectId: string | undefined;
   readonly functionsModule: string | undefined;
   /** Whether firebase-tools runs the functions. */
@@ -30,8 +34,10 @@ export const USAGE = `npm start -- [options]
   --json           print one line of JSON when ready, and nothing else, on standard output
   --data DIR       keep state in DIR (default .cairn); 'memory' keeps none
   --port N         port of the gateway (default 8080 if it is free, any free one with --json)
-  --workers N      worker processes that run the functions (default 1)
+  --workers N      worker processes that run steps (default 1); API, webhooks and schedules have one of their own
+  --watchdog S     kill a worker that gives no sign of life for S seconds (default 90)
   --tick SECONDS   how long a minute of 'every N minutes' takes (default 5; production: 60)
+  --accept-damage  start on damaged files with what is left of them, and keep them as *.damaged
   --project ID     project id (default demo-cairn)
   --functions FILE module whose exports are served (default functions/src/index.ts)
   --emulators      have firebase-tools' own emulator run the functions (see npm run emulators)
@@ -42,10 +48,11 @@ export const USAGE = `npm start -- [options]
 const MAX_WORKERS = 64;
 
 export function readArguments(words: readonly string[]): StartArguments {
-  const { json, help, data, port, workers, tick, project, functions, emulators, official } = parse(words);
-  if (emulators && (workers ?? functions) !== undefined) {
+  const values = parse(words);
+  const { json, help, data, port, workers, watchdog, tick, project, functions, emulators, official } = values;
+  if (emulators && (workers ?? watchdog ?? functions) !== undefined) {
     throw new UsageError(
-      '--workers and --functions mean nothing to firebase-tools: it serves the folder functions/',
+      '--workers, --watchdog and --functions mean nothing to firebase-tools: it serves the folder functions/',
     );
   }
   if (official && !emulators) throw new UsageError('--official comes with --emulators only');
@@ -55,11 +62,13 @@ export function readArguments(words: readonly string[]): StartArguments {
     data: nonEmpty('--data', data) ?? '.cairn',
     port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
     workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
-    tickSeconds: tick === undefined ? 5 : seconds('--tick', tick),
+    watchdogSeconds: watchdog === undefined ? undefined : seconds('--watchdog', watchdog, 3_600),
+    tickSeconds: tick === undefined ? 5 : seconds('--tick', tick, 60),
     projectId: projectId(nonEmpty('--project', project)),
     functionsModule: nonEmpty('--functions', functions),
     emulators: emulators ?? false,
     official: official ?? false,
+    acceptDamage: values['accept-damage'] ?? false,
   };
 }
 
@@ -75,11 +84,13 @@ function parse(words: readonly string[]) {
         data: text,
         port: text,
         workers: text,
+        watchdog: text,
         tick: text,
         project: text,
         functions: text,
         emulators: flag,
         official: flag,
+        'accept-damage': flag,
       },
     }).values;
   } catch (error) {
@@ -95,10 +106,10 @@ function integer(flag: string, text: string, { least, most }: { least: number; m
   return value;
 }
 
-function seconds(flag: string, text: string): number {
+function seconds(flag: string, text: string, most: number): number {
   const value = Number(text);
-  if (!(value > 0 && value <= 60)) {
-    throw new UsageError(`${flag} must be more than 0 and at most 60 seconds, not '${text}'`);
+  if (!(value > 0 && value <= most)) {
+    throw new UsageError(`${flag} must be more than 0 and at most ${most} seconds, not '${text}'`);
   }
   return value;
 }

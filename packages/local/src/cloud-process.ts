@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { CloudPids } from './cloud.ts';
 
 /** The line `npm start -- --json` prints. */
 export interface Ready {
@@ -15,7 +16,7 @@ export interface Ready {
   readonly projectId: string;
   readonly apiKey: string;
   readonly secrets: { readonly github: string; readonly slack: string };
-  readonly pids: { readonly cloud: number; readonly workers: readonly number[] };
+  readonly pids: CloudPids;
 }
 
 export interface CloudProcess {
@@ -33,20 +34,32 @@ export interface CloudProcessOptions {
   readonly emulators?: boolean;
   readonly port?: number;
   readonly workers?: number;
+  readonly watchdogSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Generous: a cold start on a busy machine; firebase-tools alone takes 10 s on an idle one. */
-const START_LIMIT_MS = { workers: 60_000, emulators: 150_000 };
+const START_LIMIT_MS = { workers: 180_000, emulators: 180_000 };
 
 /** @throws Error if it ends, or is not ready in time */
 export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const port = options.port === undefined ? [] : ['--port', String(options.port)];
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
+  const { watchdogSeconds } = options;
+  const watchdog = watchdogSeconds === undefined ? [] : ['--watchdog', String(watchdogSeconds)];
   const functions = options.functionsModule === undefined ? [] : ['--functions', options.functionsModule];
   const emulators = options.emulators ? ['--emulators'] : [];
-  const flags = ['--json', '--data', options.data, ...functions, ...emulators, ...port, ...workers];
+  const flags = [
+    '--json',
+    '--data',
+    options.data,
+    ...functions,
+    ...emulators,
+    ...port,
+    ...workers,
+    ...watchdog,
+  ];
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },

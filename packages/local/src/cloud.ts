@@ -1,12 +1,13 @@
 /**
  * The local cloud as one object: starts every server in the order they need each other, stops them in the order
- * that lets work in hand finish. Owns wiring only. A composition root: the one place of `local/`, with the main,
+ * that lets work in hand finish. Owns wiring only. A composition root: the one place of `packages/local/src/`, with the main,
  * that reads the clock, the environment and chance.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
 import { writeAddress } from './data-dir/address.ts';
@@ -18,17 +19,21 @@ import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
 import { readSite } from './gateway/site.ts';
 import { commandsToTry, welcomePage } from './gateway/welcome.ts';
+import type { StoreLocation } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
+import { assertPlansKept } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
-import { type MovableClock, movableClock } from './time/clock.ts';
 
 export interface LocalCloudOptions {
   /** `memory`, or the directory that keeps the state; it is made if missing. */
   readonly data: string;
   /** Of the gateway; 0 or left out: a free one. The other servers always take free ports. */
   readonly port?: number;
+  /** Processes that run task-queue functions; left out: one. Other functions have one of their own. */
   readonly workers?: number;
+  /** A worker that gives no sign of life for so long is killed; left out: {@link DEFAULT_WATCHDOG_S}. */
+  readonly watchdogSeconds?: number;
   /** The module whose exports are served; left out: the project's own. */
   readonly functionsModule?: string;
   /** Who runs them: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
@@ -36,6 +41,8 @@ export interface LocalCloudOptions {
   /** Left out: the project's own. */
   readonly firebaseJson?: string;
   readonly projectId?: string;
+  /** Goes on with what is left of damaged files in the data directory; left out: refuses to start on them. */
+  readonly acceptDamage?: boolean;
   /** What the `minute` of `every N minutes` takes. */
   readonly tickSeconds?: number;
   /** Added to this process's environment for the functions. */
@@ -44,6 +51,13 @@ export interface LocalCloudOptions {
   readonly output?: number;
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
+}
+
+export interface CloudPids {
+  readonly cloud: number;
+  readonly workers: readonly number[];
+  /** The workers by what they serve: `doors`, `tasks`, `alone:{function}`, `spare`. */
+  readonly roles: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface LocalCloud {
@@ -62,7 +76,7 @@ export interface LocalCloud {
   readonly apiKey: string;
   /** By short name: `GITHUB_WEBHOOK_SECRET` is `github`. */
   readonly secrets: Readonly<Record<string, string>>;
-  readonly pids: { readonly cloud: number; readonly workers: readonly number[] };
+  readonly pids: CloudPids;
   readonly clock: MovableClock;
   /** Lets work in hand finish (10 s at most), then ends everything. May be called more than once. */
   stop(): Promise<void>;
@@ -70,11 +84,13 @@ export interface LocalCloud {
 
 export const DEFAULT_PROJECT = 'demo-cairn';
 export const DEFAULT_TICK_S = 5;
+/** As long as a lease: a body that is only busy for less loses nothing. */
+export const DEFAULT_WATCHDOG_S = 90;
 /** What Cloud Run leaves an instance after SIGTERM. */
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FIREBASE_TOOLS_WORKER = join(ROOT, 'local/emulators/worker.ts');
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const FIREBASE_TOOLS_WORKER = fileURLToPath(new URL('./emulators/worker.ts', import.meta.url));
 
 export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
   const stack = new AsyncDisposableStack();
@@ -89,25 +105,25 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
 async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): Promise<LocalCloud> {
   const setting = settingOf(options, stack);
   const { projectId, clock, dir, dev, log } = setting;
-  const servers = await startStandIns(setting, (request) => host.dispatch(request));
+  const servers = await startStandIns(
+    setting,
+    (request) => host.dispatch(request),
+    (name) => `${host.url}/${name}`,
+  );
+  // In a new data directory nothing was started yet.
+  const isKnown = dev.functionsPorts.length > 0;
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
-  const [secrets] = await Promise.all([
-    startFunctions({ setting, servers, host, region: REGION }),
-    writeDevClient({
-      firestore: servers.firestore.host,
-      projectId,
-      collectionPrefix: setting.outside.COLLECTION_PREFIX ?? 'gwi_',
-      secret: dev.apiSecret,
-      now: Date.now(),
-    }),
-  ]);
+  const { secrets } = await startFunctions({ setting, servers, host, region: REGION }, (stores) =>
+    writeDevClients(stores, { setting, firestore: servers.firestore.host }),
+  );
+  const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
+  if (isKnown) await assertPlansKept(host, apiKey);
   servers.firestore.local?.meter.reset();
 
-  const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
   const gateway = await openGateway(options, { setting, servers, host, apiKey, secrets });
   if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
-  const pids = () => ({ cloud: process.pid, workers: [...host.workerPids] });
+  const pids = () => ({ cloud: process.pid, workers: [...host.workerPids], roles: host.workerPidsByRole });
   const control = await openControl(setting, servers, pids);
   servers.tasks?.start();
   servers.pubsub.local?.start();
@@ -165,6 +181,7 @@ function settingOf(options: LocalCloudOptions, stack: AsyncDisposableStack): Set
     log,
     clock,
     dir,
+    acceptDamage: options.acceptDamage ?? false,
     dev,
     // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
     githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
@@ -180,6 +197,7 @@ async function startHost(
   const host = await startFunctionsHost({
     module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
     workers: options.workers ?? 1,
+    watchdogMs: (options.watchdogSeconds ?? DEFAULT_WATCHDOG_S) * 1000,
     ...(options.functionsBy === 'firebase-tools' && { workerMain: FIREBASE_TOOLS_WORKER }),
     region: REGION,
     clock,
@@ -192,6 +210,24 @@ async function startHost(
   return host;
 }
 
+/** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
+const UNTOLD: StoreLocation = { database: '(default)', collectionPrefix: 'gwi_' };
+
+/** One key opens all installations. */
+async function writeDevClients(
+  stores: readonly StoreLocation[],
+  { setting, firestore }: { readonly setting: Setting; readonly firestore: string },
+): Promise<void> {
+  const { projectId, outside, dev } = setting;
+  const untold = {
+    ...UNTOLD,
+    ...(outside.COLLECTION_PREFIX && { collectionPrefix: outside.COLLECTION_PREFIX }),
+  };
+  const write = (store: StoreLocation) =>
+    writeDevClient({ ...store, firestore, projectId, secret: dev.apiSecret, now: Date.now() });
+  await Promise.all((stores.length === 0 ? [untold] : stores).map(write));
+}
+
 interface Behind {
   readonly setting: Setting;
   readonly servers: StandIns;
@@ -202,8 +238,9 @@ interface Behind {
 
 async function openGateway(
   options: LocalCloudOptions,
-  { setting: { log, stack }, servers, host, apiKey, secrets }: Behind,
+  { setting, servers, host, apiKey, secrets }: Behind,
 ): Promise<Gateway> {
+  const { log, stack } = setting;
   const firebaseJson = options.firebaseJson ?? join(ROOT, 'firebase.json');
   const welcome = () => ({
     gateway: gateway.url,
@@ -213,6 +250,7 @@ async function openGateway(
   });
   const gateway = await startGateway({
     port: options.port ?? 0,
+    now: setting.clock.now,
     rewrites: rewritesOf(firebaseJson, log),
     site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
     serve: host.serve,

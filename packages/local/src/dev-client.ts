@@ -3,14 +3,14 @@
  * client library for one write would cost a third of the start-up time.
  */
 import { createHash } from 'node:crypto';
+import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { credentials, Metadata, makeGenericClientConstructor, type ServiceError } from '@grpc/grpc-js';
-import { loadProtocol, serviceDefinition } from './wire/grpc-service.ts';
 
 export interface DevClient {
   /** `host:port` of the Firestore server. */
   readonly firestore: string;
   readonly projectId: string;
-  /** `gwi_` unless the functions are told otherwise. */
+  readonly database: string;
   readonly collectionPrefix: string;
   readonly secret: string;
   readonly now: number;
@@ -29,14 +29,21 @@ type Commit = (
 ) => void;
 
 /** Creates or replaces `clients/dev`, so that the key printed at start is always one that works. */
-export async function writeDevClient({ firestore, projectId, collectionPrefix, secret, now }: DevClient) {
+export async function writeDevClient({
+  firestore,
+  projectId,
+  database: databaseId,
+  collectionPrefix,
+  secret,
+  now,
+}: DevClient) {
   const definition = serviceDefinition(
     loadProtocol('@google-cloud/firestore', 'build/protos/v1.json'),
     'google.firestore.v1.Firestore',
   );
   const Client = makeGenericClientConstructor(definition, 'Firestore');
   const client = new Client(firestore, credentials.createInsecure());
-  const database = `projects/${projectId}/databases/(default)`;
+  const database = `projects/${projectId}/databases/${databaseId}`;
   const metadata = new Metadata();
   // What client libraries send to an emulator: past its security rules.
   metadata.set('authorization', 'Bearer owner');
@@ -46,7 +53,7 @@ export async function writeDevClient({ firestore, projectId, collectionPrefix, s
     fields: {
       id: { stringValue: DEV_CLIENT_ID },
       tenantId: { stringValue: 'local' },
-      roles: { arrayValue: { values: [{ stringValue: 'admin' }] } },
+      roles: { arrayValue: { values: [{ stringValue: 'installation' }] } },
       secretHash: { stringValue: createHash('sha256').update(secret).digest('hex') },
       createdAt: { timestampValue: { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1e6 } },
       disabled: { booleanValue: false },

@@ -4,6 +4,7 @@
  *
  * Must not: run a function itself; that is the host's.
  */
+import type { StoreLocation } from './host/function-spec.ts';
 import type { FunctionsHost, StartWorkers } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
@@ -17,8 +18,19 @@ export interface Serving {
   readonly region: string;
 }
 
-/** @returns the secrets of the functions by their short names, once all workers serve */
-export async function startFunctions(serving: Serving): Promise<Readonly<Record<string, string>>> {
+export interface Started {
+  /** Of the functions, by their short names. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param prepare called once, when the functions are known and before any serves, with where their installations keep their runs
+ * @returns once all workers serve
+ */
+export async function startFunctions(
+  serving: Serving,
+  prepare: (stores: readonly StoreLocation[]) => Promise<void>,
+): Promise<Started> {
   const { setting, servers, host, region } = serving;
   const { projectId, outside, githubToken } = setting;
   // As the functions' parameter has it; in production it is made by hand.
@@ -26,6 +38,7 @@ export async function startFunctions(serving: Serving): Promise<Readonly<Record<
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
 
   const secrets: Record<string, string> = {};
+  let prepared: Promise<void> | undefined;
   await host.startWorkers({
     env: workerEnv({
       projectId,
@@ -42,10 +55,14 @@ export async function startFunctions(serving: Serving): Promise<Readonly<Record<
       const values = secretsOf(specs, setting);
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
+      prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
+      // Awaited below; that may be after it failed.
+      prepared.catch(() => {});
       return values;
     },
   });
-  return secrets;
+  await prepared;
+  return { secrets };
 }
 
 type Specs = Parameters<StartWorkers['onFunctions']>[0];

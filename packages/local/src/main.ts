@@ -19,7 +19,12 @@ const { startLocalCloud } = await import('./cloud.ts');
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 /** Errors whose message says all there is to do; of others the place in this code is told too. */
-const TOLD_WHOLE = new Set(['DataDirBusyError', 'FunctionsNotLoadedError']);
+const TOLD_WHOLE = new Set([
+  'DamagedDataError',
+  'DataDirBusyError',
+  'FunctionsNotLoadedError',
+  'PlansChangedError',
+]);
 
 let stopAsked = false;
 let cloud: Cloud | undefined;
@@ -50,11 +55,13 @@ function flagsOrExit(): StartArguments {
 }
 
 async function start(): Promise<Cloud> {
-  const { data, workers, tickSeconds, projectId, functionsModule, emulators } = flags;
+  const { data, workers, watchdogSeconds, tickSeconds, projectId, functionsModule, emulators } = flags;
   const options = {
     data,
     workers,
     tickSeconds,
+    acceptDamage: flags.acceptDamage,
+    ...(watchdogSeconds !== undefined && { watchdogSeconds }),
     ...(projectId !== undefined && { projectId }),
     ...(functionsModule !== undefined && { functionsModule }),
     ...(emulators && { functionsBy: 'firebase-tools' as const }),
@@ -67,7 +74,7 @@ async function start(): Promise<Cloud> {
 async function officialFirestore(): Promise<string> {
   const { startOfficialFirestore } = await import('./emulators/official-firestore.ts');
   const { DEFAULT_PROJECT } = await import('./cloud.ts');
-  const root = fileURLToPath(new URL('..', import.meta.url));
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
   const projectId = flags.projectId ?? process.env.GCLOUD_PROJECT ?? DEFAULT_PROJECT;
   const { host, stop } = await startOfficialFirestore({ root, projectId, env: process.env });
   stopOthers = stop;
@@ -121,7 +128,7 @@ async function greeting({
   gateway    ${gateway}
   API key    ${apiKey}
   Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
-  Tasks      ${tasks}
+  Tasks      ${tasks}   (CLOUD_TASKS_EMULATOR_HOST)
   Pub/Sub    ${pubsub}   (PUBSUB_EMULATOR_HOST)
   GitHub     ${github}   (stands in for api.github.com: reviews post here)
   Slack      ${slack}   (stands in for hooks.slack.com)

@@ -5,16 +5,18 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { MovableClock } from '@cairn/local-kit/time/clock';
+import type { PubsubServer } from '@cairn/local-pubsub/server';
+import type { Dispatch } from '@cairn/local-tasks/attempt';
+import { startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
 import type { ControlledFirestore } from './control/routes.ts';
 import type { DevValues } from './data-dir/dev-values.ts';
 import type { OutsideServer } from './outside/server.ts';
-import type { PubsubServer } from './pubsub/server.ts';
-import type { Dispatch } from './tasks/attempt.ts';
-import { startTasksServer, type TasksServer } from './tasks/server.ts';
-import type { MovableClock } from './time/clock.ts';
 
 interface ServerContext {
   readonly dir: string | undefined;
+  readonly acceptDamage: boolean;
   readonly clock: MovableClock;
   readonly stack: AsyncDisposableStack;
 }
@@ -41,13 +43,17 @@ export interface Setting extends ServerContext {
 export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
 
 /** All of them at once; those that the environment says run elsewhere are left to it. They stop with the stack. */
-export async function startStandIns(setting: Setting, dispatch: Dispatch) {
+export async function startStandIns(
+  setting: Setting,
+  dispatch: Dispatch,
+  functionUrl: (name: string) => string,
+) {
   const { outside, indexesFile, githubToken: token } = setting;
-  const { dir, clock, stack } = setting;
-  const context: ServerContext = { dir, clock, stack };
+  const { dir, acceptDamage, clock, stack } = setting;
+  const context: ServerContext = { dir, acceptDamage, clock, stack };
   const [firestore, tasks, pubsub, github, slack] = await Promise.all([
     startFirestore({ ...context, indexesFile, outside: outside.FIRESTORE_EMULATOR_HOST }),
-    outside.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, dispatch }),
+    outside.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, dispatch, functionUrl }),
     startPubsub({ ...context, dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
     startGithub({ ...context, token, outside: outside.CAIRN_GITHUB_API_URL }),
     startSlack(context),
@@ -56,15 +62,16 @@ export async function startStandIns(setting: Setting, dispatch: Dispatch) {
   return { firestore, tasks, tasksHost, pubsub, github, slack };
 }
 
-const storageIn = (dir: string | undefined, file: string) =>
-  dir === undefined ? { kind: 'memory' as const } : { kind: 'sqlite' as const, file: join(dir, file) };
+const storageIn = ({ dir, acceptDamage }: ServerContext, file: string): SqliteStorage =>
+  dir === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: join(dir, file), acceptDamage };
 
 /** The Firestore server, or where the one from outside is. It stops with the stack. */
-async function startFirestore({ dir, clock, stack, outside, indexesFile }: ServerContext & FirestoreChoice) {
+async function startFirestore(context: ServerContext & FirestoreChoice) {
+  const { clock, stack, outside, indexesFile } = context;
   if (outside) return { host: outside, local: undefined };
-  const { startFirestoreServer } = await import('./firestore/server.ts');
+  const { startFirestoreServer } = await import('@cairn/local-firestore/server');
   const server = await startFirestoreServer({
-    storage: storageIn(dir, 'firestore.sqlite'),
+    storage: storageIn(context, 'firestore.sqlite'),
     clock: clock.now,
     // A fault on request: nothing of this process may get to tidy up.
     crash: () => process.kill(process.pid, 'SIGKILL'),
@@ -77,13 +84,14 @@ async function startFirestore({ dir, clock, stack, outside, indexesFile }: Serve
 
 /** The Cloud Tasks server; it dispatches once `start()` is called, and stops with the stack. */
 async function startTasks(
-  context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch'>,
+  context: ServerContext & Pick<Parameters<typeof startTasksServer>[0], 'dispatch' | 'functionUrl'>,
 ): Promise<TasksServer> {
-  const { dir, clock, dispatch, stack } = context;
+  const { clock, dispatch, functionUrl, stack } = context;
   const server = await startTasksServer({
-    storage: storageIn(dir, 'tasks.sqlite'),
+    storage: storageIn(context, 'tasks.sqlite'),
     clock,
     dispatch,
+    ...(functionUrl && { functionUrl }),
     freshTaskId,
   });
   stack.defer(() => server.stop());
@@ -91,20 +99,14 @@ async function startTasks(
 }
 
 /** The Pub/Sub server, or where the one from outside is. It pushes once `start()` is called, and stops with the stack. */
-async function startPubsub({
-  dir,
-  clock,
-  dispatch,
-  stack,
-  outside,
-}: ServerContext & { readonly dispatch: Dispatch; readonly outside: string | undefined }): Promise<{
-  readonly host: string;
-  readonly local: PubsubServer | undefined;
-}> {
+async function startPubsub(
+  context: ServerContext & { readonly dispatch: Dispatch; readonly outside: string | undefined },
+): Promise<{ readonly host: string; readonly local: PubsubServer | undefined }> {
+  const { clock, dispatch, stack, outside } = context;
   if (outside) return { host: outside, local: undefined };
-  const { startPubsubServer } = await import('./pubsub/server.ts');
+  const { startPubsubServer } = await import('@cairn/local-pubsub/server');
   const server = await startPubsubServer({
-    storage: storageIn(dir, 'pubsub.sqlite'),
+    storage: storageIn(context, 'pubsub.sqlite'),
     clock,
     dispatch,
     freshGeneration: () => randomBytes(9).toString('base64url'),
@@ -115,27 +117,22 @@ async function startPubsub({
 }
 
 /** GitHub's API, or where the one from outside is. It stops with the stack. */
-async function startGithub({
-  dir,
-  clock,
-  stack,
-  outside,
-  token,
-}: ServerContext & { readonly outside: string | undefined; readonly token: string }): Promise<{
-  readonly url: string;
-  readonly local: OutsideServer | undefined;
-}> {
+async function startGithub(
+  context: ServerContext & { readonly outside: string | undefined; readonly token: string },
+): Promise<{ readonly url: string; readonly local: OutsideServer | undefined }> {
+  const { clock, stack, outside, token } = context;
   if (outside) return { url: outside, local: undefined };
   const { startGithubServer } = await import('./github/server.ts');
-  const server = await startGithubServer({ storage: storageIn(dir, 'github.sqlite'), clock, token });
+  const server = await startGithubServer({ storage: storageIn(context, 'github.sqlite'), clock, token });
   stack.defer(() => server.stop());
   return { url: server.url, local: server };
 }
 
 /** Where Slack takes messages. It stops with the stack. */
-async function startSlack({ dir, clock, stack }: ServerContext): Promise<OutsideServer> {
+async function startSlack(context: ServerContext): Promise<OutsideServer> {
+  const { clock, stack } = context;
   const { startSlackServer } = await import('./slack/server.ts');
-  const server = await startSlackServer({ storage: storageIn(dir, 'slack.sqlite'), clock });
+  const server = await startSlackServer({ storage: storageIn(context, 'slack.sqlite'), clock });
   stack.defer(() => server.stop());
   return server;
 }

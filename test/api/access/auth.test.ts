@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { CLIENT_TTL_MS } from '../../../functions/src/api/auth.ts';
-import type { ClientStore } from '../../../functions/src/ports/access/client-store.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { CLIENT_MISS_TTL_MS, CLIENT_TTL_MS } from '../../../packages/cairn/src/api/auth.ts';
+import type { ClientStore } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import { Installation } from '../installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };
@@ -119,12 +119,39 @@ describe('clients kept in memory', () => {
     expect(await get(key)).toBe(401);
   });
 
-  test('are not those that were missing: a new key works at once', async () => {
+  test('that are missing cost one read in their time, however often they are asked for', async () => {
+    const { installation, get, reads } = counted();
+    const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
+    const asked = await Promise.all(Array.from({ length: 50 }, () => get(key)));
+    expect(new Set(asked)).toEqual(new Set([401]));
+    for (let i = 0; i < 50; i++) expect(await get(`cairn_late_${'x'.repeat(32)}${i}`)).toBe(401);
+    expect(reads).toHaveLength(1);
+    installation.world.clock.jump(CLIENT_MISS_TTL_MS);
+    expect(await get(key)).toBe(401);
+    expect(reads).toHaveLength(2);
+  });
+
+  test('that are made work at once, those that were asked for before that when their miss is forgotten', async () => {
     const { installation, get } = counted();
     const key = 'cairn_late_abcdefghijklmnopqrstuvwxyz012345';
     expect(await get(key)).toBe(401);
-    await installation.key('late');
+    const late = await installation.key('late');
+    expect(await get(await installation.key('new'))).toBe(200);
+    expect(await get(late)).toBe(401);
+    installation.world.clock.jump(CLIENT_MISS_TTL_MS);
+    expect(await get(late)).toBe(200);
+  });
+
+  test('that are missing drive none out of memory, nor fill it', async () => {
+    const { installation, get, reads } = counted();
+    const key = await installation.key('dev');
     expect(await get(key)).toBe(200);
+    for (let i = 0; i < 1_100; i++) await get(`cairn_nobody-${i}_abcdefghijklmnopqrstuvwxyz012345`);
+    reads.length = 0;
+    expect(await get(key)).toBe(200);
+    expect(reads).toHaveLength(0);
+    expect(await get('cairn_nobody-0_abcdefghijklmnopqrstuvwxyz012345')).toBe(401);
+    expect(reads).toHaveLength(1);
   });
 
   test('are not read from a failure: the next request tries again', async () => {

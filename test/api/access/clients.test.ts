@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { CLIENT_LOOK_AGAIN_MS, CLIENT_TTL_MS } from '../../../functions/src/api/auth.ts';
-import { MAX_CLIENTS_LISTED } from '../../../functions/src/api/routes/installation/clients.ts';
-import { COMPLETED_TTL_MS } from '../../../functions/src/core/decisions/idempotency.ts';
-import { MAX_RETIRED } from '../../../functions/src/operations/clients/change-client.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { CLIENT_LOOK_AGAIN_MS, CLIENT_TTL_MS } from '../../../packages/cairn/src/api/auth.ts';
+import { MAX_CLIENTS_LISTED } from '../../../packages/cairn/src/api/routes/installation/clients.ts';
+import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { MAX_RETIRED } from '../../../packages/cairn/src/operations/clients/change-client.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { Installation } from '../installation.ts';
 
 interface Shown {
@@ -192,6 +192,21 @@ describe('clients', () => {
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
     },
   );
+
+  test('of a role above the caller are neither made, rotated nor revoked by it', async () => {
+    const { installation, post } = await office();
+    await installation.key('owner', { roles: ['installation'] });
+    const before = new Map(installation.world.db.clients);
+    const refused = [
+      await post('/v1/clients', { name: 'mine', role: 'installation' }),
+      await post('/v1/clients/owner/rotate'),
+      await post('/v1/clients/owner/revoke'),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(new Map(installation.world.db.clients)).toEqual(before);
+    const key = await installation.key('owner', { roles: ['installation'] });
+    expect((await post('/v1/clients', { name: 'second', role: 'installation' }, { key })).status).toBe(201);
+  });
 
   test('of another tenant look like none', async () => {
     const { installation, post, create, works } = await office();

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { TokenVerifier, VerifiedToken } from '../../../functions/src/ports/access/token-verifier.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type {
+  TokenVerifier,
+  VerifiedToken,
+} from '../../../packages/cairn/src/ports/access/token-verifier.ts';
 import { Installation } from '../installation.ts';
 
 const START = JSON.stringify({ type: 'echo', input: { text: 'hello' } });

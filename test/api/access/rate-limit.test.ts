@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { CALLERS_KEPT, RateLimiter } from '../../../functions/src/api/rate-limit.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { CALLERS_KEPT, RateLimiter } from '../../../packages/cairn/src/api/rate-limit.ts';
 import { Installation } from '../installation.ts';
 
 function clockAt(start: number) {

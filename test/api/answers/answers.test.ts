@@ -3,6 +3,8 @@ import { changed } from '../../support/image.ts';
 import { Stage } from '../fuzz/stage.ts';
 import { document } from '../openapi/checked.ts';
 import { type Case, COMMON, send } from './cases.ts';
+import { CHANGED_PLANS } from './changed-plans.ts';
+import { HELD } from './held-cases.ts';
 import { OWN } from './own-cases.ts';
 
 interface Given {
@@ -14,7 +16,7 @@ interface Given {
   readonly written: readonly string[];
 }
 
-const CASES: readonly Case[] = [...COMMON, ...OWN];
+const CASES: readonly Case[] = [...COMMON, ...OWN, ...HELD, ...CHANGED_PLANS];
 const given = new Map<Case, Given>();
 
 async function ask(stage: Stage, { route, ask: asking, around }: Case): Promise<Given> {
@@ -43,6 +45,8 @@ beforeAll(async () => {
 describe.each([
   ['every route', COMMON],
   ['single routes', OWN],
+  ['routes that hold a run up', HELD],
+  ['routes that need the definition of a run', CHANGED_PLANS],
 ] as const)('of %s', (_, cases) => {
   test.each(cases.map((one) => [`${one.route}: ${one.because}`, one] as const))('%s', (_name, one) => {
     const { status, code, media, text, written } = given.get(one) as Given;

@@ -2,13 +2,17 @@
  * Which requests a route is asked with, and what each is answered: status and code. First those that every route has in
  * common, made from its row in the table of routes; then those of single routes.
  */
-import { createApi } from '../../../functions/src/api/app.ts';
-import type { ApiDeps } from '../../../functions/src/api/deps.ts';
-import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
-import { requestHash } from '../../../functions/src/core/encoding/fingerprint.ts';
-import type { ErrorCode } from '../../../functions/src/core/errors.ts';
-import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../functions/src/http/envelope.ts';
-import { OutcomeUnknown, UndecodableDocument } from '../../../functions/src/ports/store-errors.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
+import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { requestHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
+import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../packages/cairn/src/http/envelope.ts';
+import {
+  OutcomeUnknown,
+  StoreRefused,
+  UndecodableDocument,
+} from '../../../packages/cairn/src/ports/store-errors.ts';
 import { methodOf, pathOf, ROUTES, type Route, TABLE } from '../access/routes/table.ts';
 import { type Stage, TENANT } from '../fuzz/stage.ts';
 import { document } from '../openapi/checked.ts';
@@ -41,6 +45,7 @@ export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string
   const of = (part: string) => route.includes(part);
   if (of('/v1/runs/{id}/effects')) return { id: named.acting, effectId: named.effectId };
   if (of('/v1/runs/{id}/approvals')) return { id: named.asking, stepId: 'gate' };
+  if (of('/v1/runs/{id}/waits')) return { id: named.waiting, stepId: 'any' };
   if (of('/v1/runs/{id}/checkpoints')) return { id: named.ended, seq: '4' };
   if (of('/v1/runs/{id}') && methodOf(route) === 'GET') return { id: named.ended };
   if (/\/(?:resume|replay|fork|preview)$/.test(route) && of('/v1/runs/')) return { id: named.failed };
@@ -96,6 +101,10 @@ const failing = (error: Error) => (deps: ApiDeps) => ({
 });
 const slow = (deps: ApiDeps) => ({ ...deps, rateLimit: { perSecond: 0.001, burst: 0 } });
 const LOST = new OutcomeUnknown('read', new Error('connection lost'));
+const REFUSED = new StoreRefused('commit', new Error('a document above 1 MiB'), {
+  code: 3,
+  reason: 'request',
+});
 
 type Common = readonly [
   because: string,
@@ -126,6 +135,7 @@ const OF_CALLERS: readonly Common[] = [
   ['a parameter that there is not', 400, 'INVALID_INPUT', {}, { more: '?nothing=1' }],
   ['too many requests', 429, 'RATE_LIMITED', { around: slow }],
   ['a store that does not answer', 503, 'UNAVAILABLE', { around: failing(LOST) }],
+  ['a store that refuses', 500, 'STORE_REFUSED', { around: failing(REFUSED) }],
   [
     'a damaged document',
     500,
@@ -209,7 +219,7 @@ function shapeOf(route: Route): { readonly hasBody: boolean; readonly takesKey: 
 }
 
 function ranked(role: string): number {
-  return ['open', 'viewer', 'submitter', 'operator', 'admin'].indexOf(role);
+  return ['open', 'viewer', 'submitter', 'operator', 'admin', 'installation'].indexOf(role);
 }
 
 export const COMMON: readonly Case[] = ROUTES.flatMap(commonOf);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { firstIssue } from '../../../functions/src/core/first-issue.ts';
-import { problemResponse } from '../../../functions/src/http/problem.ts';
-import type { LogFields } from '../../../functions/src/ports/log.ts';
+import { firstIssue } from '../../../packages/cairn/src/core/first-issue.ts';
+import { problemResponse } from '../../../packages/cairn/src/http/problem.ts';
+import type { LogFields } from '../../../packages/cairn/src/ports/log.ts';
 
 function answered(thrown: unknown) {
   const logged: LogFields[] = [];

@@ -1,11 +1,11 @@
 /** Answers that single routes have beside those of all: which request gets them. */
 
-import type { ApiDeps } from '../../../functions/src/api/deps.ts';
-import type { ErrorCode } from '../../../functions/src/core/errors.ts';
-import type { Found } from '../../../functions/src/core/integrity/facts.ts';
-import type { StepRecord } from '../../../functions/src/core/run/records.ts';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import type { RunReader } from '../../../functions/src/ports/runs/integrity-store.ts';
+import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
+import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
+import type { Found } from '../../../packages/cairn/src/core/integrity/facts.ts';
+import type { StepRecord } from '../../../packages/cairn/src/core/run/records.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { RunReader } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 import type { Route } from '../access/routes/table.ts';
 import type { Stage } from '../fuzz/stage.ts';
 import { echo } from '../installation.ts';

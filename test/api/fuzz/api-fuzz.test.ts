@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ERROR_CODES, type ErrorCode } from '../../../functions/src/core/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import { changed } from '../../support/image.ts';
 import { document } from '../openapi/checked.ts';
 import { type Drawn, ROUTES, requests } from './requests.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ApiDeps } from '../../../functions/src/api/deps.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { type Drawn, requests } from './requests.ts';

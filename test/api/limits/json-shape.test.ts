@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseObject } from '../../../functions/src/http/body.ts';
-import { assertShape, MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../../functions/src/http/json-shape.ts';
+import { parseObject } from '../../../packages/cairn/src/http/body.ts';
+import { assertShape, MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../../packages/cairn/src/http/json-shape.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const codeOf = (text: string, of: (text: string) => unknown = assertShape) => {

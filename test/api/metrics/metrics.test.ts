@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { ActiveRuns } from '../../../functions/src/ports/run-census.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { ActiveRuns } from '../../../packages/cairn/src/ports/run-census.ts';
 import { echo, Installation } from '../installation.ts';
 
 const asking = defineWorkflow({
@@ -35,7 +35,7 @@ async function scrape(installation: Installation, key: string): Promise<Map<stri
 /** Two runs that end after a while, one that waits, and a repeated request. */
 async function busy() {
   const installation = new Installation([echo, asking]);
-  const key = await installation.key('boss', { roles: ['admin'] });
+  const key = await installation.key('boss', { roles: ['installation'] });
   const body = { type: 'echo', input: { text: 'x' } };
   await installation.post(key, body, { 'idempotency-key': 'k' });
   await installation.post(key, body, { 'idempotency-key': 'k' });

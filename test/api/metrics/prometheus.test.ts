@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { prometheusText } from '../../../functions/src/api/routes/metrics/prometheus.ts';
+import { prometheusText } from '../../../packages/cairn/src/api/routes/metrics/prometheus.ts';
 
 test('a family has its help, its type and a line for each sample', () => {
   const text = prometheusText([

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { requestHash } from '../../../functions/src/core/encoding/fingerprint.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { requestHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { Outside } from '../../support/outside.ts';
 import { announce, PLACE, waitingRun, waits } from '../../support/waiting-runs.ts';
@@ -69,7 +69,7 @@ beforeAll(async () => {
   const workflows = [echo, broken, parent, nightly, release(), waits, post];
   installation = new Installation(workflows, [outside.binding]);
   const { tenantId } = PLACE;
-  const key = await installation.key('boss', { tenantId, roles: ['admin'] });
+  const key = await installation.key('boss', { tenantId, roles: ['installation'] });
   checked = new Checked(installation, key);
   const { world } = installation;
   const start = async (type: string, input: unknown) => {
@@ -162,7 +162,23 @@ test('what is done to a run is answered as described', async () => {
   await checked.ask('POST /v1/events', { body: { ...built, key: 'other' } });
   await checked.ask('POST /v1/events', { body: {} });
   await checked.ask('GET /v1/runs/{id}', { path: { id: waiting } });
+  const fail = 'POST /v1/runs/{id}/waits/{stepId}/fail';
+  const expecting = await waitingRun(world);
+  await announce(world.deps, expecting);
+  const lost = { path: { id: expecting, stepId: 'any' }, body: { reason: 'lost' } };
+  expect(await checked.ask(fail, lost)).toMatchObject({ stepId: 'any' });
+  expect((await checked.ask(fail, lost)).code).toBe('RUN_INVALID_TRANSITION');
+  await checked.ask(fail, { ...lost, body: {} });
+  await checked.ask(fail, { ...lost, path: { ...NO_RUN, stepId: 'any' } });
   const cancel = { path: { id: late.runId }, body: { reason: 'enough' } };
+  const suspend = { path: { id: late.runId }, body: { reason: 'to look first' } };
+  expect(await checked.ask('POST /v1/runs/{id}/suspend', suspend)).toMatchObject({ status: 'suspended' });
+  const standing = await checked.ask('GET /v1/runs/{id}', { path: { id: late.runId } });
+  expect(standing.suspension).toMatchObject({ reason: 'to look first' });
+  await checked.ask('POST /v1/runs/{id}/suspend', { path: { id: late.runId } });
+  await checked.ask('POST /v1/runs/{id}/suspend', { ...suspend, path: NO_RUN });
+  await checked.ask('POST /v1/runs/{id}/continue', { path: { id: late.runId }, body: {} });
+  await checked.ask('POST /v1/runs/{id}/continue', { path: NO_RUN, body: {} });
   await checked.ask('POST /v1/runs/{id}/cancel', cancel);
   await checked.ask('GET /v1/runs/{id}', { path: { id: late.runId } });
   await checked.ask('GET /v1/runs/{id}/events', { path: { id: late.runId } });

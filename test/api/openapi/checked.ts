@@ -1,8 +1,8 @@
 /** Asks an installation, and holds every answer against the document. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { openApi } from '../../../functions/src/api/openapi/document.ts';
-import { NAMED, type SchemaName } from '../../../functions/src/api/openapi/schemas/named.ts';
+import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
+import { NAMED, type SchemaName } from '../../../packages/cairn/src/api/openapi/schemas/named.ts';
 import type { Installation } from '../installation.ts';
 
 interface Described {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openApi } from '../../../functions/src/api/openapi/document.ts';
+import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
 import { Installation } from '../installation.ts';
 
 const document = openApi('1.2.3');
@@ -96,7 +96,7 @@ describe('the document', () => {
 
 describe('who may', () => {
   const open = new Set(['GET /v1/healthz', 'GET /v1/openapi.json', 'GET /v1/docs']);
-  const ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const;
+  const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
 
   test.each(described)('%s lets those and only those whom the document names', async (route) => {
     const [method = '', template = ''] = route.split(' ');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { openApi } from '../../../functions/src/api/openapi/document.ts';
-import { htmlOf } from '../../../functions/src/api/openapi/page.ts';
+import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
+import { htmlOf } from '../../../packages/cairn/src/api/openapi/page.ts';
 import { Installation } from '../installation.ts';
 
 async function page() {

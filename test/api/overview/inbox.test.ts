@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { RESOLUTIONS } from '../../../functions/src/core/effects/effect.ts';
-import { DECISIONS } from '../../../functions/src/core/run/events.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { MAX_QUESTIONS_OF_RUN } from '../../../functions/src/operations/inbox/read-inbox.ts';
+import { RESOLUTIONS } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { DECISIONS } from '../../../packages/cairn/src/core/run/events.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { MAX_QUESTIONS_OF_RUN } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
 import { HOUR_MS, release, Scene } from '../../operations/approvals/scene.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { Installation } from '../installation.ts';

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
 import {
   COUNTS_KEPT_MS,
   CountedRuns,
   MOST_COUNTED,
-} from '../../../functions/src/operations/search/run-counts.ts';
-import type { RunFilter } from '../../../functions/src/ports/run-store.ts';
+} from '../../../packages/cairn/src/operations/search/run-counts.ts';
+import type { RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import { Installation } from '../installation.ts';
 
 const NONE = Object.fromEntries(RUN_STATUSES.map((status) => [status, 0]));

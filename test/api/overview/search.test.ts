@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { MAX_FOUND } from '../../../functions/src/operations/search/find-runs.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MAX_FOUND } from '../../../packages/cairn/src/operations/search/find-runs.ts';
 import { echo, Installation } from '../installation.ts';
 
 const onPush = (type: string) =>

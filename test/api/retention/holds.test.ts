@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../functions/src/core/retention/lineage.ts';
-import { sweepRetention } from '../../../functions/src/operations/retention/sweep.ts';
+import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import { Installation } from '../installation.ts';
 
 let installation: Installation;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { streamAnswer } from '../../../functions/src/api/routes/stream/server-sent.ts';
+import { streamAnswer } from '../../../packages/cairn/src/api/routes/stream/server-sent.ts';
 
 /** A stream that waits until its reader has gone, and what it has said of itself. */
 function waiting(after: () => void = () => {}) {

@@ -7,8 +7,8 @@ export interface Frame {
   readonly comment?: string;
 }
 
-/** A watchdog, never waited for: a read that brings nothing is a defect. */
-const PATIENCE_MS = 2_000;
+/** A watchdog, never waited for: a read that brings nothing is a defect. A slow machine is none. */
+const PATIENCE_MS = 120_000;
 
 let readers: Reading[] = [];
 

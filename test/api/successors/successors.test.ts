@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { Role } from '../../../functions/src/ports/access/client-store.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import { Installation } from '../installation.ts';
 
 /** Fails at its second step until it is mended; a policy may forbid it. */
@@ -122,6 +122,36 @@ describe('a resume', () => {
   });
 });
 
+describe('signals that nobody read', () => {
+  test('stand in the answer of the run and in the preview, and are taken over if that is asked for', async () => {
+    const of = scene();
+    const ask = await asking(of);
+    const { body: run } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
+    const path = `/v1/runs/${run.runId}`;
+    await ask(`${path}/signals`, { name: 'go', key: 'k', data: 7 }, { 'idempotency-key': 's1' });
+    expect((await ask(`${path}/resume`, { signals: 'carry' })).body).toMatchObject({
+      code: 'RUN_INVALID_TRANSITION',
+      help: "Leave out 'from', 'force' and 'signals'.",
+    });
+    await of.installation.world.run();
+    of.cause.mended = true;
+    const { inbox } = (await read(of, path)) as { inbox: { signalId: string; at: string }[] };
+    expect(inbox).toMatchObject([{ name: 'go', key: 'k', payload: 7 }]);
+    const unread = inbox.map(({ signalId, at }) => ({ signalId, name: 'go', key: 'k', at }));
+    const { body: preview } = await ask(`${path}/preview`, { mode: 'resume', signals: 'carry' });
+    expect(preview.unread).toEqual(unread);
+    expect((await ask(`${path}/resume`, { signals: 'drop' })).status).toBe(400);
+
+    const { body: resumed } = await ask(`${path}/resume`, { signals: 'carry' });
+    await of.installation.world.run();
+    expect(await read(of, `/v1/runs/${resumed.runId}`)).toMatchObject({
+      status: 'completed',
+      source: { signals: 'carry' },
+      inbox: [{ signalId: inbox[0]?.signalId, payload: 7 }],
+    });
+  });
+});
+
 describe('what is taken over', () => {
   test('is read like any other output, from the successor, however large', async () => {
     const of = scene();
@@ -168,8 +198,14 @@ describe('a replay and a fork', () => {
       status,
     ]);
     expect(results).toHaveLength(4);
-    expect(results).toContainEqual([{ runId, mode: 'fork' }, 'other', 'completed']);
-    expect(results).toContainEqual([{ runId, mode: 'replay', stepId: 'ship' }, runId, 'completed']);
+    // Each says what of the source it was made of, also where nothing was chosen.
+    const checkpointHead = expect.stringMatching(/^\d{10}$/);
+    expect(results).toContainEqual([{ runId, mode: 'fork', checkpointHead }, 'other', 'completed']);
+    expect(results).toContainEqual([
+      { runId, mode: 'replay', stepId: 'ship', checkpointHead },
+      runId,
+      'completed',
+    ]);
   });
 
   test('of what cannot be are refused with the member at fault', async () => {
@@ -206,8 +242,8 @@ describe('a policy', () => {
   test('is asked again by a successor', async () => {
     const of = scene();
     const runId = await failed(of);
-    of.cause.allowed = false;
     const { body } = await (await asking(of))(`/v1/runs/${runId}/resume`);
+    of.cause.allowed = false;
     await of.installation.world.run();
     expect(await read(of, `/v1/runs/${body.runId}`)).toMatchObject({
       status: 'cancelled',
@@ -261,6 +297,7 @@ describe('a preview', () => {
       ],
       effects: [],
       effectsCut: false,
+      unread: [],
       blockers: [],
     });
     expect(JSON.stringify([[...db.runs], [...db.records], queue.pending])).toBe(before);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { GithubApi } from '../../../functions/src/capabilities/github/api.ts';
+import { GithubApi } from '../../../packages/cairn/src/capabilities/github/api.ts';
 import {
   createComment,
   createCommentBinding,
-} from '../../../functions/src/capabilities/github/create-comment.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
+} from '../../../packages/cairn/src/capabilities/github/create-comment.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { until } from '../../local/support.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { deadUrl, type ScriptedServer, startScriptedServer, thrownBy } from '../scripted-server.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { GithubApi } from '../../../functions/src/capabilities/github/api.ts';
-import { githubBindings } from '../../../functions/src/capabilities/github/bindings.ts';
-import { addLabels, removeLabel } from '../../../functions/src/capabilities/github/labels.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { startGithubServer } from '../../../local/github/server.ts';
-import type { OutsideFault } from '../../../local/outside/faults.ts';
-import type { OutsideServer } from '../../../local/outside/server.ts';
-import { movableClock } from '../../../local/time/clock.ts';
+import { GithubApi } from '../../../packages/cairn/src/capabilities/github/api.ts';
+import { githubBindings } from '../../../packages/cairn/src/capabilities/github/bindings.ts';
+import { addLabels, removeLabel } from '../../../packages/cairn/src/capabilities/github/labels.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { startGithubServer } from '../../../packages/local/src/github/server.ts';
+import type { OutsideFault } from '../../../packages/local/src/outside/faults.ts';
+import type { OutsideServer } from '../../../packages/local/src/outside/server.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { thrownBy } from '../scripted-server.ts';
 

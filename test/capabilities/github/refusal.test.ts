@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judged } from '../../../functions/src/capabilities/github/refusal.ts';
-import { retryAfter } from '../../../functions/src/capabilities/retry-after.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
+import { judged } from '../../../packages/cairn/src/capabilities/github/refusal.ts';
+import { retryAfter } from '../../../packages/cairn/src/capabilities/retry-after.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY_MS = 24 * 60 * 60 * 1000;

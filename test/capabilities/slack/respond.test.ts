@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { slackRespond, slackRespondBinding } from '../../../functions/src/capabilities/slack/respond.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
+import { slackRespond, slackRespondBinding } from '../../../packages/cairn/src/capabilities/slack/respond.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { until } from '../../local/support.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { deadUrl, type ScriptedServer, startScriptedServer, thrownBy } from '../scripted-server.ts';

@@ -1,21 +1,30 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Sending } from '../../../console/src/api/client.ts';
-import { planned } from '../../../console/src/api/client.ts';
-import * as run from '../../../console/src/pages/run/actions/acts.ts';
-import { bodyOf, CHOICES, cliOf, UNFILLED } from '../../../console/src/pages/run/actions/decisions.ts';
-import { resolveBody, resolveCli, SAYINGS } from '../../../console/src/pages/run/actions/resolutions.ts';
+import type { Sending } from '../../../packages/console/src/api/client.ts';
+import { planned } from '../../../packages/console/src/api/client.ts';
+import * as run from '../../../packages/console/src/pages/run/actions/acts.ts';
+import {
+  bodyOf,
+  CHOICES,
+  cliOf,
+  UNFILLED,
+} from '../../../packages/console/src/pages/run/actions/decisions.ts';
+import {
+  resolveBody,
+  resolveCli,
+  SAYINGS,
+} from '../../../packages/console/src/pages/run/actions/resolutions.ts';
 import {
   type PreviewBody,
   requestBody,
   successorCli,
-} from '../../../console/src/pages/run/successors/request.ts';
-import { cliLoop } from '../../../console/src/pages/runs/bulk/loop-text.ts';
-import * as schedules from '../../../console/src/pages/schedules/acts.ts';
-import * as workflows from '../../../console/src/pages/workflows/acts.ts';
-import { cliText, curlText } from '../../../console/src/parts/command-text.ts';
-import { readJson } from '../../../console/src/parts/json-view/json-text.ts';
+} from '../../../packages/console/src/pages/run/successors/request.ts';
+import { cliLoop } from '../../../packages/console/src/pages/runs/bulk/loop-text.ts';
+import * as schedules from '../../../packages/console/src/pages/schedules/acts.ts';
+import * as workflows from '../../../packages/console/src/pages/workflows/acts.ts';
+import { cliText, curlText } from '../../../packages/console/src/parts/command-text.ts';
+import { readJson } from '../../../packages/console/src/parts/json-view/json-text.ts';
 import { listening, saying } from '../support/stage.ts';
 
 /** What a dialog of the console would send, and the words it shows beside it. */

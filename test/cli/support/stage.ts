@@ -1,13 +1,14 @@
 /** The command line over an installation in memory: its words in, its two streams and its exit code out. */
-import type { Command } from '../../../cli/arguments/command.ts';
-import { run } from '../../../cli/program.ts';
-import type { World } from '../../../cli/world.ts';
-import { createApi } from '../../../functions/src/api/app.ts';
-import type { Binding } from '../../../functions/src/engine/define/capability.ts';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import type { Role } from '../../../functions/src/ports/access/client-store.ts';
+
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
+import type { Command } from '../../../packages/cli/src/arguments/command.ts';
+import { run } from '../../../packages/cli/src/program.ts';
+import type { World } from '../../../packages/cli/src/world.ts';
 import { Installation } from '../../api/installation.ts';
 
 export interface Said {
@@ -105,7 +106,7 @@ export class Stage {
   /** What `cairn …words` says to a caller with that role. */
   async cairn(
     words: readonly string[],
-    { role = 'admin', ...options }: StageOptions & { readonly role?: Role } = {},
+    { role = 'installation', ...options }: StageOptions & { readonly role?: Role } = {},
   ) {
     const key = await this.installation.key(`key-${role}`, { tenantId: 't1', roles: [role] });
     const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key, ...options.env };

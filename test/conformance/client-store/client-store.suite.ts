@@ -1,6 +1,6 @@
 /** What every client store promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ApiClient, ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
+import type { ApiClient, ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

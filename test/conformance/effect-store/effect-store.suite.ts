@@ -1,8 +1,8 @@
 /** What every effect store promises, together with the run store whose commits create the rows. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type EffectRecord, effectIdOf } from '../../../functions/src/core/effects/effect.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { type EffectRecord, effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { claimed } from '../run-store/runs.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { move, succeeded, T0 } from '../support/run-fixture.ts';

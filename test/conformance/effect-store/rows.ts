@@ -1,5 +1,5 @@
 /** Rows of the side-effect ledger as the engine would write them. */
-import { type EffectRecord, effectIdOf } from '../../../functions/src/core/effects/effect.ts';
+import { type EffectRecord, effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { T0 } from '../support/run-fixture.ts';
 
 export const KEY = 'a'.repeat(64);

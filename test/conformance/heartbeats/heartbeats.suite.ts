@@ -1,6 +1,6 @@
 /** What every store of signs of life promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Heartbeat, HeartbeatStore } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
+import type { Heartbeat, HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

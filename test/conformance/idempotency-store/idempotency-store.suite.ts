@@ -1,7 +1,7 @@
 /** What every idempotency store promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
-import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
+import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { beginning, idempotencyRecord } from '../support/run-fixture.ts';
 

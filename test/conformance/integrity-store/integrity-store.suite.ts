@@ -1,12 +1,12 @@
 /** What every store for checks and repairs promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
-import { seqId } from '../../../functions/src/core/encoding/ids.ts';
-import { seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { RepairCommit, RunReader } from '../../../functions/src/ports/runs/integrity-store.ts';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
+import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { RepairCommit, RunReader } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, idempotencyRecord, move, release, succeeded, T0 } from '../support/run-fixture.ts';
 

@@ -4,7 +4,7 @@ import type {
   Rendezvous,
   RendezvousAddress,
   RendezvousStore,
-} from '../../../functions/src/ports/rendezvous-store.ts';
+} from '../../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

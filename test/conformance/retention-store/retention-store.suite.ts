@@ -1,8 +1,8 @@
 /** What every retention store promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { EventDraft, RunIdentity } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { Bucket, Ended, LineageMember } from '../../../functions/src/ports/runs/retention-store.ts';
+import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { Bucket, Ended, LineageMember } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { row } from '../effect-store/rows.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
@@ -236,7 +236,14 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       await stores.retention.mark('run_1', version, T0);
       expect(await stores.retention.deleteRun('run_1', version)).toEqual({ kind: 'stale' });
       const marked = await only('run_1');
+      await stores.findings.note({
+        ...{ runId: 'run_1', tenantId: 'acme', type: 'sized', head: 1 },
+        ...{ reason: 'request', message: 'too large', since: T0, lastAt: T0 },
+      });
+      expect(await stores.retention.deleteRun('run_1', version)).toEqual({ kind: 'stale' });
+      expect(await stores.findings.find('run_1')).toBeDefined();
       expect(await stores.retention.deleteRun('run_1', marked.version)).toEqual({ kind: 'written' });
+      expect(await stores.findings.find('run_1')).toBeUndefined();
       expect(await stores.runs.load('run_1')).toBeUndefined();
       expect(await stores.retention.lineage('run_1', 10)).toEqual([]);
       expect(await stores.retention.deleteRun('run_1', marked.version)).toEqual({ kind: 'stale' });

@@ -1,7 +1,7 @@
 /** What every run census promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunIdentity } from '../../../functions/src/core/run/events.ts';
-import type { DueEntry } from '../../../functions/src/ports/run-census.ts';
+import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
+import type { DueEntry } from '../../../packages/cairn/src/ports/run-census.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 

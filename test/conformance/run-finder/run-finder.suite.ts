@@ -1,10 +1,15 @@
 /** What everybody who finds runs promises. */
+
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft, RunEvent, RunIdentity } from '../../../functions/src/core/run/events.ts';
-import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { LoadedRun, RunFilter } from '../../../functions/src/ports/run-store.ts';
+import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { EventDraft, RunEvent, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
+import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
+import { listedState } from '../../../packages/cairn/src/core/search/listed.ts';
+import { listedWaits } from '../../../packages/cairn/src/core/search/listing.ts';
+import { stepCounts } from '../../../packages/cairn/src/core/search/step-counts.ts';
+import type { LoadedRun, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
@@ -240,7 +245,14 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await ids('th')).toEqual(['run_new', 'run_b', 'run_a', 'run_old']);
         expect(await ids('th', 2)).toEqual(['run_new', 'run_b']);
         const [newest] = await stores.finder.named('acme', 'th', 1);
-        expect(newest).toEqual({ state: (await loaded('run_new')).state, soft: {} });
+        const { state } = await loaded('run_new');
+        expect(newest).toEqual({
+          state: listedState(state),
+          soft: {},
+          stepCounts: stepCounts(state.steps),
+          waits: listedWaits(state.waits),
+          wakeAt: wakeAt(state),
+        });
       });
 
       test('stay found however the run moves, and are not found when it is about to be deleted', async () => {

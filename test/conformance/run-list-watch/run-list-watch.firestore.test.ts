@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Firestore } from '@google-cloud/firestore';
-import { FirestoreRunListWatch } from '../../../functions/src/store/firestore-run-list-watch.ts';
-import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
-import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
+import { FirestoreRunListWatch } from '../../../packages/cairn/src/store/firestore-run-list-watch.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { connect } from '../../local/firestore/support/client.ts';
 import { runListWatchConformance } from './run-list-watch.suite.ts';
 
@@ -24,7 +25,7 @@ runListWatchConformance('Firestore run list watch', {
     return {
       runs: new FirestoreRunStore(db),
       retention: new FirestoreRetentionStore(db),
-      watch: new FirestoreRunListWatch(db),
+      watch: new FirestoreRunListWatch(db, systemClock),
       cut: () => cutNextStreams(server),
     };
   },

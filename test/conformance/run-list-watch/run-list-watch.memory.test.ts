@@ -1,7 +1,7 @@
-import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryRunListWatch } from '../../../functions/src/memory/memory-run-list-watch.ts';
-import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
-import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
+import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryRunListWatch } from '../../../packages/cairn/src/memory/memory-run-list-watch.ts';
+import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
 import { T0 } from '../support/run-fixture.ts';
 import { runListWatchConformance } from './run-list-watch.suite.ts';
 

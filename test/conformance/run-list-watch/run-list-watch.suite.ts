@@ -1,10 +1,15 @@
 /** What every watch of a list of runs promises. */
+
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { EventDraft, RunIdentity } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { ListedRun, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
-import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
-import type { RunListWatch } from '../../../functions/src/ports/runs/run-list-watch.ts';
+import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
+import { listedState } from '../../../packages/cairn/src/core/search/listed.ts';
+import { listedWaits } from '../../../packages/cairn/src/core/search/listing.ts';
+import { stepCounts } from '../../../packages/cairn/src/core/search/step-counts.ts';
+import type { ListedRun, RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import type { RunListWatch } from '../../../packages/cairn/src/ports/runs/run-list-watch.ts';
 import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
@@ -92,7 +97,13 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       const told = follow();
       await told.untilIds('run_b', 'run_a');
       expect(told.lists).toHaveLength(1);
-      expect(told.lists[0]?.[0]).toEqual({ state: b, soft: {} });
+      expect(told.lists[0]?.[0]).toEqual({
+        state: listedState(b),
+        soft: {},
+        stepCounts: stepCounts(b.steps),
+        waits: listedWaits(b.waits),
+        wakeAt: wakeAt(b),
+      });
       await empty.untilIds('run_b', 'run_a');
     });
 
@@ -103,7 +114,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await told.untilIds('run_a');
       const claimed = await append(begun, claim(begun, T0 + 1_000));
       await told.until('claimed', () => told.lists.at(-1)?.[0]?.state.status === 'running');
-      expect(told.lists.at(-1)?.[0]?.state).toEqual(claimed);
+      expect(told.lists.at(-1)?.[0]?.state).toEqual(listedState(claimed));
     });
 
     test('tells of what is kept beside the journal', async () => {

@@ -1,9 +1,12 @@
 /** What every run store promises about lists, scans and reads by seq. */
+
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunIdentity } from '../../../functions/src/core/run/events.ts';
-import { checkpointOf } from '../../../functions/src/core/run/records.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { Page, PageRequest, RunFilter, RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
+import { checkpointOf } from '../../../packages/cairn/src/core/run/records.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { listedState } from '../../../packages/cairn/src/core/search/listed.ts';
+import type { Page, PageRequest, RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';
 
@@ -53,7 +56,43 @@ export function listClaims(current: () => Stores): void {
       expect(await list({})).toEqual(['run_new', 'run_c', 'run_b', 'run_a', 'run_old']);
       expect(await list({}, 'other')).toEqual(['run_foreign']);
       const { items } = await runs.listRuns({ tenantId: 'acme' }, { limit: 10 });
-      expect(items.find(({ state }) => state.id === 'run_b')?.state).toEqual(states[0]);
+      expect(items.find(({ state }) => state.id === 'run_b')?.state).toEqual(
+        states[0] && listedState(states[0]),
+      );
+    });
+
+    test('by status has runs that would have it if only their waits were left, until those end', async () => {
+      const asks = await start('run_asks', T0 + 3);
+      const waits = await start('run_waits', T0 + 2);
+      await start('run_pending', T0 + 1);
+      const question = opened(questionOf('gate', { id: 'gate.1' }));
+      const asking = move(asks, [...claim(asks, T0 + 300_000), question], { snapshot: true });
+      const timer = opened(waitOf('nap', T0 + 9_000));
+      const waiting = move(waits, [...claim(waits, T0 + 300_000), timer], { snapshot: true });
+      await runs.commit(asking.commit);
+      await runs.commit(waiting.commit);
+      expect(await list({ status: 'running' })).toEqual(['run_asks', 'run_waits']);
+      expect(await list({ status: 'awaiting_approval' })).toEqual(['run_asks']);
+      expect(await list({ status: 'running', waitsFor: 'awaiting_approval' })).toEqual(['run_asks']);
+      expect(await list({ status: 'waiting_external', type: asks.type })).toEqual(['run_waits']);
+      expect(await list({ status: ['awaiting_approval', 'pending'] })).toEqual(['run_asks', 'run_pending']);
+      const answer = { waitId: 'gate.1', decision: 'approve' as const, payloadText: '{}' };
+      const answered = move(asking.after, [{ type: 'wait_resolved', initiator: 'approval', data: answer }], {
+        snapshot: true,
+      });
+      await runs.commit(answered.commit);
+      expect(await list({ status: 'awaiting_approval' })).toEqual([]);
+    });
+
+    test('tells the bodies under way that a sign of life named', async () => {
+      const { id } = await driven('run_1', ['before']);
+      const { snapshotVersion } = (await runs.load(id)) ?? {};
+      const running = [{ step: 'a', revision: 1, attempt: 2, since: T0 }];
+      const soft = { heartbeat: true, running };
+      await runs.touch({ runId: id, seen: snapshotVersion ?? '', soft });
+      expect((await runs.load(id))?.soft.running).toEqual(running);
+      const { items } = await runs.listRuns({ tenantId: 'acme' }, { limit: 1 });
+      expect(items[0]?.soft.running).toEqual(running);
     });
 
     test('keeps its place when runs are added between two pages', async () => {

@@ -1,8 +1,8 @@
 /** What every run store promises about loads: snapshot, tail, and versions it does not know. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isImmutable } from 'immutable';
-import { NewerSchemaError } from '../../../functions/src/core/run/events.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
@@ -126,7 +126,7 @@ export function loadClaims(current: () => Stores): void {
 
     test('touches nothing that a newer version wrote', async () => {
       const newer = beginning('run_new');
-      await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 2 } });
+      await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 99 } });
       await expect(runs.load('run_new')).rejects.toThrow(NewerSchemaError);
       await expect(runs.listRuns({ tenantId: 'acme' }, { limit: 5 })).rejects.toThrow(NewerSchemaError);
 
@@ -134,7 +134,7 @@ export function loadClaims(current: () => Stores): void {
       const { commit } = move(state, [succeeded('size')]);
       await runs.commit({
         ...commit,
-        events: commit.events.map((event) => ({ ...event, schemaVersion: 2 })),
+        events: commit.events.map((event) => ({ ...event, schemaVersion: 99 })),
       });
       await expect(runs.load('run_1')).rejects.toThrow(NewerSchemaError);
       await expect(runs.readEvents('run_1', state.head, 5)).rejects.toThrow(NewerSchemaError);

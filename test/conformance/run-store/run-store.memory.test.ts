@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
+import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { memoryHarness } from '../support/harness.memory.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
 import { runStoreConformance } from './run-store.suite.ts';

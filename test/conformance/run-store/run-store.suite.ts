@@ -3,8 +3,10 @@ import { afterAll, beforeEach, describe } from '@jest/globals';
 import type { Harness, Stores } from '../support/harness.ts';
 import { commitClaims } from './commit.suite.ts';
 import { dueClaims } from './due.suite.ts';
+import { largeClaims } from './large.suite.ts';
 import { listClaims } from './lists.suite.ts';
 import { loadClaims } from './load.suite.ts';
+import { pageClaims } from './pages.suite.ts';
 import { startClaims } from './start.suite.ts';
 import { supersedeClaims } from './supersede.suite.ts';
 import { touchClaims } from './touch.suite.ts';
@@ -24,6 +26,8 @@ export function runStoreConformance(name: string, harness: Harness): void {
       touchClaims,
       dueClaims,
       listClaims,
+      largeClaims,
+      pageClaims,
     ];
     for (const claims of parts) claims(() => stores);
   });

@@ -1,7 +1,7 @@
 /** Runs as the suites of the run store need them. */
 import { expect } from '@jest/globals';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { LoadedRun, RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { LoadedRun, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
 export const LEASE_MS = 300_000;

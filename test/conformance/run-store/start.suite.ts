@@ -1,6 +1,6 @@
 /** What every run store promises about starts. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, idempotencyRecord, T0 } from '../support/run-fixture.ts';
 import { loaded } from './runs.ts';

@@ -1,9 +1,9 @@
 /** What every run store promises about a start that puts an end to another run for good. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { seal } from '../../../functions/src/core/run/chain.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { LoadedRun, RunStore, StartCommit } from '../../../functions/src/ports/run-store.ts';
+import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { LoadedRun, RunStore, StartCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, idempotencyRecord, move, T0 } from '../support/run-fixture.ts';
 import { loaded } from './runs.ts';

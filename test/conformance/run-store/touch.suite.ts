@@ -1,7 +1,7 @@
 /** What every run store promises about snapshot writes without an event, and about `wakeAt`. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { wakeAt } from '../../../functions/src/core/run/wake.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';
 import { claimed, LEASE_MS, loaded } from './runs.ts';

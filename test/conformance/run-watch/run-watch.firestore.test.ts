@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Firestore } from '@google-cloud/firestore';
-import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
-import { FirestoreRunWatch } from '../../../functions/src/store/firestore-run-watch.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { FirestoreRunWatch } from '../../../packages/cairn/src/store/firestore-run-watch.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { connect } from '../../local/firestore/support/client.ts';
 import { runWatchConformance } from './run-watch.suite.ts';
 

@@ -1,8 +1,8 @@
 /** What every run watch promises. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { EventDraft, RunEvent } from '../../../functions/src/core/run/events.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
-import type { RunWatch } from '../../../functions/src/ports/runs/run-watch.ts';
+import type { EventDraft, RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { RunWatch } from '../../../packages/cairn/src/ports/runs/run-watch.ts';
 import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** What every store of the runtime configuration promises. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RuntimeConfig, RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
+import type { RuntimeConfig, RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

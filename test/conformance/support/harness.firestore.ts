@@ -4,23 +4,25 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
-import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
-import { RawBatch } from '../../../functions/src/store/commits/raw-batch.ts';
-import { FirestoreHeartbeatStore } from '../../../functions/src/store/diagnosis/firestore-heartbeat-store.ts';
-import { FirestoreStoreLook } from '../../../functions/src/store/diagnosis/firestore-store-look.ts';
-import { FirestoreClientStore } from '../../../functions/src/store/firestore-client-store.ts';
-import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
-import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
-import { FirestoreRunCensus } from '../../../functions/src/store/firestore-run-census.ts';
-import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
-import { FirestoreRuntimeConfigStore } from '../../../functions/src/store/firestore-runtime-config-store.ts';
-import { FirestoreScheduleStore } from '../../../functions/src/store/firestore-schedule-store.ts';
-import { FirestoreIntegrityStore } from '../../../functions/src/store/integrity/firestore-integrity-store.ts';
-import { FirestoreRunSample } from '../../../functions/src/store/integrity/firestore-run-sample.ts';
-import { FirestoreRunFinder } from '../../../functions/src/store/lists/firestore-run-finder.ts';
-import { FirestoreRetentionStore } from '../../../functions/src/store/retention/firestore-retention-store.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
+import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
+import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
+import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
+import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
+import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
+import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../../../packages/cairn/src/store/firestore-rendezvous-store.ts';
+import { FirestoreRunCensus } from '../../../packages/cairn/src/store/firestore-run-census.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
+import { FirestoreScheduleStore } from '../../../packages/cairn/src/store/firestore-schedule-store.ts';
+import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
+import { FirestoreRunSample } from '../../../packages/cairn/src/store/integrity/firestore-run-sample.ts';
+import { FirestoreRunFinder } from '../../../packages/cairn/src/store/lists/firestore-run-finder.ts';
+import { FirestorePlanStore } from '../../../packages/cairn/src/store/plans/firestore-plan-store.ts';
+import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -62,7 +64,9 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         finder: new FirestoreRunFinder(db),
         retention: new FirestoreRetentionStore(db),
         schedules: new FirestoreScheduleStore(db),
+        plans: new FirestorePlanStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),
+        findings: new FirestoreFindingStore(db),
         look: new FirestoreStoreLook({ db, somewhere: () => '8' }),
         passTime: (ms) => {
           time += ms;

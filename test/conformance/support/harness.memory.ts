@@ -1,20 +1,22 @@
 /** The memory adapters under a clock that only moves when told to. */
 
-import { MemoryHeartbeatStore } from '../../../functions/src/memory/diagnosis/memory-heartbeat-store.ts';
-import { MemoryStoreLook } from '../../../functions/src/memory/diagnosis/memory-store-look.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
-import { MemoryRunSample } from '../../../functions/src/memory/integrity/memory-run-sample.ts';
-import { MemoryClientStore } from '../../../functions/src/memory/memory-client-store.ts';
-import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryEffectStore } from '../../../functions/src/memory/memory-effect-store.ts';
-import { MemoryIdempotencyStore } from '../../../functions/src/memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
-import { MemoryRunCensus } from '../../../functions/src/memory/memory-run-census.ts';
-import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
-import { MemoryRuntimeConfigStore } from '../../../functions/src/memory/memory-runtime-config-store.ts';
-import { MemoryScheduleStore } from '../../../functions/src/memory/memory-schedule-store.ts';
-import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
-import { MemoryRunFinder } from '../../../functions/src/memory/runs/memory-run-finder.ts';
+import { MemoryFindingStore } from '../../../packages/cairn/src/memory/diagnosis/memory-finding-store.ts';
+import { MemoryHeartbeatStore } from '../../../packages/cairn/src/memory/diagnosis/memory-heartbeat-store.ts';
+import { MemoryStoreLook } from '../../../packages/cairn/src/memory/diagnosis/memory-store-look.ts';
+import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
+import { MemoryRunSample } from '../../../packages/cairn/src/memory/integrity/memory-run-sample.ts';
+import { MemoryClientStore } from '../../../packages/cairn/src/memory/memory-client-store.ts';
+import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
+import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { MemoryRunCensus } from '../../../packages/cairn/src/memory/memory-run-census.ts';
+import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/memory-runtime-config-store.ts';
+import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
+import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import { MemoryPlanStore } from '../../../packages/cairn/src/memory/runs/memory-plan-store.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/runs/memory-run-finder.ts';
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
@@ -37,7 +39,9 @@ export function memoryHarness(): Harness {
         finder: new MemoryRunFinder(db),
         retention: new MemoryRetentionStore(db),
         schedules: new MemoryScheduleStore(db),
+        plans: new MemoryPlanStore(db),
         heartbeats: new MemoryHeartbeatStore(db),
+        findings: new MemoryFindingStore(db),
         look: new MemoryStoreLook(db),
         passTime: (ms) => {
           time += ms;

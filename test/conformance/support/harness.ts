@@ -1,21 +1,23 @@
 /** How a suite gets the adapters it examines, and what it may know beside their ports. */
-import type { ClientRegistry } from '../../../functions/src/ports/access/client-store.ts';
-import type { HeartbeatStore } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
-import type { StoreLook } from '../../../functions/src/ports/diagnosis/store-look.ts';
-import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
-import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
-import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
-import type { EffectStore } from '../../../functions/src/ports/runs/effect-store.ts';
+import type { ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
+import type { FindingStore } from '../../../packages/cairn/src/ports/diagnosis/findings.ts';
+import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
+import type { StoreLook } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
+import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
+import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { EffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import type {
   IntegrityReader,
   RepairStore,
   RunSample,
-} from '../../../functions/src/ports/runs/integrity-store.ts';
-import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
-import type { RunFinder } from '../../../functions/src/ports/runs/run-finder.ts';
-import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
-import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
+} from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
+import type { PlanStore } from '../../../packages/cairn/src/ports/runs/plan-store.ts';
+import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
+import type { RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
+import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';
 
 export interface Stores {
   readonly runs: RunStore;
@@ -30,7 +32,9 @@ export interface Stores {
   readonly retention: RetentionStore;
   readonly finder: RunFinder;
   readonly schedules: ScheduleStore;
+  readonly plans: PlanStore;
   readonly heartbeats: HeartbeatStore;
+  readonly findings: FindingStore;
   readonly look: StoreLook;
   /** Moves the store's own time on, ms. */
   passTime(ms: number): void;

@@ -1,12 +1,12 @@
 /** Runs and journals made by the real core, so that a suite stores only what the engine could store. */
 
-import type { IdempotencyRecord } from '../../../functions/src/core/decisions/idempotency.ts';
-import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft, RunIdentity, StepSettled } from '../../../functions/src/core/run/events.ts';
-import { checkpointOf, type StepRecord, stepRecordOf } from '../../../functions/src/core/run/records.ts';
-import { fold, reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { JournalCommit, StartCommit, StartRecord } from '../../../functions/src/ports/run-store.ts';
+import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { EventDraft, RunIdentity, StepSettled } from '../../../packages/cairn/src/core/run/events.ts';
+import { checkpointOf, type StepRecord, stepRecordOf } from '../../../packages/cairn/src/core/run/records.ts';
+import { fold, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { JournalCommit, StartCommit, StartRecord } from '../../../packages/cairn/src/ports/run-store.ts';
 
 /** A moment that tells seconds from milliseconds when something is cut off. */
 export const T0 = Date.UTC(2026, 4, 17, 9, 30, 15, 123);

@@ -1,7 +1,7 @@
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { lazyQueueLook } from '../../../functions/src/platform/clients/tasks.ts';
-import { CloudTasksLook, type QueueClient } from '../../../functions/src/queue/cloud-tasks-look.ts';
+import { lazyQueueLook } from '../../../packages/cairn/src/platform/clients/tasks.ts';
+import { CloudTasksLook, type QueueClient } from '../../../packages/cairn/src/queue/cloud-tasks-look.ts';
 import { LOCATION, startTasks, type TasksFixture } from '../../local/tasks/tasks-fixture.ts';
 
 const DRIVE = `${LOCATION}/queues/drive`;
@@ -14,8 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => tasks.stop());
 
+const called = (name: string) => ({ name, targetUrl: 'http://127.0.0.1:1/' });
 const look = () =>
-  lazyQueueLook({ project: 'demo-cairn', region: 'us-central1', tasksHost: tasks.server.host });
+  lazyQueueLook({
+    project: 'demo-cairn',
+    region: 'us-central1',
+    tasksHost: tasks.server.host,
+    drive: { shared: called('drive'), alone: called('driveAlone') },
+  });
 const add = (inMs: number) =>
   tasks.client.createTask({
     parent: DRIVE,
@@ -30,13 +36,13 @@ beforeEach(() => {
 });
 
 test('a queue that is not there is missing', async () => {
-  expect(await look().look(now)).toEqual({ kind: 'missing' });
+  expect(await look().look(now, 'drive')).toEqual({ kind: 'missing' });
 });
 
 test('a queue tells whether it runs, how much is in it, and for how long the first has been due', async () => {
   await tasks.client.createQueue({ parent: LOCATION, queue: { name: DRIVE } });
   const counted = { kind: 'counted', isCut: false };
-  expect(await look().look(now)).toEqual({
+  expect(await look().look(now, 'drive')).toEqual({
     kind: 'seen',
     state: 'running',
     tasks: { ...counted, depth: 0 },
@@ -44,16 +50,20 @@ test('a queue tells whether it runs, how much is in it, and for how long the fir
   await tasks.client.pauseQueue({ name: DRIVE });
   await add(0);
   await add(3_600_000);
-  expect(await look().look(now + 90_500)).toEqual({
+  expect(await look().look(now + 90_500, 'drive')).toEqual({
     kind: 'seen',
     state: 'paused',
     tasks: { ...counted, depth: 2, oldestDueAt: now },
   });
 });
 
+test('each queue is looked at by its name', async () => {
+  expect(await look().look(now, 'driveAlone')).toEqual({ kind: 'missing' });
+});
+
 test('more than a page is not counted', async () => {
   await Promise.all(Array.from({ length: 999 }, () => add(3_600_000)));
-  expect(await look().look(now)).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
+  expect(await look().look(now, 'drive')).toMatchObject({ tasks: { depth: 1_000, isCut: true } });
 });
 
 const refusing = (code: number) => () => Promise.reject(Object.assign(new Error(`status ${code}`), { code }));
@@ -64,19 +74,19 @@ const made = (client: Partial<QueueClient>) =>
       listTasks: async () => [[], null],
       ...client,
     },
+    names: { drive: 'drive', driveAlone: 'driveAlone' },
     project: 'p',
     location: 'l',
-    queue: 'drive',
   });
 
 test('who may not see it is told so, be it of the queue or of its tasks', async () => {
-  expect(await made({ getQueue: refusing(7) }).look(0)).toEqual({ kind: 'denied' });
-  expect(await made({ listTasks: refusing(7) }).look(0)).toEqual({
+  expect(await made({ getQueue: refusing(7) }).look(0, 'drive')).toEqual({ kind: 'denied' });
+  expect(await made({ listTasks: refusing(7) }).look(0, 'drive')).toEqual({
     kind: 'seen',
     state: 'running',
     tasks: { kind: 'denied' },
   });
-  await expect(made({ getQueue: refusing(14) }).look(0)).rejects.toThrow('status 14');
+  await expect(made({ getQueue: refusing(14) }).look(0, 'drive')).rejects.toThrow('status 14');
 });
 
 test('the client of the library fits', () => {

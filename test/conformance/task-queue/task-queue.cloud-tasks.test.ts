@@ -1,12 +1,12 @@
 import type { CloudTasksClient } from '@google-cloud/tasks';
 import { describe, expect, test } from '@jest/globals';
-import type { Clock } from '../../../functions/src/ports/clock.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import {
   CloudTasksQueue,
   type CreateTaskRequest,
   type TasksClient,
-} from '../../../functions/src/queue/cloud-tasks-queue.ts';
+} from '../../../packages/cairn/src/queue/cloud-tasks-queue.ts';
 import { T0 } from '../support/run-fixture.ts';
 import { taskQueueConformance } from './task-queue.suite.ts';
 
@@ -56,8 +56,17 @@ function make() {
     random: { unit: () => 0.5, token: () => '', runId: () => '' },
     project: 'p',
     location: 'l',
-    queue: 'drive',
-    targetUrl: 'https://drive.example.test/',
+    queues: {
+      shared: { name: 'drive', targetUrl: 'https://drive.example.test/' },
+      alone: { name: 'driveAlone', targetUrl: 'https://alone.example.test/' },
+    },
+    pools: {
+      video: {
+        shared: { name: 'driveVideo', targetUrl: 'https://video.example.test/' },
+        alone: { name: 'driveVideoAlone', targetUrl: 'https://video-alone.example.test/' },
+        deadlineS: 1_800,
+      },
+    },
     serviceAccountEmail: 'drive@p.iam.gserviceaccount.com',
   });
   return { client, clock, queue };
@@ -108,6 +117,23 @@ describe('Cloud Tasks queue: the request', () => {
     ]);
   });
 
+  test.each([
+    [false, 'driveVideo', 'https://video.example.test/'],
+    [true, 'driveVideoAlone', 'https://video-alone.example.test/'],
+  ])(
+    'goes to the functions of its workflow, and waits as long as they may take',
+    async (alone, name, url) => {
+      const { client, queue } = make();
+      await queue.enqueue({ runId: 'run_1', reason: 'start', pool: 'video', alone });
+      const [request] = client.requests;
+      expect(request?.parent).toBe(`projects/p/locations/l/queues/${name}`);
+      expect(request?.task).toMatchObject({ dispatchDeadline: { seconds: 1_800 }, httpRequest: { url } });
+      await expect(queue.enqueue({ runId: 'run_1', reason: 'start', pool: 'audio' })).rejects.toThrow(
+        "no queue for the drives 'audio'",
+      );
+    },
+  );
+
   test('says by which span it was asked for, where that is known', async () => {
     const { client, queue } = make();
     const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
@@ -136,6 +162,17 @@ describe('Cloud Tasks queue: the request', () => {
 });
 
 describe('Cloud Tasks queue: failures', () => {
+  test.each([5, 9])('a queue that is not there is named, and what makes it (status %s)', async (status) => {
+    const { client, queue } = make();
+    client.failures.push(statusError(status));
+    await expect(queue.enqueue({ runId: 'run_1', reason: 'suspect', alone: true })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'there is no queue driveAlone in projects/p/locations/l/queues/driveAlone',
+      help: expect.stringContaining('functions:driveAlone'),
+    });
+    expect(client.requests).toHaveLength(1);
+  });
+
   test.each([1, 2, 4, 8, 10, 13, 14, 'ECONNRESET'])(
     'after status %s the same request is sent again',
     async (code) => {
@@ -163,7 +200,7 @@ describe('Cloud Tasks queue: failures', () => {
     expect(client.requests).toHaveLength(4);
   });
 
-  test.each([3, 5, 6, 7, 16])('status %s for an unnamed task is final', async (code) => {
+  test.each([3, 6, 7, 16])('status %s for an unnamed task is final', async (code) => {
     const { client, queue } = make();
     client.failures.push(statusError(code));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toThrow(`status ${code}`);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryTaskQueue } from '../../../functions/src/memory/memory-task-queue.ts';
+import { MemoryTaskQueue } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { taskQueueConformance } from './task-queue.suite.ts';
 
 taskQueueConformance('memory task queue', () => {
   const queue = new MemoryTaskQueue();
   return {
     queue,
-    waiting: () => queue.pending.map(({ id: _, ...task }) => task),
+    waiting: () => queue.pending.map(({ id: _, retryCount: __, ...task }) => task),
     deliverFirst: () => {
       queue.take();
     },

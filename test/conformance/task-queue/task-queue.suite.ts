@@ -1,6 +1,6 @@
 /** What every task queue promises. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { DriveTask, TaskQueue } from '../../../functions/src/ports/task-queue.ts';
+import type { DriveTask, TaskQueue } from '../../../packages/cairn/src/ports/task-queue.ts';
 import { T0 } from '../support/run-fixture.ts';
 
 export interface QueueHarness {

@@ -4,8 +4,8 @@ import {
   CHECKPOINT_VALUE_BYTES,
   MAX_MEMO_NAME_BYTES,
   MAX_MEMOS,
-} from '../../../functions/src/core/run/limits.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+} from '../../../packages/cairn/src/core/run/limits.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 
 const AWKWARD = ['.', '..', '__x__', 'a/b', '-', '1-a', '%2F', 'ü 🪨', 'x'.repeat(MAX_MEMO_NAME_BYTES)];

@@ -1,9 +1,9 @@
 /** What every run store promises about large values that lie outside the journal. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
-import { PAYLOAD_CHUNK_BYTES } from '../../../functions/src/core/run/payload.ts';
-import type { RunStore } from '../../../functions/src/ports/run-store.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/cairn/src/core/run/limits.ts';
+import { PAYLOAD_CHUNK_BYTES } from '../../../packages/cairn/src/core/run/payload.ts';
+import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { claimed } from '../run-store/runs.ts';
 import type { Stores } from '../support/harness.ts';
 import { move, succeeded } from '../support/run-fixture.ts';

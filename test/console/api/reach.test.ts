@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { offsetMs, Reach } from '../../../console/src/api/reach.ts';
+import { offsetMs, Reach } from '../../../packages/console/src/api/reach.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const header = (ms: number) => new Date(ms).toUTCString();

@@ -1,7 +1,7 @@
 /** What streams do where answers come only when they are whole, as through Firebase Hosting. */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Passage } from '../../../console/src/api/passage.ts';
-import { type Following, followStream } from '../../../console/src/api/stream.ts';
+import { Passage } from '../../../packages/console/src/api/passage.ts';
+import { type Following, followStream } from '../../../packages/console/src/api/stream.ts';
 
 const FIRST_WORD_MS = 5_000;
 const WHOLE_PAUSE_MS = 4_000;

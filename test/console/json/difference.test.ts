@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { difference, MOST_CHANGES } from '../../../console/src/parts/json-view/diff.ts';
-import { matched } from '../../../console/src/parts/json-view/matched.ts';
+import { difference, MOST_CHANGES } from '../../../packages/console/src/parts/json-view/diff.ts';
+import { matched } from '../../../packages/console/src/parts/json-view/matched.ts';
 
 const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { hitsOf, openTo } from '../../../console/src/parts/json-view/search.ts';
+import { hitsOf, openTo } from '../../../packages/console/src/parts/json-view/search.ts';
 import {
   childrenOf,
   openWithin,
@@ -9,8 +9,8 @@ import {
   rootOf,
   rowsOf,
   type TreeNode,
-} from '../../../console/src/parts/json-view/tree.ts';
-import { rowWords } from '../../../console/src/parts/json-view/words.ts';
+} from '../../../packages/console/src/parts/json-view/tree.ts';
+import { rowWords } from '../../../packages/console/src/parts/json-view/words.ts';
 
 const all = (value: unknown) => rowsOf(rootOf(value), () => true);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readJson } from '../../../console/src/parts/json-view/json-text.ts';
+import { readJson } from '../../../packages/console/src/parts/json-view/json-text.ts';
 
 describe('JSON that is typed', () => {
   test.each([

@@ -7,7 +7,7 @@ import {
   piecesOf,
   sizeWords,
   visibleText,
-} from '../../../console/src/parts/visible-text.ts';
+} from '../../../packages/console/src/parts/visible-text.ts';
 
 describe('what would hide in a text or reorder it is seen', () => {
   test.each([

@@ -1,9 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { facetsOf, gistOf, rowsOf, wantedRows } from '../../../console/src/pages/run/journal/rows.ts';
-import type { RunEvent } from '../../../console/src/pages/run/live/events.ts';
-import { eventView } from '../../../functions/src/api/views/documents.ts';
-import { isBoundary } from '../../../functions/src/core/run/records.ts';
+import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
+import { isBoundary } from '../../../packages/cairn/src/core/run/records.ts';
+import {
+  facetsOf,
+  gistOf,
+  rowsOf,
+  wantedRows,
+} from '../../../packages/console/src/pages/run/journal/rows.ts';
+import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
 const shown = (events: readonly unknown[]) =>

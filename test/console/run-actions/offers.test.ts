@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { offersOf, type Standing } from '../../../console/src/pages/run/actions/offers.ts';
-import type { Role } from '../../../console/src/session/session.ts';
+import { offersOf, type Standing } from '../../../packages/console/src/pages/run/actions/offers.ts';
+import type { Role } from '../../../packages/console/src/session/session.ts';
 
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin'];
+const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
 const as = (role: Role) => (least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 const wait = (id: string, more: object = {}) => ({
@@ -21,17 +21,35 @@ const names = (run: object) => offers(run).map(({ name }) => name);
 
 describe('what can be done with a run', () => {
   test.each([
-    ['one that runs', { status: 'running' }, ['Signal', 'Cancel', 'Hold']],
-    ['one that was interrupted', { status: 'interrupted' }, ['Signal', 'Cancel', 'Resume', 'Hold']],
+    ['one that runs', { status: 'running' }, ['Signal', 'Suspend', 'Cancel', 'Hold']],
+    [
+      'one that was interrupted',
+      { status: 'interrupted' },
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+    ],
     [
       'one that is parked',
       { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
-      ['Signal', 'Cancel', 'Resume', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+    ],
+    [
+      'one that sleeps',
+      { status: 'waiting_external', waits: [wait('nap', { kind: 'timer' })] },
+      ['Signal', 'Suspend', 'Cancel', 'Hold'],
+    ],
+    [
+      'one whose time has come',
+      {
+        status: 'waiting_external',
+        waits: [wait('nap', { kind: 'timer' })],
+        blocked: { code: 'DISPATCH_DUE' },
+      },
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
     ],
     [
       'one that asks',
       { status: 'awaiting_approval', waits: [wait('review'), wait('sign')] },
-      ['Answer review', 'Answer sign', 'Signal', 'Cancel', 'Hold'],
+      ['Answer review', 'Answer sign', 'Signal', 'Suspend', 'Cancel', 'Hold'],
     ],
     [
       'one in doubt',
@@ -39,7 +57,7 @@ describe('what can be done with a run', () => {
         status: 'awaiting_approval',
         waits: [wait('a', { purpose: 'doubt' }), wait('b', { purpose: 'effect', effectId: 'e.1' })],
       },
-      ['Say what became of a', 'Resolve the action of b', 'Signal', 'Cancel', 'Hold'],
+      ['Say what became of a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Hold'],
     ],
     [
       'one that waits for an event, a time and a child',
@@ -51,7 +69,12 @@ describe('what can be done with a run', () => {
           wait('c', { kind: 'child' }),
         ],
       },
-      ['Send “paid”', 'Signal', 'Cancel', 'Hold'],
+      ['Send “paid”', 'Fail e', 'Signal', 'Suspend', 'Cancel', 'Hold'],
+    ],
+    [
+      'one that an operator suspended',
+      { status: 'waiting_external', waits: [], suspension: { reason: 'r' } },
+      ['Signal', 'Continue', 'Cancel', 'Hold'],
     ],
     ['one that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Hold']],
     ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Hold']],
@@ -79,13 +102,13 @@ describe('why it cannot be done', () => {
     offers(run, role).map(({ act, refused }) => [act, refused ?? 'no'] as const);
 
   test.each([
-    ['viewer', ['submitter', 'operator', 'admin']],
-    ['submitter', ['no', 'operator', 'admin']],
-    ['operator', ['no', 'no', 'admin']],
-    ['admin', ['no', 'no', 'no']],
+    ['viewer', ['submitter', 'operator', 'operator', 'admin']],
+    ['submitter', ['no', 'operator', 'operator', 'admin']],
+    ['operator', ['no', 'no', 'no', 'admin']],
+    ['admin', ['no', 'no', 'no', 'no']],
   ] as const)('a %s is told which role it takes', (role, needs) => {
     expect(refusals({ status: 'running' }, role)).toEqual(
-      (['signal', 'cancel', 'hold'] as const).map((act, at) => [
+      (['signal', 'suspend', 'cancel', 'hold'] as const).map((act, at) => [
         act,
         needs[at] === 'no' ? 'no' : `This takes the role ${needs[at]}.`,
       ]),
@@ -97,6 +120,7 @@ describe('why it cannot be done', () => {
     expect(refusals(run, 'admin')).toEqual([
       ['decide', 'The run is being cancelled.'],
       ['signal', 'no'],
+      ['suspend', 'It was asked for already.'],
       ['cancel', 'It was asked for already.'],
       ['hold', 'no'],
     ]);

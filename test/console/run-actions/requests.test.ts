@@ -1,4 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { DecisionBody } from '../../../packages/cairn/src/api/routes/decide-approval.ts';
+import { ResolveBody } from '../../../packages/cairn/src/api/routes/effects.ts';
+import { ForkBody, PreviewBody, ResumeBody } from '../../../packages/cairn/src/api/routes/successors.ts';
+import { assertMakesSense } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import {
   bodyOf,
   CHOICES,
@@ -8,20 +12,16 @@ import {
   questionOf,
   stepsBefore,
   UNFILLED,
-} from '../../../console/src/pages/run/actions/decisions.ts';
-import { resolveBody, resolveCli } from '../../../console/src/pages/run/actions/resolutions.ts';
+} from '../../../packages/console/src/pages/run/actions/decisions.ts';
+import { resolveBody, resolveCli } from '../../../packages/console/src/pages/run/actions/resolutions.ts';
 import {
   fromOf,
   previewBody,
   requestBody,
   successorCli,
   wordOf,
-} from '../../../console/src/pages/run/successors/request.ts';
-import { readJson } from '../../../console/src/parts/json-view/json-text.ts';
-import { DecisionBody } from '../../../functions/src/api/routes/decide-approval.ts';
-import { ResolveBody } from '../../../functions/src/api/routes/effects.ts';
-import { ForkBody, PreviewBody, ResumeBody } from '../../../functions/src/api/routes/successors.ts';
-import { assertMakesSense } from '../../../functions/src/operations/approvals/request.ts';
+} from '../../../packages/console/src/pages/run/successors/request.ts';
+import { readJson } from '../../../packages/console/src/parts/json-view/json-text.ts';
 
 describe('a decision that can be sent', () => {
   const filled = (part: Partial<Filled>): Filled => ({ ...UNFILLED, ...part });
@@ -115,7 +115,13 @@ describe('what became of an effect', () => {
 });
 
 describe('a successor', () => {
-  const chosen = { mode: 'fork', from: { step: 'draft' }, input: undefined, planVersion: 2 } as const;
+  const chosen = {
+    mode: 'fork',
+    from: { step: 'draft' },
+    input: undefined,
+    planVersion: 2,
+    carries: false,
+  } as const;
 
   test('is asked for exactly as it was previewed', () => {
     const preview = previewBody({ ...chosen, input: readJson('{"a":1}') });
@@ -128,6 +134,16 @@ describe('a successor', () => {
     const { mode, ...rest } = preview ?? { mode: 'fork' };
     expect(ForkBody.parse(requestBody(preview ?? { mode }, false))).toEqual(rest);
     expect(requestBody(preview ?? { mode }, true)).toEqual({ ...rest, force: true });
+  });
+
+  test('that takes over signals says so in the preview, the request and the command', () => {
+    const preview = previewBody({ ...chosen, mode: 'resume', from: undefined, carries: true });
+    expect(PreviewBody.parse(preview)).toEqual({ mode: 'resume', signals: 'carry' });
+    expect(ResumeBody.parse(requestBody(preview ?? { mode: 'fork' }, false))).toEqual({ signals: 'carry' });
+    expect(successorCli('r1', preview ?? { mode: 'fork' }, false)).toEqual([
+      ...['runs', 'resume', 'r1'],
+      '--carry-signals',
+    ]);
   });
 
   test('of the very same work has no other input and no other plan', () => {

@@ -6,15 +6,19 @@ import {
   comparedWord,
   comparisonOf,
   tokenWords,
-} from '../../../console/src/pages/run/checkpoints/words.ts';
+} from '../../../packages/console/src/pages/run/checkpoints/words.ts';
 import {
   countWords,
   type Effect,
   effectWords,
   isToldByPerson,
-} from '../../../console/src/pages/run/effects/words.ts';
-import { verdictOf } from '../../../console/src/pages/run/integrity/words.ts';
-import { countsOf, type Preview, stepWords } from '../../../console/src/pages/run/successors/words.ts';
+} from '../../../packages/console/src/pages/run/effects/words.ts';
+import { verdictOf } from '../../../packages/console/src/pages/run/integrity/words.ts';
+import {
+  countsOf,
+  type Preview,
+  stepWords,
+} from '../../../packages/console/src/pages/run/successors/words.ts';
 
 describe('an outside action is told as', () => {
   const row = (part: object) => ({ effectId: 'e.1', ...part }) as unknown as Effect;
@@ -37,6 +41,7 @@ describe('an outside action is told as', () => {
       'wait',
     ],
     ['blocked: asks first', { status: 'blocked', blockedBy: 'policy' }, asked, 'wait'],
+    ['blocked: asks first', { status: 'blocked', blockedBy: 'confirmation' }, asked, 'wait'],
     ['blocked: another request', { status: 'blocked', blockedBy: 'mismatch' }, live, 'bad'],
   ])('%s', (words, part, facts, tone) => {
     expect(effectWords(row(part), facts)).toMatchObject({ words, tone });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
-import { foldGraph, graphState } from '../../../console/src/pages/run/live/fold-graph.ts';
-import { eventView } from '../../../functions/src/api/views/documents.ts';
-import { readable } from '../../../functions/src/api/views/values.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
+import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
+import { readable } from '../../../packages/cairn/src/api/views/values.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { RunEvent, RunGraph } from '../../../packages/console/src/pages/run/live/events.ts';
+import { foldGraph, graphState } from '../../../packages/console/src/pages/run/live/fold-graph.ts';
 import { type Grown, journals } from '../../core/run/random-journal.ts';
 
 /** As `GET /v1/runs/{id}/graph` says it. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { ERROR_CODES } from '../../../packages/cairn/src/core/errors.ts';
+import { RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
 import {
   itemCounts,
   itemsText,
@@ -7,17 +9,16 @@ import {
   stepView,
   UNDER_WAY,
   underWay,
-} from '../../../console/src/pages/run/graph/step-view.ts';
-import { doingOf } from '../../../console/src/pages/run/header/doing.ts';
-import { helpFor, whyOf } from '../../../console/src/pages/run/header/why.ts';
-import type { GraphNode, Run, StepState } from '../../../console/src/pages/run/live/events.ts';
-import type { StepHistory } from '../../../console/src/pages/run/live/span.ts';
-import { ERROR_CODES } from '../../../functions/src/core/errors.ts';
-import { RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
+} from '../../../packages/console/src/pages/run/graph/step-view.ts';
+import { doingOf } from '../../../packages/console/src/pages/run/header/doing.ts';
+import { helpFor, unreadText, whyOf } from '../../../packages/console/src/pages/run/header/why.ts';
+import type { GraphNode, Run, StepState } from '../../../packages/console/src/pages/run/live/events.ts';
+import type { StepHistory } from '../../../packages/console/src/pages/run/live/span.ts';
 
 const run = (facts: object): Run =>
   ({
     waits: [],
+    running: [],
     steps: { retrying: 0 },
     resumeCount: 0,
     interruptions: 0,
@@ -29,14 +30,43 @@ const wait = (kind: string) => ({ id: kind, kind });
 describe('why a run stands where it does', () => {
   test.each([
     [{ status: 'running', lease: { epoch: 3 } }, 'Drive 3 works on it.'],
+    [
+      {
+        status: 'running',
+        lease: { epoch: 3 },
+        leaseWait: {
+          until: '2026-01-01T00:00:05.000Z',
+          steps: ['pay'],
+          why: "step 'pay' must not run twice",
+        },
+      },
+      "Drive 3 works on it. If its worker died, it waits for its lease, because step 'pay' must not run twice:",
+    ],
     [{ status: 'running', resumeCount: 2, lease: { epoch: 3 } }, 'came back 2 times'],
     [{ status: 'running', cancellation: {}, lease: { epoch: 1 } }, 'asked to end'],
     [{ status: 'running', compensating: true, lease: { epoch: 1 } }, 'being undone'],
+    [
+      {
+        status: 'running',
+        compensating: true,
+        lease: { epoch: 1 },
+        running: [{ step: 'pay', undoes: true }],
+      },
+      'taken back, now pay.',
+    ],
     [{ status: 'running', steps: { retrying: 1 } }, 'tried again'],
     [{ status: 'awaiting_approval', waits: [wait('approval')] }, 'the answer of a person'],
     [{ status: 'awaiting_approval', waits: [wait('approval'), wait('approval')] }, '2 answers'],
     [{ status: 'waiting_external', waits: [wait('event')] }, 'waits for an event'],
     [{ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' }, 'PLAN_VERSION_UNAVAILABLE'],
+    [
+      {
+        status: 'waiting_external',
+        waits: [{ kind: 'timer' }],
+        blocked: { code: 'PLAN_CHANGED', message: 'The run cannot go on: …', help: 'Deploy it.' },
+      },
+      'The run cannot go on: …',
+    ],
     [{ status: 'replaying', source: { runId: 'run_1' } }, 'run_1'],
     [{ status: 'cancelled', stopKind: 'halt', cancellation: { actor: 'ada' } }, 'halted by ada'],
     [{ status: 'cancelled', stopKind: 'user', cancellation: { reason: 'not needed' } }, 'not needed'],
@@ -56,6 +86,12 @@ describe('why a run stands where it does', () => {
       'Deploy',
     );
   });
+});
+
+test('signals that nobody read are counted and named', () => {
+  expect(unreadText([{ name: 'go' }])).toBe('1 signal was never read: go. A successor can take it over.');
+  const names = ['go', 'go', 'stop', 'wait'].map((name) => ({ name }));
+  expect(unreadText(names)).toContain('4 signals were never read: go, stop ….');
 });
 
 describe('a step at a glance', () => {
@@ -80,8 +116,19 @@ describe('a step at a glance', () => {
   const histories = new Map();
 
   test('counts its items, and says how they stand', () => {
-    const view = stepView({ id: 'read', kind: 'map', needs: [] }, { steps, histories }, itemCounts(steps));
-    expect(view.items).toEqual({ total: 3, isWhole: false, done: 1, failed: 1, open: 1 });
+    const view = stepView(
+      { id: 'read', kind: 'map', needs: [] },
+      { steps, histories, items: itemCounts(steps) },
+    );
+    expect(view.items).toEqual({
+      total: 3,
+      isWhole: false,
+      done: 1,
+      failed: 1,
+      open: 1,
+      undone: 0,
+      undoFailed: 0,
+    });
     expect(view.items && itemsText(view.items)).toBe('1 items done so far, 1 open, 1 failed');
     const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')] as unknown as [
       string,
@@ -93,9 +140,9 @@ describe('a step at a glance', () => {
   });
 
   test('has not begun where nothing is known of it', () => {
-    expect(stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories }, new Map()).status).toBe(
-      NOT_BEGUN,
-    );
+    expect(
+      stepView({ id: 'x', kind: 'step', needs: [] }, { steps, histories, items: new Map() }).status,
+    ).toBe(NOT_BEGUN);
   });
 
   test('is under way where a drive holds the run and nothing stands before it, though nothing is written of it', () => {
@@ -113,12 +160,12 @@ describe('a step at a glance', () => {
     expect(at({ status: 'awaiting_approval' })).toEqual([]);
     const failed = new Map([done('read', 'failed')] as unknown as [string, StepState][]);
     expect([...underWay(nodes, failed, driven)]).toEqual([]);
-    const view = stepView(
-      nodes[1] as GraphNode,
-      { steps: known, histories },
-      new Map(),
-      underWay(nodes, known, driven),
-    );
+    const view = stepView(nodes[1] as GraphNode, {
+      steps: known,
+      histories,
+      items: new Map(),
+      working: underWay(nodes, known, driven),
+    });
     expect(view.status).toBe(UNDER_WAY);
     expect(whyOf(driven, doingOf({ nodes, steps: known, histories }, driven))?.text).toBe(
       'Drive 1 works on audit.',

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { edgePath } from '../../../console/src/pages/run/graph/edge-path.ts';
+import { edgePath } from '../../../packages/console/src/pages/run/graph/edge-path.ts';
 import {
   DAGRE_MOST,
   layOut,
   NODE_HEIGHT,
   NODE_WIDTH,
   type PlanNode,
-} from '../../../console/src/pages/run/graph/layout.ts';
-import { Walk } from '../../../console/src/pages/run/graph/walk.ts';
+} from '../../../packages/console/src/pages/run/graph/layout.ts';
+import { Walk } from '../../../packages/console/src/pages/run/graph/walk.ts';
 
 /** Steps that need some of the up to eight before them. */
 function plans(minLength: number, maxLength: number): fc.Arbitrary<PlanNode[]> {

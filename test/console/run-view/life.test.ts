@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { RunEvent } from '../../../console/src/pages/run/live/events.ts';
-import { StepHistories } from '../../../console/src/pages/run/live/step-history.ts';
-import { lifeOf, rowsOf } from '../../../console/src/pages/run/timeline/model.ts';
-import { lineOf } from '../../../console/src/pages/run/timeline/words.ts';
-import { eventView } from '../../../functions/src/api/views/documents.ts';
+import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
+import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
+import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
+import { lifeOf, rowsOf } from '../../../packages/console/src/pages/run/timeline/model.ts';
+import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');

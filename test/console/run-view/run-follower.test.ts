@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ApiError, problemOf } from '../../../console/src/api/problem.ts';
+import { ApiError, problemOf } from '../../../packages/console/src/api/problem.ts';
 import {
   EMPTY_LOG,
   isFull,
@@ -7,9 +7,13 @@ import {
   MOST_SINCE,
   reach,
   withHistory,
-} from '../../../console/src/pages/run/live/event-log.ts';
-import type { RunEvent, RunGraph } from '../../../console/src/pages/run/live/events.ts';
-import { RunFollower, type RunSource, type Told } from '../../../console/src/pages/run/live/run-follower.ts';
+} from '../../../packages/console/src/pages/run/live/event-log.ts';
+import type { RunEvent, RunGraph } from '../../../packages/console/src/pages/run/live/events.ts';
+import {
+  RunFollower,
+  type RunSource,
+  type Told,
+} from '../../../packages/console/src/pages/run/live/run-follower.ts';
 
 const PAGE = 100;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Scale, ticksOf } from '../../../console/src/pages/run/timeline/scale.ts';
+import { Scale, ticksOf } from '../../../packages/console/src/pages/run/timeline/scale.ts';
 
 const HOUR = 3_600_000;
 const busyTimes = fc

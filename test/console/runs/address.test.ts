@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { changedQuery } from '../../../console/src/shell/query-text.ts';
+import { changedQuery } from '../../../packages/console/src/shell/query-text.ts';
 
 test.each([
   ['?a=1', { b: '2' }, 'a=1&b=2'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { operationsText, usdText } from '../../../console/src/parts/cost-text.ts';
+import { operationsText, usdText } from '../../../packages/console/src/parts/cost-text.ts';
 
 test.each([
   [0, '$0'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { filterOf, filterText, isFiltered } from '../../../console/src/pages/runs/filter/filter.ts';
+import { filterOf, filterText, isFiltered } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
 test.each([
   ['', {}],

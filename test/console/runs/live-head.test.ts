@@ -7,8 +7,8 @@ import {
   liveAfter,
   NOTHING_LIVE,
   type Told,
-} from '../../../console/src/pages/runs/list/live-head.ts';
-import { byAge, type RunRow } from '../../../console/src/pages/runs/row.ts';
+} from '../../../packages/console/src/pages/runs/list/live-head.ts';
+import { byAge, type RunRow } from '../../../packages/console/src/pages/runs/row.ts';
 import { rowNumber } from './support/summaries.ts';
 
 const LIMIT = 5;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { cliLoop, curlLoop } from '../../../console/src/pages/runs/bulk/loop-text.ts';
+import { cliLoop, curlLoop } from '../../../packages/console/src/pages/runs/bulk/loop-text.ts';
 
 const REASON = `it's "odd"; $(touch /tmp/never) \`x\` \\ *`;
 const LOOP = { mode: 'cancel', ids: ['run_a', 'run_b'], reason: REASON } as const;

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import type { Answer } from '../../../console/src/api/client.ts';
+import type { Answer } from '../../../packages/console/src/api/client.ts';
 import {
   cancelVerdict,
   filtersFor,
   meantText,
   resumeVerdict,
-} from '../../../console/src/pages/runs/bulk/plan.ts';
-import { STATUSES } from '../../../console/src/pages/runs/filter/filter.ts';
+} from '../../../packages/console/src/pages/runs/bulk/plan.ts';
+import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
 test.each([
   [{ status: 'pending', isOver: false }, true, 'ends'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { byAge, type RunSummary, rowOf } from '../../../console/src/pages/runs/row.ts';
+import { byAge, type RunSummary, rowOf } from '../../../packages/console/src/pages/runs/row.ts';
 import { rowNumber, summary } from './support/summaries.ts';
 
 const EXECUTION = { stepId: 'ask', revision: 1, kind: 'approval', attempt: 1, inputsHash: '', startedAt: '' };
@@ -10,6 +10,8 @@ function waiting(wait: object): Partial<RunSummary> {
     waits: [{ id: 'w', execution: EXECUTION, openedAt: '', ...wait }],
   } as never;
 }
+
+const body = (step: string) => ({ step, revision: 1, attempt: 1, since: '2026-01-01T00:00:00.000Z' });
 
 test.each([
   [
@@ -59,16 +61,7 @@ test.each([
     'version 3 is not deployed',
   ],
   ['that its worker died', { status: 'interrupted' }, 'its worker died; it is looked after within a minute'],
-  [
-    'which steps run',
-    {
-      inFlight: [
-        { stepId: 'a', revision: 1 },
-        { stepId: 'b', itemKey: '2', revision: 1 },
-      ],
-    },
-    'a, b[2]',
-  ],
+  ['which steps run', { running: [body('a'), body('b[2]')], runningCount: 5 }, 'a, b[2] and 3 more'],
   ['where it is', { currentStep: 'summarise' }, 'summarise'],
   ['nothing once it is complete', { status: 'completed', currentStep: 'last' }, ''],
 ] as [string, Partial<RunSummary>, string][])('a row says %s', (_, part, now) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../console/src/api/problem.ts';
-import { AT_ONCE, type Sent, sendAll, sleep } from '../../../console/src/pages/runs/bulk/runner.ts';
+import { ApiError } from '../../../packages/console/src/api/problem.ts';
+import { AT_ONCE, type Sent, sendAll, sleep } from '../../../packages/console/src/pages/runs/bulk/runner.ts';
 
 const refusal = (status: number, retryAfterMs?: number) =>
   new ApiError({ status, code: 'X', title: 'x', detail: '', retryAfterMs });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Sections } from '../../../console/src/pages/runs/list/sections.ts';
-import { byAge, type RunRow } from '../../../console/src/pages/runs/row.ts';
+import { Sections } from '../../../packages/console/src/pages/runs/list/sections.ts';
+import { byAge, type RunRow } from '../../../packages/console/src/pages/runs/row.ts';
 import { rowNumber } from './support/summaries.ts';
 
 const rows = (from: number, to: number) =>

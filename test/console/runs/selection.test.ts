@@ -1,5 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { MOST_CHOSEN, NONE_CHOSEN, toggled, withRows } from '../../../console/src/pages/runs/selection.ts';
+import {
+  MOST_CHOSEN,
+  NONE_CHOSEN,
+  toggled,
+  withRows,
+} from '../../../packages/console/src/pages/runs/selection.ts';
 import { rowNumber } from './support/summaries.ts';
 
 test('a run is chosen, and chosen again it is not', () => {

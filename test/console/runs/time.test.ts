@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { briefly, exactly, relative, soFar } from '../../../console/src/parts/time.ts';
+import { briefly, exactly, relative, soFar } from '../../../packages/console/src/parts/time.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const S = 1_000;

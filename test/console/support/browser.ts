@@ -40,6 +40,8 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
         ...options,
       });
       contexts.push(context);
+      // A slow machine is no failure; what never comes still fails within the time of a test.
+      context.setDefaultTimeout(120_000);
       const page = await context.newPage();
       watch(page, [gateway, ...allowed], broken);
       await prepare?.(page);

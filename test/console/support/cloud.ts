@@ -1,6 +1,10 @@
 /** A local cloud with the console and workflows to look at, for one test file. */
 import { join } from 'node:path';
-import { type CloudProcess, type Ready, startCloudProcess } from '../../../local/cloud-process.ts';
+import {
+  type CloudProcess,
+  type Ready,
+  startCloudProcess,
+} from '../../../packages/local/src/cloud-process.ts';
 
 export interface ConsoleCloud {
   readonly ready: Ready;

@@ -1,6 +1,6 @@
 /** Brings an installation into every state that the pages of the console show, and says where to look. */
 import { sign } from '@octokit/webhooks-methods';
-import { EXAMPLE_PAYLOAD } from '../../../local/gateway/welcome.ts';
+import { EXAMPLE_PAYLOAD } from '../../../packages/local/src/gateway/welcome.ts';
 import { eventually } from '../../system/support.ts';
 import type { ConsoleCloud } from './cloud.ts';
 

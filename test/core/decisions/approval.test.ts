@@ -6,11 +6,11 @@ import {
   MAX_KEPT_FEEDBACK_BYTES,
   MAX_REVISIONS,
   sentBackBy,
-} from '../../../functions/src/core/decisions/approval.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import { buildGraph } from '../../../functions/src/core/graph/graph.ts';
-import { DECISIONS } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
+} from '../../../packages/cairn/src/core/decisions/approval.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { buildGraph } from '../../../packages/cairn/src/core/graph/graph.ts';
+import { DECISIONS } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver, type RunState, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import { acyclicNodes } from '../graph/random-graph.ts';
 import { grownBy, opened, questionOf, running, sentBack, succeeded } from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';

@@ -1,9 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimVerdict } from '../../../functions/src/core/decisions/claim.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { isParked, nextDue } from '../../../functions/src/core/run/wake.ts';
-import { claimed, created, failedRun, grownBy, T0, waitOf } from '../run/journal-drafts.ts';
+import { claimVerdict, type Delivery } from '../../../packages/cairn/src/core/decisions/claim.ts';
+import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { hasUntold, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
+import {
+  bySystem,
+  claimed,
+  created,
+  failedRun,
+  grownBy,
+  settledStep,
+  T0,
+  waitOf,
+} from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';
 
 const LEASE_MS = 5_000;
@@ -50,7 +60,7 @@ describe('what a drive may do with a run', () => {
       'a driven run whose holder fell silent',
       leased,
       at(T0 + 5_000, T0),
-      { kind: 'orphaned', lastHeartbeatAt: T0 },
+      { kind: 'orphaned', lastHeartbeatAt: T0, why: 'silence' },
     ],
     [
       'a driven run with a fresh beat',
@@ -63,6 +73,75 @@ describe('what a drive may do with a run', () => {
     expect(claimVerdict({ state, soft, readAt, leaseMs })).toEqual(expected);
   });
 
+  describe('of a driven run whose holder was heard of lately', () => {
+    const delivery = (retryCount: number, more: Partial<Delivery> = {}) => ({
+      name: 'drive/1',
+      retryCount,
+      ...more,
+    });
+    const held = grownBy(fresh, [
+      bySystem('run_claimed', {
+        owner: 'o1',
+        epoch: 1,
+        expiresAt: T0 + LEASE_MS,
+        task: { name: 'drive/1', retryCount: 2 },
+      }),
+      bySystem('run_started', {}),
+    ]);
+    const deployed: Deployed = {
+      available: true,
+      isIdempotent: (key) => key !== 'once',
+      isCompensable: () => false,
+      onDoubt: 'fail',
+    };
+    const began = (stepId: string) => grownBy(held, [bySystem('step_started', settledStep(stepId))]);
+    const acting = grownBy(held, [
+      bySystem('effect_attempted', {
+        stepId: 's',
+        revision: 1,
+        effectId: 'e',
+        capabilityId: 'c',
+        attempt: 1,
+      }),
+    ]);
+    test.each([
+      ['its task comes again', held, delivery(3), 'redelivered'],
+      [
+        'its task comes again because its dispatch asked for that',
+        held,
+        delivery(3, { answered: true }),
+        'answered',
+      ],
+      ['its task comes again with a harmless step under way', began('safe'), delivery(3), 'redelivered'],
+      ['the same delivery looks', held, delivery(2), 'leased'],
+      ['an older delivery looks', held, delivery(1), 'leased'],
+      ['another task looks', held, delivery(3, { name: 'drive/2' }), 'leased'],
+      ['nobody knows which task looks', held, undefined, 'leased'],
+      ['it was claimed by a task nobody knows', leased, delivery(3), 'leased'],
+      ['a step is under way that must not run twice', began('once'), delivery(3), 'leased'],
+      ['an outside action is under way', acting, delivery(3), 'leased'],
+      ['it is being undone', { ...held, compensating: true }, delivery(3), 'leased'],
+    ] as const)('if %s', (_, state, delivery, expected) => {
+      const verdict = claimVerdict({
+        state,
+        soft: {},
+        readAt: T0 + 1,
+        leaseMs: LEASE_MS,
+        delivery,
+        deployed,
+      });
+      expect('why' in verdict ? verdict.why : verdict.kind).toBe(expected);
+    });
+
+    test('if its plan is not deployed', () => {
+      const gone = { ...deployed, available: false };
+      const seen = { state: held, soft: {}, readAt: T0 + 1, leaseMs: LEASE_MS };
+      expect(claimVerdict({ ...seen, delivery: delivery(3), deployed: gone })).toMatchObject({
+        kind: 'leased',
+      });
+    });
+  });
+
   test('has one answer for every state, and lets nobody claim a run that somebody holds', () => {
     fc.assert(
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
@@ -73,7 +152,7 @@ describe('what a drive may do with a run', () => {
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
           // What waits is taken only for what it has to do by itself, and not while it is parked.
-          expect(nextDue(state)).toBeLessThanOrEqual(readAt);
+          if (!hasUntold(state)) expect(nextDue(state)).toBeLessThanOrEqual(readAt);
           expect(isParked(state)).toBe(false);
         }
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compensationsDue } from '../../../functions/src/core/decisions/compensation.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
+import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import {
   bySystem,
   failedStep,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conclude, type DriveFacts } from '../../../functions/src/core/decisions/conclude.ts';
+import { conclude, type DriveFacts } from '../../../packages/cairn/src/core/decisions/conclude.ts';
 import { T0 } from '../run/journal-drafts.ts';
 
 const failure = { code: 'STEP_FAILED', message: 'm', retryable: false };
@@ -29,6 +29,7 @@ function everyCombination(): DriveFacts[] {
                     awaited,
                     earliestDueAt,
                     waits,
+                    tellAgainAt: undefined,
                     failure: failed,
                     cancellation: stop === 'cancel' ? cancellation : undefined,
                     undoes: false,
@@ -93,7 +94,10 @@ describe('the terminal reducer of a drive', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       const end = conclude(facts);
       const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
-      expect(conclude({ ...facts, undoes: true })).toEqual(endsBadly ? { kind: 'undo_first', end } : end);
+      // Undoing is work as well, which operators may not want begun; but a cancel is theirs.
+      const undone =
+        facts.stop === 'held' ? { kind: 'release', reason: 'held' } : { kind: 'undo_first', end };
+      expect(conclude({ ...facts, undoes: true })).toEqual(endsBadly ? undone : end);
     }
   });
 
@@ -105,6 +109,7 @@ describe('the terminal reducer of a drive', () => {
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
+    tellAgainAt: undefined,
     failure: undefined,
     cancellation: undefined,
     undoes: false,
@@ -124,6 +129,11 @@ describe('the terminal reducer of a drive', () => {
     ],
     ['a stop says why it lets go', { stop: 'shutdown' }, { kind: 'release', reason: 'shutdown' }],
     ['a run that only sleeps is suspended', { earliestDueAt: 9, waits: 1 }, { kind: 'suspend', until: 9 }],
+    [
+      'a run is not suspended while the outside has not heard of a wait',
+      { earliestDueAt: 9, waits: 1, tellAgainAt: 5 },
+      { kind: 'release', reason: 'retry', dueAt: 5 },
+    ],
     [
       'a run that only waits for somebody is suspended for as long as it takes',
       { waits: 1 },

@@ -5,7 +5,7 @@ import {
   type EndFacts,
   type Ending,
   endingOf,
-} from '../../../functions/src/core/decisions/ending.ts';
+} from '../../../packages/cairn/src/core/decisions/ending.ts';
 import { T0 } from '../run/journal-drafts.ts';
 
 const cancellation = { stopKind: 'halt', requestedAt: T0, actor: 'ann' } as const;
@@ -36,13 +36,13 @@ const SITUATIONS: readonly Situation[] = [
   },
   {
     name: 'it lost its worker too often',
-    facts: { lostWorkers: { times: 5, at: 's1' } },
+    facts: { lostWorkers: { times: 5, at: 's1', isSameStep: true } },
     ending: {
       kind: 'failed',
       because: 'lost_workers',
       error: {
         code: 'RUN_RESUME_FAILED',
-        message: 'the run lost its worker 5 times without getting any further',
+        message: "the run was dispatched alone, and its worker died 5 times while step 's1' was under way",
         stepId: 's1',
         retryable: false,
       },
@@ -130,7 +130,7 @@ describe('what it did is undone first', () => {
     ['it was cancelled, and kills its workers', { cancellation, compensating: false }, 'cancelled'],
     ['it was its undoing that killed them', { compensating: true }, 'failed'],
   ] as const)('but not if %s', (_, facts, kind) => {
-    const lostWorkers = { times: 5, at: undefined };
+    const lostWorkers = { times: 3, at: 's1', isSameStep: true };
     expect(endingOf({ ...ATTENDED, lostWorkers, undoDue: true, ...facts })).toMatchObject({ kind });
   });
 });
@@ -142,7 +142,7 @@ test('whatever is so: a cancel of a run that nobody else drives comes about, and
     undoDue: fc.boolean(),
     compensating: fc.boolean(),
     isDeployed: fc.boolean(),
-    lostWorkers: fc.option(fc.constant({ times: 6, at: 's1' }), { nil: undefined }),
+    lostWorkers: fc.option(fc.constant({ times: 6, at: 's1', isSameStep: true }), { nil: undefined }),
     failure: fc.option(fc.constant(failure), { nil: undefined }),
     questionOpen: fc.boolean(),
     inDoubt: fc.subarray(['s2', 's3']),

@@ -1,13 +1,13 @@
 /** The callers of the reducer over the same runs: a drive, who recovers a run whose drive died, and who cancels one. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compensationsDue } from '../../../functions/src/core/decisions/compensation.ts';
-import { conclude } from '../../../functions/src/core/decisions/conclude.ts';
-import type { Deployed } from '../../../functions/src/core/decisions/deployed.ts';
-import { MAX_INTERRUPTIONS } from '../../../functions/src/core/decisions/end-facts.ts';
-import { recoveryVerdict } from '../../../functions/src/core/decisions/recovery.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { cancelDrafts } from '../../../functions/src/operations/cancel-run.ts';
+import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
+import { conclude } from '../../../packages/cairn/src/core/decisions/conclude.ts';
+import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
+import { isOver, type RunState, type Suspicion } from '../../../packages/cairn/src/core/run/state.ts';
+import { cancelDrafts } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { append, failedStep, grownBy, orphaned, succeeded } from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';
 
@@ -23,6 +23,7 @@ function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
     awaited: 0,
     earliestDueAt: undefined,
     waits: state.waits.length,
+    tellAgainAt: undefined,
     failure: state.error,
     cancellation: state.cancellation,
     undoes: compensationsDue(state, isCompensable).length > 0,
@@ -68,11 +69,13 @@ const plans = fc
     idempotent: fc.boolean(),
     compensable: fc.boolean(),
     onDoubt: fc.constantFrom('fail' as const, 'ask' as const),
+    attempts: fc.nat(3),
   })
   .map(
-    ({ available, idempotent, compensable, onDoubt }): Deployed => ({
+    ({ available, idempotent, compensable, onDoubt, attempts }): Deployed => ({
       available,
       isIdempotent: () => idempotent,
+      allowsNewAttempt: (_, already) => already < attempts,
       isCompensable: () => available && compensable,
       onDoubt,
     }),
@@ -89,11 +92,19 @@ function live({ states }: { readonly states: readonly RunState[] }): RunState[] 
 
 const FURTHER = [[], [succeeded('done')], [failedStep('bad')], [succeeded('done'), failedStep('bad')]];
 
+/** Its dispatches died alone so often that one more is not begun. */
+const GUILTY: Suspicion = {
+  times: 4,
+  alone: true,
+  steps: ['s1'],
+  deaths: [{ step: 's1', times: MAX_DEATHS_ALONE }],
+};
+
 /** Those whose drives died, be it once or too often. */
 function dead(states: readonly RunState[]): RunState[] {
   return states.flatMap((state) => {
     const orphan = state.lease ? append(state, orphaned(state)).state : state;
-    return orphan.status === 'interrupted' ? [orphan, { ...orphan, interruptions: MAX_INTERRUPTIONS }] : [];
+    return orphan.status === 'interrupted' ? [orphan, { ...orphan, suspect: GUILTY }] : [];
   });
 }
 
@@ -112,7 +123,7 @@ describe('over any run', () => {
           const byCancel = ofCancel(state, deployed);
           seen.add(byCancel);
           if (byCancel === 'asked') continue;
-          const killsWorkers = state.status === 'interrupted' && state.interruptions >= MAX_INTERRUPTIONS;
+          const killsWorkers = state.status === 'interrupted' && state.suspect === GUILTY;
           expect(byCancel).toBe(killsWorkers ? 'cancelled' : byDrive);
           if (state.status !== 'interrupted') continue;
           const byRecovery = ofRecovery(asked(state), deployed);
@@ -135,7 +146,7 @@ describe('over any run', () => {
           seen.add(`${byDrive}: ${byRecovery}`);
           expect(byRecovery).not.toMatch(/^cancelled/);
           if (!deployed.available) expect(byRecovery).toBe('goes on');
-          else if (state.interruptions >= MAX_INTERRUPTIONS) expect(byRecovery).toMatch(/^failed/);
+          else if (state.suspect === GUILTY) expect(byRecovery).toMatch(/^failed/);
           else if (byDrive !== 'goes on') expect(byRecovery).toBe('left to a drive');
         }
       }),

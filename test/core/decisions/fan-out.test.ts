@@ -8,7 +8,7 @@ import {
   fanOutVerdict,
   type ItemState,
   MAX_ITEMS,
-} from '../../../functions/src/core/decisions/fan-out.ts';
+} from '../../../packages/cairn/src/core/decisions/fan-out.ts';
 
 const ALL: Completion = { kind: 'all' };
 const tolerate = (failures: number): Completion => ({ kind: 'tolerate', failures });

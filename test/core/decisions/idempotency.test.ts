@@ -5,7 +5,7 @@ import {
   type IdempotencyRecord,
   MAX_ATTEMPTS,
   PROCESSING_LOCK_MS,
-} from '../../../functions/src/core/decisions/idempotency.ts';
+} from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 
 const request = { requestHash: 'same', tenantId: 'acme', now: 10_000 };
 

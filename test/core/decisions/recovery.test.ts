@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Deployed } from '../../../functions/src/core/decisions/deployed.ts';
-import { MAX_INTERRUPTIONS, stepsInDoubt } from '../../../functions/src/core/decisions/end-facts.ts';
-import { recoveryVerdict } from '../../../functions/src/core/decisions/recovery.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import { MAX_DEATHS_ALONE, stepsInDoubt } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
+import { isOver, type RunState, type Suspicion } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   failedStep,
@@ -25,6 +25,7 @@ const safe: Deployed = {
   onDoubt: 'fail',
 };
 const unsafe: Deployed = { ...safe, isIdempotent: () => false };
+const anew: Deployed = { ...unsafe, allowsNewAttempt: (_, attempts) => attempts < 2 };
 const unsure: Deployed = { ...unsafe, onDoubt: 'ask' };
 const undoing: Deployed = { ...safe, isCompensable: (key) => key === 'done' };
 const gone: Deployed = {
@@ -42,7 +43,13 @@ const interrupted = lost(leased);
 const midFlight = lost(grownBy(leased, [began('s1')]));
 const asking = lost(grownBy(leased, [opened(questionOf('gate'))]));
 const failing = lost(grownBy(leased, [opened(questionOf('gate')), failedStep('s1')]));
-const often: RunState = { ...interrupted, interruptions: MAX_INTERRUPTIONS };
+const alone = (times: number, step = 's1'): Suspicion => ({
+  times: times + 1,
+  alone: true,
+  steps: [step],
+  deaths: [{ step, times }],
+});
+const often: RunState = { ...interrupted, suspect: alone(MAX_DEATHS_ALONE) };
 /** Something was done that can be undone. */
 const done = lost(grownBy(leased, [succeeded('done')]));
 const cancelled = (state: RunState): RunState => ({
@@ -67,12 +74,23 @@ describe('what becomes of an interrupted run', () => {
       { kind: 'park', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' },
     ],
     [
-      'goes on after four interruptions',
-      { ...often, interruptions: MAX_INTERRUPTIONS - 1 },
+      'goes on after two deaths alone',
+      { ...often, suspect: alone(MAX_DEATHS_ALONE - 1) },
       safe,
       { kind: 'resume' },
     ],
-    ['ends after five', often, safe, { kind: 'fail', error: { code: 'RUN_RESUME_FAILED' } }],
+    [
+      'ends after three, and names the step',
+      often,
+      safe,
+      { kind: 'fail', error: { code: 'RUN_RESUME_FAILED', stepId: 's1' } },
+    ],
+    [
+      'goes on however often it died in company',
+      { ...interrupted, interruptions: 99 },
+      safe,
+      { kind: 'resume' },
+    ],
     ['keeps asking what is undecided', asking, safe, { kind: 'park', status: 'awaiting_approval' }],
     ['asks nobody any more once it has failed: it goes on to its end', failing, safe, { kind: 'resume' }],
     [
@@ -88,14 +106,26 @@ describe('what becomes of an interrupted run', () => {
       { kind: 'ask', steps: ['s1'] },
     ],
     [
-      'undoes what it did before it ends after five interruptions',
-      { ...done, interruptions: MAX_INTERRUPTIONS },
+      'goes on with a step in flight that must not run again, and allows a new attempt',
+      midFlight,
+      anew,
+      { kind: 'resume' },
+    ],
+    [
+      'ends if that step has no attempt left',
+      midFlight,
+      { ...anew, allowsNewAttempt: (_: string, attempts: number) => attempts < 1 },
+      { kind: 'fail', error: { code: 'RUN_ORPHANED', stepId: 's1' } },
+    ],
+    [
+      'undoes what it did before it ends after three deaths alone',
+      { ...done, suspect: alone(MAX_DEATHS_ALONE) },
       undoing,
       { kind: 'undo', steps: ['done'], error: { code: 'RUN_RESUME_FAILED' } },
     ],
     [
       'ends at once if it was the undoing that killed its workers',
-      { ...done, interruptions: MAX_INTERRUPTIONS, compensating: true },
+      { ...done, suspect: alone(MAX_DEATHS_ALONE), compensating: true },
       undoing,
       { kind: 'fail', error: { code: 'RUN_RESUME_FAILED' } },
     ],
@@ -116,7 +146,7 @@ describe('what becomes of an interrupted run', () => {
     ['died often', often, safe],
     ['asks somebody', asking, safe],
     ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
-    ['died often while it undid', { ...done, interruptions: MAX_INTERRUPTIONS }, undoing],
+    ['died often while it undid', { ...done, suspect: alone(MAX_DEATHS_ALONE) }, undoing],
   ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
     expect(recoveryVerdict(cancelled(state), deployed)).toEqual({ kind: 'cancel' });
   });
@@ -128,15 +158,15 @@ describe('what becomes of an interrupted run', () => {
   test('is decided in the order of section 9', () => {
     const everything: RunState = {
       ...midFlight,
-      interruptions: MAX_INTERRUPTIONS,
+      suspect: alone(MAX_DEATHS_ALONE),
       waits: asking.waits,
       checkpointHead: 0,
     };
     expect(recoveryVerdict(everything, gone)).toMatchObject({ reason: 'PLAN_VERSION_UNAVAILABLE' });
     expect(recoveryVerdict(everything, unsafe)).toMatchObject({ error: { code: 'RUN_RESUME_FAILED' } });
-    const { interruptions: _, ...rest } = everything;
-    expect(recoveryVerdict({ ...rest, interruptions: 1 }, unsafe)).toMatchObject({ kind: 'park' });
-    const silent: RunState = { ...rest, interruptions: 1, waits: [] };
+    const { suspect: _, ...rest } = everything;
+    expect(recoveryVerdict(rest, unsafe)).toMatchObject({ kind: 'park' });
+    const silent: RunState = { ...rest, waits: [] };
     expect(recoveryVerdict(silent, unsafe)).toMatchObject({ error: { code: 'RUN_ORPHANED', stepId: 's1' } });
   });
 

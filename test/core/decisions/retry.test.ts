@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import {
   backoffBoundMs,
   DEFAULT_RETRY,
+  MAX_POLLS,
+  MIN_POLL_MS,
+  nextPoll,
   nextRetry,
   retryPolicy,
-} from '../../../functions/src/core/decisions/retry.ts';
-import { parseDuration } from '../../../functions/src/core/duration.ts';
-import { CairnError, Fatal, RetryAt } from '../../../functions/src/core/errors.ts';
+} from '../../../packages/cairn/src/core/decisions/retry.ts';
+import { parseDuration } from '../../../packages/cairn/src/core/duration.ts';
+import { CairnError, Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 
 const error = new Error('passing');
 const policy = { maxAttempts: 5, initialMs: 100, factor: 2, capMs: 500 };
@@ -72,6 +75,29 @@ describe('retry', () => {
         expect(backoffBoundMs(any, attempt + 1)).toBeGreaterThanOrEqual(backoffBoundMs(any, attempt));
       }),
     );
+  });
+
+  test('polls are asked again at the time they name, within their time and a second apart at least', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ withinMs: fc.nat(1e9), at: fc.nat(2e9), now: fc.nat(2e9), polls: fc.nat(2 * MAX_POLLS) }),
+        ({ withinMs, at, now, polls }) => {
+          const decision = nextPoll({ poll: { withinMs }, startedAt: 0, now, error: new RetryAt(at), polls });
+          const isOver = now >= withinMs || polls + 1 >= MAX_POLLS;
+          if (isOver) return expect(decision).toEqual({ kind: 'give_up', reason: 'poll_over' });
+          if (decision.kind !== 'poll_again') throw new Error('gave up');
+          expect(decision.at).toBeGreaterThanOrEqual(now + MIN_POLL_MS);
+          expect(decision.at).toBeLessThanOrEqual(Math.max(now + MIN_POLL_MS, withinMs));
+          if (at >= now + MIN_POLL_MS && at <= withinMs) expect(decision.at).toBe(at);
+        },
+      ),
+    );
+  });
+
+  test('polls before a failure do not count as attempts', () => {
+    const failed = { policy, random: 0.5, now: 0, error };
+    expect(nextRetry({ ...failed, attempt: 104, polls: 100 })).toEqual(nextRetry({ ...failed, attempt: 4 }));
+    expect(nextRetry({ ...failed, attempt: 105, polls: 100 }).kind).toBe('give_up');
   });
 
   test('no delay stays no delay, even where the growth leaves the range of numbers', () => {

@@ -4,12 +4,12 @@ import {
   planSuccessor,
   type RecordedStep,
   type SuccessorPlan,
-} from '../../../functions/src/core/decisions/successor.ts';
-import { inputsHash } from '../../../functions/src/core/encoding/fingerprint.ts';
-import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
-import { buildGraph } from '../../../functions/src/core/graph/graph.ts';
-import type { EventDraft, StepSettled } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
+} from '../../../packages/cairn/src/core/decisions/successor.ts';
+import { inputsHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import { buildGraph } from '../../../packages/cairn/src/core/graph/graph.ts';
+import type { EventDraft, StepSettled } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { bySystem, failedStep, grownBy, running, settledStep } from '../run/journal-drafts.ts';
 
 const INPUT = sha256Hex('{}');

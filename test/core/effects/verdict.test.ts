@@ -10,9 +10,13 @@ import {
   REPLAY_POLICIES,
   RESOLUTIONS,
   type Resolution,
-} from '../../../functions/src/core/effects/effect.ts';
-import { type EffectPlace, effectKey } from '../../../functions/src/core/effects/keys.ts';
-import { effectVerdict, lineageVerdict, type Wish } from '../../../functions/src/core/effects/verdict.ts';
+} from '../../../packages/cairn/src/core/effects/effect.ts';
+import { type EffectPlace, effectKey } from '../../../packages/cairn/src/core/effects/keys.ts';
+import {
+  effectVerdict,
+  lineageVerdict,
+  type Wish,
+} from '../../../packages/cairn/src/core/effects/verdict.ts';
 
 const KEY = 'a'.repeat(64);
 const WISH: Wish = {
@@ -66,6 +70,43 @@ describe('the verdict over rows of the run itself', () => {
       { kind: 'reuse' },
     ],
     ['failed', [{ status: 'failed' }], {}, { kind: 'act', n: 2 }],
+    ['nothing was done, to be confirmed', [], { requiresConfirmation: true }, { kind: 'confirm', n: 1 }],
+    [
+      'a confirmation is asked for',
+      [{ status: 'blocked', blockedBy: 'confirmation' }],
+      { requiresConfirmation: true },
+      { kind: 'confirm', asked: { n: 1 } },
+    ],
+    [
+      'a confirmation is asked for another request',
+      [{ status: 'blocked', blockedBy: 'confirmation', requestHash: 'other' }],
+      { requiresConfirmation: true },
+      { kind: 'confirm', n: 2 },
+    ],
+    [
+      'confirmed',
+      [{ status: 'blocked', blockedBy: 'confirmation', resolved: 're-execute' }],
+      { requiresConfirmation: true },
+      { kind: 'act', n: 2 },
+    ],
+    [
+      'confirmed, and not applied',
+      [{ status: 'blocked', blockedBy: 'confirmation', resolved: 're-execute' }, { status: 'failed' }],
+      { requiresConfirmation: true },
+      { kind: 'act', n: 3 },
+    ],
+    [
+      'confirmed for another request',
+      [{ status: 'blocked', blockedBy: 'confirmation', resolved: 're-execute', requestHash: 'other' }],
+      { requiresConfirmation: true },
+      { kind: 'confirm', n: 2 },
+    ],
+    [
+      'done by hand',
+      [{ status: 'recorded', resolved: 'recorded' }],
+      { requiresConfirmation: true },
+      { kind: 'reuse' },
+    ],
     ['failed for another request', [{ status: 'failed', requestHash: 'other' }], {}, { kind: 'act', n: 2 }],
     ['in doubt', [{ status: 'attempted' }], {}, { kind: 'doubt', remedy: 'ask' }],
     [
@@ -127,7 +168,7 @@ describe('the verdict over rows of the run itself', () => {
     }),
     fc.record({
       status: fc.constant<EffectStatus>('blocked'),
-      blockedBy: fc.constantFrom<BlockedBy>('doubt', 'policy', 'mismatch'),
+      blockedBy: fc.constantFrom<BlockedBy>('doubt', 'policy', 'mismatch', 'confirmation'),
       resolved: fc.constantFrom(...RESOLUTIONS),
     }),
   );
@@ -136,6 +177,7 @@ describe('the verdict over rows of the run itself', () => {
     idempotency: fc.constantFrom(...IDEMPOTENCY),
     replayPolicy: fc.constantFrom(...REPLAY_POLICIES),
     hasLookup: fc.boolean(),
+    requiresConfirmation: fc.boolean(),
   });
 
   test('acts only where nothing stands behind it that took place or may have', () => {
@@ -147,13 +189,31 @@ describe('the verdict over rows of the run itself', () => {
         expect(verdict.n).toBe(rows.length + 1);
         const decisive = rows.find(
           ({ status, blockedBy }) =>
-            status !== 'reused' && blockedBy !== 'policy' && blockedBy !== 'mismatch',
+            status !== 'reused' && (blockedBy === undefined || blockedBy === 'doubt'),
         );
         const isFree =
           decisive === undefined ||
           decisive.status === 'failed' ||
           decisive.resolution?.outcome === 're-execute';
         expect(isFree).toBe(true);
+      }),
+    );
+  });
+
+  test('calls what requires a confirmation only where a person allowed this request', () => {
+    fc.assert(
+      fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
+        const rows = rowsOf(...sketches);
+        const verdict = effectVerdict(rows, { ...asked, requiresConfirmation: true });
+        const isAllowed = rows.some(
+          ({ requestHash, resolution }) => requestHash === 'same' && resolution?.outcome === 're-execute',
+        );
+        if (verdict.kind === 'act') expect(isAllowed).toBe(true);
+        if (verdict.kind === 'confirm') expect(isAllowed).toBe(false);
+        // Whatever else is decided, is decided as without.
+        const without = effectVerdict(rows, { ...asked, requiresConfirmation: false });
+        if (verdict.kind === 'confirm') expect(without).toEqual({ kind: 'act', n: verdict.n });
+        else expect(verdict).toEqual(without);
       }),
     );
   });

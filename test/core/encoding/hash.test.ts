@@ -4,8 +4,13 @@ import {
   inputsHash,
   requestHash,
   type StepInputs,
-} from '../../../functions/src/core/encoding/fingerprint.ts';
-import { eventHash, genesisHash, isSha256Hex, sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
+} from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import {
+  eventHash,
+  genesisHash,
+  isSha256Hex,
+  sha256Hex,
+} from '../../../packages/cairn/src/core/encoding/hash.ts';
 
 describe('SHA-256', () => {
   test.each([

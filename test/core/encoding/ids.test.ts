@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isRunId, makeRunId, SHARD_COUNT, seqId, shardOf } from '../../../functions/src/core/encoding/ids.ts';
+import {
+  isRunId,
+  makeRunId,
+  SHARD_COUNT,
+  seqId,
+  shardOf,
+} from '../../../packages/cairn/src/core/encoding/ids.ts';
 
 const bytes = () => fc.uint8Array({ minLength: 16, maxLength: 16 });
 

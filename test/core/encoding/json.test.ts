@@ -6,8 +6,8 @@ import {
   type Json,
   MAX_JSON_DEPTH,
   toJsonText,
-} from '../../../functions/src/core/encoding/json.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
+} from '../../../packages/cairn/src/core/encoding/json.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 
 const json = () => fc.jsonValue() as fc.Arbitrary<Json>;
 

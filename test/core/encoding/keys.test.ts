@@ -11,8 +11,8 @@ import {
   readApiIdempotencyHeader,
   schedulerKey,
   slackKey,
-} from '../../../functions/src/core/encoding/keys.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
+} from '../../../packages/cairn/src/core/encoding/keys.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 
 const SLOT = Date.UTC(2024, 11, 19, 13, 37, 42, 123);
 const visible = fc.string({ unit: fc.constantFrom(...'ab:"\\%._~/!#'), minLength: 1, maxLength: 12 });
@@ -135,6 +135,8 @@ describe('the secondary key of GitHub', () => {
     ['pull request', { pullRequest: 8 }],
     ['repository', { repo: 'acme/other' }],
     ['tenant', { tenantId: 't2' }],
+    ['subject, none', { repo: undefined, pullRequest: undefined }],
+    ['action, none', { action: undefined }],
   ])('differs for another %s', (_what, change) => {
     expect(githubSecondaryKey({ ...event, ...change })).not.toBe(githubSecondaryKey(event));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import { buildGraph, type GraphNode, MAX_STEPS } from '../../../functions/src/core/graph/graph.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { buildGraph, type GraphNode, MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import { acyclicNodes } from './random-graph.ts';
 
 const node = (id: string, ...needs: string[]): GraphNode => ({ id, needs });

@@ -1,6 +1,6 @@
 /** Random acyclic graphs for the property tests, declared in an order that is not that of their needs. */
 import fc from 'fast-check';
-import type { GraphNode } from '../../../functions/src/core/graph/graph.ts';
+import type { GraphNode } from '../../../packages/cairn/src/core/graph/graph.ts';
 
 const MAX_NODES = 9;
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { buildGraph, type Graph, type GraphNode } from '../../../functions/src/core/graph/graph.ts';
+import { buildGraph, type Graph, type GraphNode } from '../../../packages/cairn/src/core/graph/graph.ts';
 import {
   type NodeState,
   ReadyTracker,
   readySteps,
   skippableSteps,
-} from '../../../functions/src/core/graph/ready.ts';
+} from '../../../packages/cairn/src/core/graph/ready.ts';
 import { acyclicNodes } from './random-graph.ts';
 
 const node = (id: string, ...needs: string[]): GraphNode => ({ id, needs });

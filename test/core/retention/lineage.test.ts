@@ -5,14 +5,14 @@ import {
   lineageVerdict,
   type Member,
   relativesOf,
-} from '../../../functions/src/core/retention/lineage.ts';
+} from '../../../packages/cairn/src/core/retention/lineage.ts';
 import {
   expireAt,
   isEndStatus,
   type RetentionOf,
   retentionMs,
-} from '../../../functions/src/core/retention/policy.ts';
-import { RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
+} from '../../../packages/cairn/src/core/retention/policy.ts';
+import { RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
 
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { askingSince, leavesDoubt, questionsOf } from '../../../functions/src/core/run/asking.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import { mustWriteSnapshot } from '../../../functions/src/core/run/lag.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import { askingSince, leavesDoubt, questionsOf } from '../../../packages/cairn/src/core/run/asking.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
+import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
+import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   failedRun,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { genesisHash, sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
-import { canonicalJson, type Json } from '../../../functions/src/core/encoding/json.ts';
-import { emptyChain, seal, verifyChain } from '../../../functions/src/core/run/chain.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
+import { genesisHash, sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import { canonicalJson, type Json } from '../../../packages/cairn/src/core/encoding/json.ts';
+import { emptyChain, seal, verifyChain } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { CREATED, RUN_ID, T0 } from './journal-drafts.ts';
 import { journals } from './random-journal.ts';
 

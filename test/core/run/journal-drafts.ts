@@ -1,5 +1,5 @@
 /** Drafts of events as the engine makes them, and journals grown from them by the real core. */
-import { emptyChain, seal } from '../../../functions/src/core/run/chain.ts';
+import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type {
   EventData,
   EventDraft,
@@ -7,9 +7,9 @@ import type {
   RunEvent,
   StepSettled,
   Wait,
-} from '../../../functions/src/core/run/events.ts';
-import { initialState, reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
+} from '../../../packages/cairn/src/core/run/events.ts';
+import { initialState, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 
 export const RUN_ID = 'run_random';
 export const T0 = Date.UTC(2026, 4, 17, 9, 30);

@@ -5,7 +5,7 @@ import {
   payloadOf,
   payloadRefOf,
   textOf,
-} from '../../../functions/src/core/run/payload.ts';
+} from '../../../packages/cairn/src/core/run/payload.ts';
 
 /** Texts around the places where they are cut. */
 const texts = fc

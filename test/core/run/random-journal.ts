@@ -9,9 +9,9 @@ import type {
   StepKind,
   StepRef,
   Wait,
-} from '../../../functions/src/core/run/events.ts';
-import { DECISIONS } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
+} from '../../../packages/cairn/src/core/run/events.ts';
+import { DECISIONS } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver, type RunState, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   append,
   bySystem,
@@ -81,6 +81,8 @@ function draftsAt(state: RunState): EventDraft[][] {
   const anyone: EventDraft[] = [
     { type: 'signal_received', initiator: 'user', data: signal },
     { type: 'cancel_requested', initiator: 'user', actor: 'u', data: { stopKind: 'user', reason: 'r' } },
+    { type: 'suspend_requested', initiator: 'user', actor: 'u', data: { reason: 'r' } },
+    { type: 'continue_requested', initiator: 'user', actor: 'u', data: {} },
     bySystem('snapshot_repaired', { beforeHash: 'b', afterHash: 'a' }),
   ];
   if (lease) return [anyone, answers(state), ...holderDrafts(state)];
@@ -115,6 +117,7 @@ function holderDrafts(state: RunState): EventDraft[][] {
         from: 'run_0',
         revisions: { s1: 2, m: 3 },
         feedback: [{ steps: ['s1'], text: 'again' }],
+        marks: { m: { revision: 3, items: '2:abc' } },
       }),
     ],
     [
@@ -253,6 +256,8 @@ export const ALL_TYPES: Readonly<Record<EventType, true>> = {
   replay_started: true,
   replay_finished: true,
   cancel_requested: true,
+  suspend_requested: true,
+  continue_requested: true,
   orphan_detected: true,
   compensation_started: true,
   step_compensated: true,

@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { taskName } from '../../../functions/src/core/encoding/task-name.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../functions/src/core/run/limits.ts';
-import { checkpointOf, cut, stepRecordOf, TRACE_CHARS } from '../../../functions/src/core/run/records.ts';
-import { assertFits, storedValue } from '../../../functions/src/core/run/values.ts';
+import { taskName } from '../../../packages/cairn/src/core/encoding/task-name.ts';
+import { type EventDraft, isSettled } from '../../../packages/cairn/src/core/run/events.ts';
+import { CHECKPOINT_VALUE_BYTES, SNAPSHOT_VALUE_BYTES } from '../../../packages/cairn/src/core/run/limits.ts';
+import {
+  checkpointOf,
+  cut,
+  stepRecordOf,
+  TRACE_CHARS,
+} from '../../../packages/cairn/src/core/run/records.ts';
+import { assertFits, storedValue } from '../../../packages/cairn/src/core/run/values.ts';
 import { append, failedRun, running as runningNow, settledStep } from './journal-drafts.ts';
 import { journals } from './random-journal.ts';
 
@@ -105,6 +110,7 @@ describe('a step record', () => {
           const step = states[i]?.steps.get(record.id);
           expect(record.status).toBe(step && STATUS[step.phase === 'done' ? step.outcome : step.phase]);
           expect(record.updatedAtMs).toBe(event.at);
+          expect(record.durationMs).toBe(isSettled(event) ? event.data.durationMs : undefined);
           expect(record.checkpoint === undefined).toBe(checkpointOf(event, states[i - 1]) === undefined);
         });
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CairnError, type ErrorCode } from '../../../functions/src/core/errors.ts';
+import { CairnError, type ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import {
   assertTransition,
   isRunStatus,
@@ -7,7 +7,7 @@ import {
   RUN_STATUSES,
   type RunStatus,
   TRANSITIONS,
-} from '../../../functions/src/core/run/status.ts';
+} from '../../../packages/cairn/src/core/run/status.ts';
 
 /** The table of the design, written out once more on purpose: a change of either must be meant. */
 const ALLOWED: Record<RunStatus, string> = {

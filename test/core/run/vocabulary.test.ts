@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { STOP_KINDS, type StopKind } from '../../../functions/src/core/run/events.ts';
-import { RUN_STATUSES, type RunStatus } from '../../../functions/src/core/run/status.ts';
+import { STOP_KINDS, type StopKind } from '../../../packages/cairn/src/core/run/events.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import {
   canonicalStatus,
   canonicalWord,
@@ -10,7 +10,7 @@ import {
   runsCalled,
   VOCABULARIES,
   type Vocabulary,
-} from '../../../functions/src/core/run/vocabulary.ts';
+} from '../../../packages/cairn/src/core/run/vocabulary.ts';
 
 /** Statuses as the texts define them. */
 const WORDS: Record<Vocabulary, readonly string[]> = {

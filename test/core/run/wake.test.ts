@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EventData, Wait } from '../../../functions/src/core/run/events.ts';
-import { mustWriteSnapshot } from '../../../functions/src/core/run/lag.ts';
-import { hasObligations, isOver, type RunState } from '../../../functions/src/core/run/state.ts';
+import type { EventData, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
+import { hasObligations, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   isParked,
   nextDue,
@@ -10,7 +10,7 @@ import {
   PARKED_MS,
   READY_GRACE_MS,
   wakeAt,
-} from '../../../functions/src/core/run/wake.ts';
+} from '../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
   childOf,

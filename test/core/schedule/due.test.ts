@@ -6,8 +6,8 @@ import {
   disarmed,
   MAX_CATCH_UP,
   MAX_FIRES,
-} from '../../../functions/src/core/schedule/due.ts';
-import type { CatchUp, Schedule } from '../../../functions/src/core/schedule/schedule.ts';
+} from '../../../packages/cairn/src/core/schedule/due.ts';
+import type { CatchUp, Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
 
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 4, 17);

@@ -6,7 +6,7 @@ import {
   nextSlot,
   slotsBetween,
   type Timing,
-} from '../../../functions/src/core/schedule/slots.ts';
+} from '../../../packages/cairn/src/core/schedule/slots.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

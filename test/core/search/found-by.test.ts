@@ -7,8 +7,13 @@ import {
   pubsubKey,
   schedulerKey,
   slackKey,
-} from '../../../functions/src/core/encoding/keys.ts';
-import { foundAs, foundBy, MAX_NAME_CHARS, nameIn } from '../../../functions/src/core/search/found-by.ts';
+} from '../../../packages/cairn/src/core/encoding/keys.ts';
+import {
+  foundAs,
+  foundBy,
+  MAX_NAME_CHARS,
+  nameIn,
+} from '../../../packages/cairn/src/core/search/found-by.ts';
 
 const RUN = {
   trigger: { source: 'webhook', webhookEventId: 'd-1' },

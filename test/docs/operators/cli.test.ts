@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { parse } from '../../../cli/arguments/parse.ts';
-import { COMMANDS } from '../../../cli/commands/all.ts';
-import { EXIT } from '../../../cli/exit.ts';
+import { parse } from '../../../packages/cli/src/arguments/parse.ts';
+import { COMMANDS } from '../../../packages/cli/src/commands/all.ts';
+import { EXIT } from '../../../packages/cli/src/exit.ts';
 import { saidInDocs } from '../../cli/support/said-in-docs.ts';
 import { readDocument } from '../snippets.ts';
 

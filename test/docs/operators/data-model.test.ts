@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientCodec, recordCodec } from '../../../functions/src/store/codec/access.ts';
-import { effectCodec } from '../../../functions/src/store/codec/effect.ts';
-import { checkpointCodec, eventCodec, stepCodec } from '../../../functions/src/store/codec/journal.ts';
-import { SNAPSHOT_NAMES } from '../../../functions/src/store/codec/snapshot.ts';
+import { clientCodec, recordCodec } from '../../../packages/cairn/src/store/codec/access.ts';
+import { effectCodec } from '../../../packages/cairn/src/store/codec/effect.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
+import { SNAPSHOT_NAMES } from '../../../packages/cairn/src/store/codec/snapshot.ts';
 import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/data-model.md');
-const capability = readDocument('functions/src/engine/define/capability.ts');
+const capability = readDocument('packages/cairn/src/engine/define/capability.ts');
 
 /** Members as the store writes them; of what is not stored, as it is declared. */
 const MEMBERS: Readonly<Record<string, (name: string) => boolean>> = {
@@ -17,7 +17,7 @@ const MEMBERS: Readonly<Record<string, (name: string) => boolean>> = {
   effect: (name) => effectCodec.names.includes(name),
   record: (name) => recordCodec.names.includes(name),
   client: (name) => clientCodec.names.includes(name),
-  capability: (name) => capability.includes(`readonly ${name}:`),
+  capability: (name) => new RegExp(`readonly ${name}[?]?:`).test(capability),
   binding: (name) => capability.includes(`readonly ${name}:`),
 };
 
@@ -38,7 +38,9 @@ test('every member that the page names is one the code writes', () => {
     ...page.matchAll(/`(run|event|checkpoint|step|effect|record|capability|binding)\.(\w+)(?:\.(\w+))?`/g),
   ];
   expect(named.length).toBeGreaterThan(100);
-  const snapshot = readDocument('functions/src/store/codec/snapshot.ts');
+  const snapshot = ['snapshot', 'soft']
+    .map((name) => readDocument(`packages/cairn/src/store/codec/${name}.ts`))
+    .join();
   for (const [whole, where = '', name = '', inner] of named) {
     if (name === 'x' || whole === '`run.resumed`') continue;
     expect([whole, MEMBERS[where]?.(name)]).toEqual([whole, true]);
@@ -80,7 +82,7 @@ describe('docs/data-model.md says of every field what it is here, or why it is n
 });
 
 test('every collection that the store names is on the page', () => {
-  const paths = readDocument('functions/src/store/paths.ts');
+  const paths = readDocument('packages/cairn/src/store/paths.ts');
   const names = [...paths.matchAll(/collection\((?:`\$\{this\.#prefix\}(\w+)`|'(\w+)')\)/g)].map(
     ([, top, under]) => top ?? under ?? '',
   );
@@ -93,3 +95,21 @@ test('every collection that the store names is on the page', () => {
     ]);
   }
 });
+
+/** Members that the code writes, by the word under which the page names them. */
+const WRITTEN: Readonly<Record<string, readonly string[]>> = {
+  run: SNAPSHOT_NAMES,
+  event: eventCodec.names,
+  checkpoint: checkpointCodec.names,
+  step: stepCodec.names,
+  effect: effectCodec.names,
+  record: recordCodec.names,
+};
+
+test.each(Object.entries(WRITTEN))(
+  'every member that the code writes of %s is on the page',
+  (word, names) => {
+    const missing = names.filter((name) => !new RegExp(`\`${word}\\.${name}\\b`).test(page));
+    expect(missing).toEqual([]);
+  },
+);

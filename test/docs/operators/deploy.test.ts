@@ -5,7 +5,8 @@ import { readDocument } from '../snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const page = readDocument('docs/deploy.md');
-const params = readDocument('functions/src/platform/params.ts');
+const params = readDocument('packages/cairn/src/platform/settings/parameters.ts');
+const secretsFile = readDocument('packages/cairn/src/platform/settings/secrets.ts');
 const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
 /** First cells of the rows of the table whose head begins so. */
@@ -15,18 +16,19 @@ function firstCells(head: string): string[] {
 }
 
 test('docs/deploy.md sets every secret, and no other', () => {
-  const secrets = named(/defineSecret\('(\w+)'/g, params).toSorted();
+  const secrets = named(/^const \w+ = '(\w+)'/gm, secretsFile).toSorted();
   expect(firstCells('secret').toSorted()).toEqual(secrets);
   expect(named(/functions:secrets:set (\w+)/g, page).toSorted()).toEqual(secrets);
 });
 
 test('docs/deploy.md tells when to set each parameter', () => {
-  const parameters = named(/define(?:String|Int|Boolean)\('(\w+)'/g, params);
+  const parameters = named(/ = (?:text|whole)\('(\w+)'/g, params);
   expect(firstCells('parameter').toSorted()).toEqual(parameters.toSorted());
 });
 
 test('docs/deploy.md names every function that is deployed, and who calls it', () => {
-  const functions = named(/^export const (\w+) =/gm, readDocument('functions/src/index.ts'));
+  const [, list = ''] = /export const \{([^}]+)\} =/.exec(readDocument('functions/src/index.ts')) ?? [];
+  const functions = named(/(\w+),/g, list);
   const told = firstCells('function').map((name) => name.replace('-…', ''));
   expect(told.toSorted()).toEqual(functions.toSorted());
 });
@@ -46,9 +48,9 @@ test('docs/deploy.md has alerts on entries that the code logs', () => {
   const [, alerts = ''] = /\*\*Alerts\.\*\*([\s\S]*?)\n\* /.exec(page) ?? [];
   const entries = named(/`(\w+_\w+)`/g, alerts);
   expect(entries.length).toBeGreaterThan(3);
-  const sources = readdirSync(join(ROOT, 'functions/src'), { recursive: true, encoding: 'utf8' })
+  const sources = readdirSync(join(ROOT, 'packages/cairn/src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => readDocument(`functions/src/${name}`))
+    .map((name) => readDocument(`packages/cairn/src/${name}`))
     .join('\n');
   for (const entry of entries) expect(sources).toContain(`log.error('${entry}'`);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { Installation } from '../../api/installation.ts';
 import { commandsOf, requestOf } from '../commands.ts';
 
@@ -14,7 +14,7 @@ test('every command of docs/operating.md does what it says', async () => {
     steps: (step) => ({ done: step('do', () => 1) }),
   });
   const installation = new Installation([review]);
-  const key = await installation.key('boss', { roles: ['admin'] });
+  const key = await installation.key('boss', { roles: ['installation'] });
   const set: unknown[] = [];
   for (const command of commands) {
     const answer = await installation.api.request(requestOf(command, key));

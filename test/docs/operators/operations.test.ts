@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ERROR_CODES } from '../../../functions/src/core/errors.ts';
-import { PROBLEM_CODES } from '../../../functions/src/core/integrity/problems.ts';
+import { ERROR_CODES } from '../../../packages/cairn/src/core/errors.ts';
+import { PROBLEM_CODES } from '../../../packages/cairn/src/core/integrity/problems.ts';
 import { readDocument } from '../snippets.ts';
 
-const SOURCES = join(import.meta.dirname, '../../../functions/src');
+const SOURCES = join(import.meta.dirname, '../../../packages/cairn/src');
 
 /** Codes that only the error of a run or a step carries, as the engine writes them. */
 function recordedCodes(): string[] {
@@ -15,7 +15,9 @@ function recordedCodes(): string[] {
       .map((name) => readFileSync(join(SOURCES, folder, name), 'utf8')),
   );
   return files.flatMap((text) =>
-    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|APPROVAL|EFFECT)_[A-Z_]+)'/g)].map(([, code = '']) => code),
+    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|EVENT|APPROVAL|EFFECT)_[A-Z_]+)'/g)].map(
+      ([, code = '']) => code,
+    ),
   );
 }
 
@@ -54,8 +56,8 @@ test('each section of an error says the status that it is answered with', () => 
 test('docs/operations.md says what to do about everything that doctor finds wrong', () => {
   const own = ['of-deployment', 'of-store', 'of-work', 'observe'];
   const sources = [
-    'cli/commands/doctor/findings.ts',
-    ...own.map((name) => `functions/src/operations/diagnosis/${name}.ts`),
+    'packages/cli/src/commands/doctor/findings.ts',
+    ...own.map((name) => `packages/cairn/src/operations/diagnosis/${name}.ts`),
   ];
   // The first argument may choose between codes.
   const wrong = sources.flatMap((path) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { wordsOf } from '../../cli/support/said-in-docs.ts';
 import { Stage } from '../../cli/support/stage.ts';
 import { Outside } from '../../support/outside.ts';

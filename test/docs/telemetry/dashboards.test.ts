@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
+import { otlpMetrics } from '../../../packages/cairn/src/platform/telemetry/otlp-metrics.ts';
 import { Collector } from '../../platform/telemetry/collector.ts';
 import { readDocument } from '../snippets.ts';
 
@@ -107,13 +107,15 @@ test('docs/observability.md tells of every metric that is sent, with its labels'
 
 test('docs/observability.md tells of every attribute that a span can have, and of no other', () => {
   const files = [
-    ...globSync('functions/src/engine/tracing/*.ts', { cwd: root }),
-    ...globSync('functions/src/platform/telemetry/{request-span,told-queue,otlp-spans}.ts', { cwd: root }),
-    'functions/src/triggers/pubsub/trace.ts',
-    'functions/src/recovery/scan.ts',
-    'functions/src/engine/recover-run.ts',
-    'functions/src/engine/effects/performer.ts',
-    'functions/src/api/tell-route.ts',
+    ...globSync('packages/cairn/src/engine/tracing/*.ts', { cwd: root }),
+    ...globSync('packages/cairn/src/platform/telemetry/{request-span,told-queue,otlp-spans}.ts', {
+      cwd: root,
+    }),
+    'packages/cairn/src/triggers/pubsub/trace.ts',
+    'packages/cairn/src/recovery/scan.ts',
+    'packages/cairn/src/engine/recover-run.ts',
+    'packages/cairn/src/engine/effects/performer.ts',
+    'packages/cairn/src/api/tell-route.ts',
   ];
   const NAME = /['`]((?:cairn|faas|http|messaging|error)\.[a-z_.]+)['`]/g;
   const named = (text: string) => new Set([...text.matchAll(NAME)].map(([, name]) => name));

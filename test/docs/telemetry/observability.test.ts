@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { Installation } from '../../api/installation.ts';
 import { commandsOf, requestOf } from '../commands.ts';
 import { readDocument } from '../snippets.ts';
@@ -37,7 +37,7 @@ test('docs/observability.md names a parameter that there is, and events that are
   const text = readDocument('docs/observability.md');
   expect(readDocument('functions/.env')).toContain('\nOTEL_EXPORTER_OTLP_ENDPOINT=\n');
   const sources = ['doors.ts', 'telemetry/telemetry.ts', 'telemetry/configured.ts'].map((file) =>
-    readDocument(`functions/src/platform/${file}`),
+    readDocument(`packages/cairn/src/platform/${file}`),
   );
   const events = [...text.matchAll(/`(telemetry_\w+)`/g)].map(([, event]) => event);
   expect(events.length).toBeGreaterThan(1);
@@ -55,6 +55,12 @@ test('docs/observability.md names the fields of the log lines that it shows', as
   for (let i = 0; i < 2; i += 1) await api.request('/v1/runs', { method: 'POST', headers, body });
   const [runId] = installation.world.db.runs.keys();
   await api.request(`/v1/runs/${runId}/cancel`, { method: 'POST', headers: { authorization } });
+  await api.request('/v1/runs', {
+    method: 'POST',
+    headers: { ...headers, 'idempotency-key': 'driven' },
+    body,
+  });
+  await installation.world.run(undefined, { ...installation.world.deps, log });
 
   const rows = [...readDocument('docs/observability.md').matchAll(/^\| `(\w+)` \| [^|]* \| (`.*`) \|$/gm)];
   const told = rows.map(([, event, fields = '']) => [event, fields.replaceAll('`', '').split(', ')]);

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { installedWorkflows } from '../../../functions/src/platform/installed.ts';
+import { installedWorkflows } from '../../../functions/src/shipped.ts';
 import { writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/first-workflow.md');

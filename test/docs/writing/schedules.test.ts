@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { Installation } from '../../api/installation.ts';
 import { readDocument, writeSnippets } from '../snippets.ts';
 

@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { MAX_REVISIONS } from '../../../functions/src/core/decisions/approval.ts';
-import { MAX_INTERRUPTIONS } from '../../../functions/src/core/decisions/end-facts.ts';
-import { MAX_ITEMS } from '../../../functions/src/core/decisions/fan-out.ts';
-import { DEFAULT_RETRY } from '../../../functions/src/core/decisions/retry.ts';
-import { MAX_STEPS } from '../../../functions/src/core/graph/graph.ts';
-import { MAX_MEMO_NAME_BYTES, MAX_MEMOS, MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { MAX_REVISIONS } from '../../../packages/cairn/src/core/decisions/approval.ts';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
+import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
+import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import {
-  LOCAL_SETTINGS,
-  LONGEST_STEP_MS,
-  PRODUCTION_SETTINGS,
-} from '../../../functions/src/engine/settings.ts';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
+  MAX_MEMO_NAME_BYTES,
+  MAX_MEMOS,
+  MAX_PAYLOAD_BYTES,
+} from '../../../packages/cairn/src/core/run/limits.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 import { readDocument, writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/steps.md');
@@ -266,8 +266,8 @@ test.each([
   `they may be ${heartbeatMs / 1_000} s old`,
   `has ${{ 8000: 'eight' }[graceMs]}\nmore to end`,
   `with pauses\nof at most ${{ 5000: 'five' }[shortRetryMs]} seconds`,
-  `(after ${leaseMs / 60_000} min; ${LOCAL_SETTINGS.leaseMs / 1_000} s on the local cloud)`,
-  `After ${{ 5: 'five' }[MAX_INTERRUPTIONS]} crashes`,
+  `until its lease has run out: ${leaseMs / 1_000} s after its last sign of life, which comes every ${heartbeatMs / 1_000} s`,
+  `after ${{ 3: 'three' }[MAX_DEATHS_ALONE]} deaths alone at the same step`,
 ])('docs/steps.md gives the bound that the engine has: %s', (claim) => {
   // Wherever the lines are broken.
   const flat = (text: string) => text.replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 import { readDocument, writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/testing.md');

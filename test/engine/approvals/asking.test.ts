@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { OnFailure } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { type Gate, reviewed, sceneOf, untilAsked } from './scene.ts';
 
 describe('an approval', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { toJsonText } from '../../../functions/src/core/encoding/json.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { toJsonText } from '../../../packages/cairn/src/core/encoding/json.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept, never } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
@@ -124,7 +124,7 @@ describe('a step that must not run twice, caught mid-flight by a crash, where th
     await decide('approve');
     world.queue.take();
     const process = mortal(world.deps, 7);
-    void drive(process.deps, { runId });
+    void drive(process.deps, { runId, alone: true });
     process.kill();
     await world.run();
     expect(state().status).toBe('completed');
@@ -144,7 +144,7 @@ test('an answer that is sent again is not taken for one about the next crash', a
     if (begins) process.kill();
     return begins ? never() : answer;
   });
-  void drive({ ...process.deps, store }, { runId });
+  void drive({ ...process.deps, store }, { runId, alone: true });
   await world.run(() => state().status === 'awaiting_approval');
   expect(state().waits).toMatchObject([{ id: 'push.1.2.doubt' }]);
   await expect(decide('approve')).rejects.toMatchObject({

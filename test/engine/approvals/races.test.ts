@@ -1,16 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { ApprovalDecided, DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type {
+  ApprovalDecided,
+  DecideRequest,
+} from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept, never } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
 import { Shuffle } from '../../support/shuffle.ts';

@@ -1,11 +1,11 @@
 /** Runs of small workflows that ask somebody at their step `gate`, and somebody who answers. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { ApprovalOptions } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { ApprovalOptions } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,20 +1,22 @@
 /** An installation whose documents lie in the local Firestore, which bills as the service does: what runs say that they cost is held against its meter. */
 import { Firestore } from '@google-cloud/firestore';
-import { type Cost, costOf } from '../../../functions/src/core/cost/cost.ts';
-import { isOver } from '../../../functions/src/core/run/state.ts';
-import type { Binding } from '../../../functions/src/engine/define/capability.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { otherRuns } from '../../../functions/src/operations/other-runs.ts';
-import { startRun } from '../../../functions/src/operations/start/start-run.ts';
-import type { EventBus } from '../../../functions/src/ports/runs/event-bus.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
-import { FirestoreEffectStore } from '../../../functions/src/store/firestore-effect-store.ts';
-import { FirestoreIdempotencyStore } from '../../../functions/src/store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../../../functions/src/store/firestore-rendezvous-store.ts';
-import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { type Cost, costOf } from '../../../packages/cairn/src/core/cost/cost.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
+import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
+import type { EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
+import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
+import { FirestoreRendezvousStore } from '../../../packages/cairn/src/store/firestore-rendezvous-store.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import type { PageBudget } from '../../../packages/cairn/src/store/pages/spill.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { plainStart, World } from '../../support/world.ts';
 
@@ -24,6 +26,8 @@ export interface Installed {
   readonly workflows: readonly Workflow[];
   readonly bindings?: readonly Binding[];
   readonly bus?: EventBus;
+  /** How full run documents become; absent: as in production. */
+  readonly pages?: PageBudget;
 }
 
 /** Turns of the queue after which a run is not going to end. */
@@ -48,7 +52,7 @@ export class BilledWorlds {
     const world = new World(installed);
     this.#clock = () => world.clock.now();
     this.#server.meter.reset();
-    return new BilledWorld(world, db, this.#server);
+    return new BilledWorld(world, { db, server: this.#server, pages: installed.pages });
   }
 
   async close(): Promise<void> {
@@ -59,6 +63,7 @@ export class BilledWorlds {
 
 export class BilledWorld {
   readonly world: World;
+  readonly db: Firestore;
   readonly deps: EngineDeps;
   readonly records: FirestoreIdempotencyStore;
   readonly #server: FirestoreServer;
@@ -67,12 +72,20 @@ export class BilledWorld {
   /** Reads that no run is told: those of the scan that finds nothing, and of who only looks. */
   #others = 0;
 
-  constructor(world: World, db: Firestore, server: FirestoreServer) {
+  constructor(
+    world: World,
+    {
+      db,
+      server,
+      pages,
+    }: { readonly db: Firestore; readonly server: FirestoreServer; readonly pages: PageBudget | undefined },
+  ) {
     this.world = world;
+    this.db = db;
     this.#server = server;
     this.records = new FirestoreIdempotencyStore(db);
     const stores = {
-      store: new FirestoreRunStore(db),
+      store: new FirestoreRunStore(db, undefined, undefined, pages),
       effects: new FirestoreEffectStore(db),
       rendezvous: new FirestoreRendezvousStore(db),
     };
@@ -96,10 +109,10 @@ export class BilledWorld {
     const { clock, queue } = this.world;
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       const due = queue.due(clock.now());
-      for (const { id, runId } of due) {
-        queue.take(id);
+      for (const task of due) {
+        queue.take(task.id);
         this.delivered += 1;
-        await drive(deps, { runId });
+        await drive(deps, requestOf(task));
       }
       if (due.length > 0) continue;
       if (await done()) return;

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { Cost } from '../../../functions/src/core/cost/cost.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
+import type { Cost } from '../../../packages/cairn/src/core/cost/cost.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { intercept, never } from '../../support/intercept.ts';
 import { type Bill, type BilledWorld, BilledWorlds } from './billed-world.ts';
 

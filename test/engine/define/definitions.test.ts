@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { DEFAULT_RETRY } from '../../../functions/src/core/decisions/retry.ts';
-import { degraded } from '../../../functions/src/engine/define/degraded.ts';
-import type { StepDefinition, Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { Handle, StepFactory } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { PRODUCTION_SETTINGS } from '../../../functions/src/engine/settings.ts';
+import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import type { StepDefinition, Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 
 const Input = z.object({ repo: z.string(), count: z.number() });
 type Input = z.infer<typeof Input>;

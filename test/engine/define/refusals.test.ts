@@ -1,25 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
-import { MAX_ITEMS } from '../../../functions/src/core/decisions/fan-out.ts';
-import { MAX_STEPS } from '../../../functions/src/core/graph/graph.ts';
-import type { Handle, StepFactory } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { LONGEST_STEP_MS } from '../../../functions/src/engine/settings.ts';
-
-/** As somebody writes it whom no compiler holds back. */
-type Loose = (id: string, options?: unknown, body?: unknown) => Handle<never>;
-type LooseFactory = Loose & Record<'map' | 'approval' | 'event' | 'sleep' | 'child', Loose>;
-
-function defining(steps: (step: LooseFactory) => Record<string, unknown>, more: object = {}): () => unknown {
-  return () =>
-    defineWorkflow({
-      type: 'wrong',
-      planVersion: 1,
-      input: z.object({}),
-      steps: (step: StepFactory<object>) => steps(step as unknown as LooseFactory) as never,
-      ...more,
-    });
-}
+import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
+import { LONGEST_STEP_ANYWHERE_MS } from '../../../packages/cairn/src/engine/settings.ts';
+import { defining, type LooseFactory, refusal } from './loosely.ts';
 
 const body = () => 1;
 const ask = () => '?';
@@ -47,15 +29,6 @@ function one(kind: Kind, options: object): () => unknown {
   });
 }
 
-function refusal(define: () => unknown): { code?: string; field?: string; message?: string } {
-  try {
-    define();
-  } catch (error) {
-    return error as object;
-  }
-  return {};
-}
-
 test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child'])(
   'a %s with all that it must have is accepted, so that what follows is refused for what it says',
   (kind) => {
@@ -70,7 +43,7 @@ describe('a step is refused at definition, by its name, for', () => {
     [
       'a timeout that outlasts a drive',
       'step',
-      { timeout: LONGEST_STEP_MS + 1 },
+      { timeout: LONGEST_STEP_ANYWHERE_MS + 1 },
       'bad',
       'does not fit one drive; the longest is',
     ],
@@ -234,6 +207,48 @@ describe('a step is refused at definition, by its name, for', () => {
       "cannot be called 'input'",
     ],
     ['a need that hides the item', 'map', { needs: { item: { id: 'a' } } }, 'bad', "cannot be called 'item'"],
+    [
+      'needs in a list',
+      'step',
+      { needs: [{ id: 'a' }, { id: 'b' }] },
+      'bad',
+      "'needs' gives each step a name: write needs: { a, b }",
+    ],
+    ['a need alone', 'map', { needs: { id: 'a' } }, 'bad', 'write needs: { a }'],
+    ['needs by name', 'child', { needs: 'a' }, 'bad', 'write needs: { name: step }'],
+    ['a condition that is none', 'step', { when: true }, 'bad', "'when' is a function, such as ({ input })"],
+    ['a policy that is none', 'map', { policy: 'ask' }, 'bad', "'policy' is a function, such as"],
+    ['an undoing that is none', 'step', { compensate: 'undo' }, 'bad', "'compensate' is a function"],
+    ['a word for what skips it', 'sleep', { ifSkipped: 'never' }, 'bad', "'ifSkipped' is 'skip' or 'run'"],
+    ['a word for a truth', 'step', { idempotent: 'no' }, 'bad', "'idempotent' is true or false"],
+    [
+      'a new attempt of what may run again',
+      'step',
+      { newAttempt: true },
+      'bad',
+      "declares 'idempotent: false'",
+    ],
+    [
+      'a new attempt where one is all',
+      'map',
+      { idempotent: false, newAttempt: true, retry: { maxAttempts: 1 } },
+      'bad',
+      "needs a 'retry' of at least 2 attempts",
+    ],
+    ['a number for a truth', 'map', { resumable: 0 }, 'bad', "'resumable' is true or false"],
+    ['a number of attempts', 'step', { retry: 3 }, 'bad', "'retry' is an object, such as { maxAttempts: 3 }"],
+    ['a type for a schema', 'event', { output: 'string' }, 'bad', "'output' is a Zod schema"],
+    ['a number that may fail', 'map', { completion: 3 }, 'bad', "'completion' is { tolerate: 2 }"],
+    [
+      'a word for an expiry',
+      'approval',
+      { onExpiry: 'wait' },
+      'bad',
+      "'onExpiry' is 'fail' or 'approve' or 'halt'",
+    ],
+    ['an escalation in words', 'approval', { escalate: 'soon' }, 'bad', "'escalate' is an object"],
+    ['a child that is a number', 'child', { workflow: 7 }, 'bad', "'workflow' is a workflow or its type"],
+    ['a word for its end', 'child', { onParentEnd: 'kill' }, 'bad', "'onParentEnd' is 'cancel' or 'abandon'"],
     ['a need that is nothing', 'step', { needs: { gone: undefined } }, 'bad', "the need 'gone' is no step"],
   ])('%s', (_, kind, options, field, message) => {
     const error = refusal(one(kind, options));
@@ -259,100 +274,5 @@ describe('a step is refused at definition, by its name, for', () => {
     const error = refusal(defining((step) => ({ bad: without(step) })));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'bad' });
     expect(error.message).toContain("step 'bad': has no body");
-  });
-});
-
-describe('a workflow is refused at definition for', () => {
-  const fine = (step: LooseFactory) => ({ a: step('a', {}, body) });
-  const cases: readonly [string, () => unknown, string, string][] = [
-    ['a type with capitals', defining(fine, { type: 'Bad' }), 'type', "'Bad' must be lower-case words"],
-    ['a type that is too long', defining(fine, { type: 'x'.repeat(101) }), 'type', 'lower-case words'],
-    ['a version that is none', defining(fine, { planVersion: 0 }), 'planVersion', 'positive integer, not 0'],
-    ['half a version', defining(fine, { planVersion: 1.5 }), 'planVersion', 'positive integer'],
-    [
-      'a time for the run that is none',
-      defining(fine, { timeout: 'x' }),
-      'wrong.timeout',
-      'wrong.timeout "x"',
-    ],
-    [
-      'an option there is not',
-      defining(fine, { retries: 3 }),
-      'options',
-      "there is no option 'retries'; there are: input, on",
-    ],
-    ['no schema of its input', defining(fine, { input: undefined }), 'input', "'input' is a Zod schema"],
-    [
-      'no function that declares the steps',
-      defining(fine, { steps: [] }),
-      'steps',
-      "needs the function 'steps'",
-    ],
-    ['no steps', defining(() => ({})), 'steps', 'at least one step'],
-    [
-      'a result that was forgotten',
-      defining((step) => void fine(step) as never),
-      'steps',
-      "'steps' returns the handles of the run's outputs by name, not undefined",
-    ],
-    [
-      'steps that are declared later',
-      defining((step) => Promise.resolve(fine(step)) as never),
-      'steps',
-      'by name, not a promise',
-    ],
-    [
-      'a result that is no step',
-      defining((step) => ({ ...fine(step), b: undefined })),
-      'steps',
-      "the result 'b' is no handle",
-    ],
-    [
-      'a result that is a step of another workflow',
-      defining((step) => ({ ...fine(step), b: { id: 'elsewhere' } })),
-      'steps',
-      "the result 'b' is no handle",
-    ],
-    [
-      'a need that is a step of another workflow',
-      defining((step) => ({ a: step('a', { needs: { other: { id: 'elsewhere' } } }, body) })),
-      'steps',
-      'step "a" needs "elsewhere", which does not exist',
-    ],
-    [
-      'two steps of one name',
-      defining((step) => ({ ...fine(step), b: step.sleep('a', { for: 1 }) })),
-      'steps',
-      `workflow 'wrong': step "a" is declared twice`,
-    ],
-    [
-      'a name that no document could have',
-      defining((step) => ({ a: step('a/b', {}, body) })),
-      'steps',
-      'step "a/b" has no valid id',
-    ],
-    [
-      'steps that wait for each other',
-      defining((step) => ({
-        a: step('a', { needs: { b: { id: 'b' } } }, body),
-        b: step('b', { needs: { a: { id: 'a' } } }, body),
-      })),
-      'steps',
-      'is part of a cycle: a needs b needs a',
-    ],
-    [
-      'more steps than a snapshot holds',
-      defining((step) => {
-        for (let i = 0; i < MAX_STEPS; i += 1) step(`s${i}`, {}, body);
-        return fine(step);
-      }),
-      'steps',
-      `may have ${MAX_STEPS} steps; this one has ${MAX_STEPS + 1}`,
-    ],
-  ];
-  test.each(cases)('%s', (_, define, field, message) => {
-    const error = refusal(define);
-    expect(error).toMatchObject({ code: 'INVALID_INPUT', field });
-    expect(error.message).toContain(message);
   });
 });

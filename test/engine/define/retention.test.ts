@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import { retentionIn } from '../../../functions/src/engine/define/retention.ts';
-import type { RetentionOptions } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { retentionIn } from '../../../packages/cairn/src/engine/define/retention.ts';
+import type { RetentionOptions } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 
 const DAY = 86_400_000;
 

@@ -1,14 +1,14 @@
 /** What random trouble (test/programs/effects) found to go wrong with outside actions, each as the claim that it broke. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { Binding } from '../../../functions/src/engine/define/capability.ts';
-import type { StepContext } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { driven, succeed } from '../../support/successors.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { defineBinding, defineCapability } from '../../../functions/src/engine/define/capability.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { Outside } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 import { hello, installation, rowsOf } from './stage.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 

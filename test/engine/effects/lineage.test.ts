@@ -1,13 +1,13 @@
 /** What a successor does about actions that were recorded before it (E3, E4, E6). */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { EffectRecord, ReplayPolicy } from '../../../functions/src/core/effects/effect.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { SuccessorMode } from '../../../functions/src/core/run/events.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import type { SuccessorRequest } from '../../../functions/src/operations/successors/request.ts';
-import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
+import type { EffectRecord, ReplayPolicy } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { SuccessorMode } from '../../../packages/cairn/src/core/run/events.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import type { SuccessorRequest } from '../../../packages/cairn/src/operations/successors/request.ts';
+import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,13 +1,13 @@
 /** Rules E1 to E7 of DESIGN section 8, each as a claim that fails when the rule is broken in the code. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { effectIdOf } from '../../../functions/src/core/effects/effect.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import type { JournalCommit } from '../../../functions/src/ports/run-store.ts';
+import { effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Outside } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';

@@ -1,10 +1,10 @@
 /** An installation with one step that sends, and an outside that counts: what the tests of the ledger begin with. */
 import { z } from 'zod';
-import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
-import type { Capability } from '../../../functions/src/engine/define/capability.ts';
-import type { StepContext } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
+import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
+import type { Capability } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Outside, type OutsideOptions, type Sent } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
+import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { Execution } from '../../support/explorer.ts';
 import { type EventRace, eventRace } from '../../support/race/event-race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';

@@ -44,6 +44,15 @@ const RACES: readonly Shown[] = [
     ends: ['e 0', 'e 1'],
   },
   {
+    claim: 'as the wait opens, by a deployment without the definition of the run',
+    runs: 1,
+    parts: [drive(0), { ...send('e'), by: 'another_deployment' }],
+    withinMs: 15 * 60_000,
+    states: 100,
+    everyState: 100,
+    ends: ['e 1'],
+  },
+  {
     claim: 'as the run is cancelled',
     runs: 1,
     before: [drive(0)],

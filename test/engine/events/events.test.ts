@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { MAX_WAITING } from '../../../functions/src/engine/rendezvous/limits.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MAX_WAITING } from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
@@ -46,6 +46,28 @@ async function started(type = 'waits', world = new World({ workflows: [waits, tw
   await world.run(until);
   return { world, runId };
 }
+
+test('an event that is expected by a time says so in the journal and in the answer, and nothing happens when it is late', async () => {
+  const expecting = defineWorkflow({
+    type: 'expecting',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      built: step.event('built', { event: 'built', key: () => 'main', expected: '10m', timeout: '1h' }),
+    }),
+  });
+  const { world, runId } = await started('expecting', new World({ workflows: [expecting] }));
+  const [wait] = world.stateOf(runId).waits;
+  expect((wait?.expectedAt ?? 0) - (wait?.openedAt ?? 0)).toBe(600_000);
+  expect((wait?.dueAt ?? 0) - (wait?.openedAt ?? 0)).toBe(HOUR_MS);
+  const before = await world.eventTypes(runId);
+  world.clock.jump(30 * 60_000);
+  await world.run(() => true);
+  expect(await world.eventTypes(runId)).toEqual(before);
+  await send(world, 'e1');
+  await world.run();
+  expect(world.stateOf(runId).status).toBe('completed');
+});
 
 function send(world: World, eventId: string, data: unknown = { build: 7 }) {
   return deliverEvent(world.deps, { ...PLACE, eventId, data });

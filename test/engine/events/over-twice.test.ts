@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { closingDraft } from '../../../functions/src/engine/drive/closing.ts';
-import { NO_OUTPUT } from '../../../functions/src/engine/facts/output.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { closingDraft } from '../../../packages/cairn/src/engine/drive/closing.ts';
+import { NO_OUTPUT } from '../../../packages/cairn/src/engine/facts/output.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';

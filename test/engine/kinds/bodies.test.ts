@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { degraded } from '../../../functions/src/engine/define/degraded.ts';
-import type { StepContext } from '../../../functions/src/engine/define/types.ts';
+import { z } from 'zod';
+import { RetryAt } from '../../../packages/cairn/src/core/errors.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
@@ -23,11 +25,14 @@ test('what a body reports of its model stands on its checkpoint', async () => {
     a: step('a', ({ usage }) => {
       usage({ agent: 'reader', tokens: { input: 10, output: 1 } });
       usage({ tokens: { input: 5, output: 2 } });
+      usage({ tokens: { output: 4 } });
+      usage({ tokens: { input: 1 } });
+      usage({});
       return 1;
     }),
   }));
   const [checkpoint] = await world.store.readCheckpoints(runId, [state.steps.get('a')?.seq ?? 0]);
-  expect(checkpoint).toMatchObject({ agent: 'reader', tokensUsed: { input: 15, output: 3 } });
+  expect(checkpoint).toMatchObject({ agent: 'reader', tokensUsed: { input: 16, output: 7 } });
 });
 
 test.each<[string, (body: Pick<StepContext<object>, 'usage' | 'heartbeat'>) => void]>([
@@ -70,6 +75,20 @@ describe('a sign of life', () => {
         seen.push(progress);
         heartbeat({ page: attempt });
         if (attempt < 3) throw new Error('again');
+      }),
+    }));
+    expect(seen).toEqual([undefined, { page: 1 }, { page: 2 }]);
+  });
+
+  test('hands what it says to an attempt in a later dispatch', async () => {
+    const seen: unknown[] = [];
+    const hour = 3_600_000;
+    const begun = new World({ workflows: [] }).clock.now();
+    await ran((step) => ({
+      a: step('a', { retry: { maxAttempts: 3 } }, ({ progress, heartbeat, attempt }) => {
+        seen.push(progress);
+        heartbeat({ page: attempt });
+        if (attempt < 3) throw new RetryAt(begun + attempt * hour);
       }),
     }));
     expect(seen).toEqual([undefined, { page: 1 }, { page: 2 }]);
@@ -127,5 +146,32 @@ describe('a step that must not run twice and was caught mid-flight', () => {
       waits: [{ id: 'a.1.1.doubt', purpose: 'doubt', execution: { stepId: 'a', attempt: 1 } }],
     });
     expect(runs).toEqual([1]);
+  });
+});
+
+test.each<[string, () => unknown, RegExp]>([
+  [
+    'a date',
+    () => ({ rows: [{ at: new Date(0) }] }),
+    /output of step 'a'\.rows\[0\]\.at is an instance of Date/,
+  ],
+  ['a number without end', () => Number.NaN, /output of step 'a' is NaN/],
+  ['a function', () => [() => 1], /output of step 'a'\[0\] is a function/],
+])('%s is no output: the step fails at once, by the path', async (_, body, told) => {
+  const { state } = await ran((step) => ({ a: step('a', body) }));
+  expect(state.error).toMatchObject({
+    code: 'STEP_OUTPUT_INVALID',
+    stepId: 'a',
+    retryable: false,
+    message: expect.stringMatching(told),
+  });
+});
+
+test('a value that is not what the schema of the step asks for is no output', async () => {
+  const output = z.object({ count: z.number() });
+  const { state } = await ran((step) => ({ a: step('a', { output }, () => ({ count: 'two' }) as never) }));
+  expect(state.error).toMatchObject({
+    code: 'STEP_OUTPUT_INVALID',
+    message: expect.stringContaining("at 'count'"),
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { childRunId } from '../../../functions/src/core/encoding/ids.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
@@ -60,7 +60,7 @@ describe('a child', () => {
     expect(state).toMatchObject({ status: 'completed', result: { text: '{"after":43}' }, ties: [] });
     expect(assertStored(world.db, childId)).toMatchObject({
       status: 'completed',
-      parent: { runId, stepId: 'one.1' },
+      parent: { runId, stepId: 'one', topRunId: runId },
       rootRunId: childId,
       tenantId: state.tenantId,
     });

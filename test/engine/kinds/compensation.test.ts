@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';

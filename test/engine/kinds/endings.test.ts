@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { OnFailure, Policy, WorkflowOptions } from '../../../functions/src/engine/define/types.ts';
+import type { OnFailure, Policy, WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { ran } from './one-run.ts';
 
 describe('the final failure of a step', () => {

@@ -1,7 +1,7 @@
 /** A run of one workflow, from its start to its end, in memory. */
 import { z } from 'zod';
-import type { WorkflowOptions } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineBinding, defineCapability } from '../../../functions/src/engine/define/capability.ts';
+import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 import { ran, workflowOf } from './one-run.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { isTerminal, RUN_STATUSES } from '../../../functions/src/core/run/status.ts';
-import { CachedRuntimeConfig } from '../../../functions/src/engine/cached-runtime-config.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { isTerminal, RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
+import { CachedRuntimeConfig } from '../../../packages/cairn/src/engine/cached-runtime-config.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import {
   closedBy,
   GATE_AGE_MS,
@@ -10,9 +10,9 @@ import {
   mayDrive,
   mayGoOn,
   postpone,
-} from '../../../functions/src/engine/gate.ts';
-import { NOTHING_SET, type RuntimeConfig } from '../../../functions/src/ports/runtime-config.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+} from '../../../packages/cairn/src/engine/gate.ts';
+import { NOTHING_SET, type RuntimeConfig } from '../../../packages/cairn/src/ports/runtime-config.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import { SILENT, World } from '../../support/world.ts';
 

@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { GATE_AGE_MS, HELD_MS } from '../../../functions/src/engine/gate.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import type { RuntimeDeps } from '../../../functions/src/operations/runtime/change-config.ts';
-import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
-import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { GATE_AGE_MS, HELD_MS } from '../../../packages/cairn/src/engine/gate.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import type { RuntimeDeps } from '../../../packages/cairn/src/operations/runtime/change-config.ts';
+import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
+import {
+  pauseWorkflow,
+  unpauseWorkflow,
+} from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryEventBus } from '../../../functions/src/memory/memory-event-bus.ts';
-import type { SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
-import type { BusMessage } from '../../../functions/src/ports/runs/event-bus.ts';
+import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
+import type { SnapshotTouch } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { BusMessage } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { ProcessDeps } from '../../sweep/process.ts';
 import type { Scenario } from '../../sweep/scenario.ts';

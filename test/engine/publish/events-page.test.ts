@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { topicsOf } from '../../../functions/src/engine/define/pubsub.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
+import { topicsOf } from '../../../packages/cairn/src/engine/define/pubsub.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { writeSnippets } from '../../docs/snippets.ts';
 import { MessageDoor } from '../../triggers/pubsub/message-door.ts';
 

@@ -1,9 +1,9 @@
 /** Runs whose events are published, and what can be asked about what arrived. */
 import { z } from 'zod';
-import { eventView } from '../../../functions/src/api/views/documents.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { MemoryEventBus } from '../../../functions/src/memory/memory-event-bus.ts';
-import type { BusMessage, EventBus } from '../../../functions/src/ports/runs/event-bus.ts';
+import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
+import type { BusMessage, EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 import { World } from '../../support/world.ts';
 
 export const MINUTE = 60_000;

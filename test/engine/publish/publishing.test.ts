@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryEventBus } from '../../../functions/src/memory/memory-event-bus.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import type { World } from '../../support/world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { LeaseLost, RunJournal } from '../../../functions/src/journal/run-journal.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { LeaseLost, RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -79,8 +79,11 @@ describe('50 concurrent drives of one run', () => {
   });
 });
 
-describe('a zombie: a drive that stood still past its lease while another took over', () => {
-  /** The first drive is in step one; its own timers stand still from now on, and a second one finishes the run. */
+describe.each([
+  ['a drive that stood still past its lease while another took over', { passes: true }],
+  ['a drive that lives while its task is delivered again', { passes: false }],
+])('a zombie: %s', (_, { passes }) => {
+  /** The first drive is in step one; its own timers stand still from now on, and a second one begins it anew, alone. */
   async function takenOver() {
     const { workflow, bodies, release } = gated();
     const world = new World({ workflows: [workflow] });
@@ -102,11 +105,16 @@ describe('a zombie: a drive that stood still past its lease while another took o
         return () => {};
       },
     };
-    const zombie = drive({ ...world.deps, store, clock, random: seededRandomness(99) }, { runId });
+    const delivery = { name: 'drive/task', retryCount: 0 };
+    const held = { ...world.deps, store, clock, random: seededRandomness(99) };
+    const zombie = drive(held, { runId, delivery });
     await settle();
     expect(bodies.one).toBe(1);
-    world.clock.jump(world.deps.settings.leaseMs + 1);
-    const second = drive(world.deps, { runId });
+    if (passes) world.clock.jump(world.deps.settings.leaseMs + 1);
+    const again = passes ? {} : { delivery: { ...delivery, retryCount: 1 } };
+    expect(await drive(world.deps, { runId, ...again })).toBe('moved');
+    world.queue.take();
+    const second = drive(world.deps, { runId, alone: true });
     await settle();
     expect(bodies.one).toBe(2);
     return { world, runId, release, beats, zombie, second, written, wake: () => (awake = true) };
@@ -121,28 +129,32 @@ describe('a zombie: a drive that stood still past its lease while another took o
     expect(written.filter((call) => !call.startsWith('read'))).toEqual(['commit exists']);
     expect((await world.folded(runId)).head).toBe(headBefore);
     release[1]?.();
-    expect(await second).toBe('closed');
-    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', epoch: 2 });
+    expect(await second).toBe('released');
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', epoch: 3 });
   });
 
   test('cannot give a sign of life', async () => {
     const { world, runId, release, beats, zombie, second, written, wake } = await takenOver();
     wake();
     const before = world.db.runs.get(runId)?.version;
+    world.clock.jump(world.deps.settings.heartbeatMs + 1);
     for (const beat of beats) beat();
     expect(await zombie).toBe('lease_lost');
     expect(written).toContain('touch stale');
     expect(written).not.toContain('touch touched');
     expect(world.db.runs.get(runId)?.version).toBe(before);
     release[1]?.();
-    expect(await second).toBe('closed');
-    assertStored(world.db, runId);
+    expect(await second).toBe('released');
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', epoch: 3 });
   });
 
   test('cannot write after the other has ended the run either', async () => {
     const { world, runId, release, zombie, second, written, wake } = await takenOver();
     release[1]?.();
-    expect(await second).toBe('closed');
+    expect(await second).toBe('released');
+    await world.run();
     wake();
     const { head } = await world.folded(runId);
     release[0]?.();

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import type { CommitResult, SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import type {
+  CommitResult,
+  JournalCommit,
+  SnapshotTouch,
+} from '../../../packages/cairn/src/ports/run-store.ts';
 import { explore } from '../../support/explorer.ts';
 import { intercept } from '../../support/intercept.ts';
 import { type Race, raceOf } from '../../support/race/race.ts';
@@ -58,8 +62,21 @@ const RACES: readonly (Shown & { readonly everyday?: Partial<Shown> })[] = [
     actors: ['drive', 'drive'],
     pauses: 1,
     lostAnswers: 1,
-    atLeast: 10_000n,
-    everyday: { lostAnswers: 0, atLeast: 1_400n },
+    atLeast: 12_000n,
+    everyday: { lostAnswers: 0, atLeast: 1_200n },
+  },
+  {
+    claim: 'a task delivered again while its first dispatch lives takes the run over, with an accident',
+    actors: ['first', 'redelivery', 'scan'],
+    crashes: 1,
+    loseTasks: true,
+    atLeast: 40_000n,
+    everyday: { actors: ['first', 'redelivery'], crashes: 0, lostAnswers: 1, atLeast: 1_000n },
+  },
+  {
+    claim: 'a cancel that was acknowledged cancels while the task is delivered again',
+    actors: ['first', 'redelivery', 'cancel'],
+    atLeast: 80_000n,
   },
 ];
 
@@ -89,6 +106,20 @@ describe('the exploration notices', () => {
     await expect(explore(raceOf({ actors: ['drive', 'drive'], sabotage }))).rejects.toThrow(
       /ran \d times|after its end/,
     );
+  });
+
+  test('a zombie whose refused commits are taken for accepted ones', async () => {
+    const sabotage = (deps: EngineDeps): EngineDeps => ({
+      ...deps,
+      store: intercept(deps.store, async ({ method, args }, proceed) => {
+        const answer = await proceed();
+        const { events } = (method === 'commit' ? args[0] : { events: [] }) as JournalCommit;
+        const isStep = events.some(({ type }) => type === 'step_succeeded');
+        return isStep && (answer as CommitResult).kind === 'exists' ? { kind: 'committed' } : answer;
+      }),
+    });
+    const race: Race = { actors: ['first', 'redelivery'], sabotage };
+    await expect(explore(raceOf(race))).rejects.toThrow(/ran \d times|after its end|cannot become|J\d/);
   });
 
   test('a snapshot that is written over whatever is there', async () => {

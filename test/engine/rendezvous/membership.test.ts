@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../../functions/src/engine/rendezvous/leave.ts';
+import { joinRendezvous } from '../../../packages/cairn/src/engine/rendezvous/join.ts';
+import { leaveRendezvous } from '../../../packages/cairn/src/engine/rendezvous/leave.ts';
 import {
   CHANGE_PATIENCE_MS,
   EVENT_TTL_MS,
   MAX_WAITING,
-} from '../../../functions/src/engine/rendezvous/limits.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+} from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import {
   announce,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { deliver } from '../../../functions/src/engine/rendezvous/deliver.ts';
-import { joinRendezvous } from '../../../functions/src/engine/rendezvous/join.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { deliver } from '../../../packages/cairn/src/engine/rendezvous/deliver.ts';
+import { joinRendezvous } from '../../../packages/cairn/src/engine/rendezvous/join.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { Shuffle } from '../../support/shuffle.ts';
 import { assertStored } from '../../support/soundness.ts';
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { childRunId } from '../../../functions/src/core/encoding/ids.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, resultOf, reusedIn, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
@@ -75,7 +75,7 @@ describe('a child step that runs again', () => {
       source: { runId: before.id, mode: 'resume' },
       resumedFrom: before.id,
       rootRunId: before.id,
-      parent: { runId: resumed.id, stepId: 'kid.1' },
+      parent: { runId: resumed.id, stepId: 'kid', topRunId: resumed.id },
     });
     expect(before.supersededBy).toBe(after.id);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import type { StepFactory } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';

@@ -1,7 +1,7 @@
 /** Steps that declare what they read of the input are taken over by a fork that changes something else. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { Outside } from '../../support/outside.ts';
 import { driven, preview, resultOf, reusedIn } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';

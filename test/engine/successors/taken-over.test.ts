@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, preview, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';

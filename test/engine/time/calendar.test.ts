@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { READY_GRACE_MS } from '../../../functions/src/core/run/wake.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { CloudTasksQueue, type CreateTaskRequest } from '../../../functions/src/queue/cloud-tasks-queue.ts';
+import { READY_GRACE_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import {
+  CloudTasksQueue,
+  type CreateTaskRequest,
+} from '../../../packages/cairn/src/queue/cloud-tasks-queue.ts';
 import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
@@ -66,8 +69,10 @@ describe('a sleep that is longer than the queue can plan', () => {
     const address = {
       project: 'p',
       location: 'l',
-      queue: 'q',
-      targetUrl: 'https://x',
+      queues: {
+        shared: { name: 'q', targetUrl: 'https://x' },
+        alone: { name: 'a', targetUrl: 'https://y' },
+      },
       serviceAccountEmail: 's',
     };
     return {

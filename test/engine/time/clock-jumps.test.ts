@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { verifyChain } from '../../../functions/src/core/run/chain.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { pause } from '../../../functions/src/ports/clock.ts';
+import { verifyChain } from '../../../packages/cairn/src/core/run/chain.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { pause } from '../../../packages/cairn/src/ports/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { World } from '../../support/world.ts';
 

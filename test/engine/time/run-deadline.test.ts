@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { RetryAt } from '../../../functions/src/core/errors.ts';
-import type { Handle, StepFactory } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { RetryAt } from '../../../packages/cairn/src/core/errors.ts';
+import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;

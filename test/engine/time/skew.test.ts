@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { intercept } from '../../support/intercept.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,11 +1,11 @@
 /** Appends to the journal of a run on the bench as the engine would, whether the engine would do so or not. */
-import { seqId } from '../../../functions/src/core/encoding/ids.ts';
-import { seal } from '../../../functions/src/core/run/chain.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import { fold, reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import { eventCodec } from '../../../functions/src/store/codec/journal.ts';
-import { encodeNewSnapshot } from '../../../functions/src/store/codec/snapshot.ts';
+import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
+import { fold, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { eventCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
+import { encodeNewSnapshot } from '../../../packages/cairn/src/store/codec/snapshot.ts';
 import type { Bench } from './bench.ts';
 
 /** The events, and nothing else. */

@@ -1,12 +1,12 @@
 /** A run's documents on the bench: checked and repaired by the operations, with everything else of its installation. */
-import { checkRun } from '../../../functions/src/core/integrity/check-run.ts';
-import type { Problem, ProblemCode } from '../../../functions/src/core/integrity/problems.ts';
-import { readFacts } from '../../../functions/src/operations/integrity/read-facts.ts';
+import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.ts';
+import type { Problem, ProblemCode } from '../../../packages/cairn/src/core/integrity/problems.ts';
+import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
 import {
   type RepairDeps,
   type RepairReport,
   repairRun,
-} from '../../../functions/src/operations/integrity/repair.ts';
+} from '../../../packages/cairn/src/operations/integrity/repair.ts';
 import type { World } from '../../support/world.ts';
 import { Shelf } from './shelf.ts';
 

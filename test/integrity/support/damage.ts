@@ -1,6 +1,6 @@
 /** Damage of one document, drawn at random: lost, cut, a member changed, or exchanged with another. */
 import { Timestamp } from '@google-cloud/firestore';
-import type { Members } from '../../../functions/src/store/codec/kinds.ts';
+import type { Members } from '../../../packages/cairn/src/store/codec/kinds.ts';
 import type { Draw } from '../../programs/data/draw.ts';
 import type { Folder, Shelf } from './shelf.ts';
 

@@ -1,12 +1,12 @@
 /** What documents mean to whoever reads them, whatever their bytes: by it a damage is told from a harmless change. */
 import { Timestamp } from '@google-cloud/firestore';
-import { isSame, textOf } from '../../../functions/src/core/integrity/same.ts';
+import { isSame, textOf } from '../../../packages/cairn/src/core/integrity/same.ts';
 import {
   foundCheckpoint,
   foundEvent,
   foundSnapshot,
   foundStep,
-} from '../../../functions/src/store/integrity/found.ts';
+} from '../../../packages/cairn/src/store/integrity/found.ts';
 import type { Folder, Shelf } from './shelf.ts';
 
 const FOLDERS = ['runs', 'events', 'checkpoints', 'steps'] as const;

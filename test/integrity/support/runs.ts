@@ -1,13 +1,13 @@
 /** Runs of every kind, as they stand somewhere on their way. Each is made once and copied by who damages it. */
 import { z } from 'zod';
-import { apiKey } from '../../../functions/src/core/encoding/keys.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { SuccessorMode } from '../../../functions/src/core/run/events.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
+import { apiKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { SuccessorMode } from '../../../packages/cairn/src/core/run/events.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
 import { Outside } from '../../support/outside.ts';
 import { driven as drivenOn } from '../../support/successors.ts';
 import { settle } from '../../support/virtual-clock.ts';

@@ -3,11 +3,11 @@
  * exchanged. Read by the code that reads Firestore's, and repaired under the same preconditions.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
-import { seqId } from '../../../functions/src/core/encoding/ids.ts';
-import { encodeKey } from '../../../functions/src/core/encoding/keys.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
-import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
+import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -16,17 +16,17 @@ import type {
   RepairStore,
   RunReader,
   Stretch,
-} from '../../../functions/src/ports/runs/integrity-store.ts';
-import { checkpointCodec, eventCodec, stepCodec } from '../../../functions/src/store/codec/journal.ts';
-import type { DocumentCodec, Members } from '../../../functions/src/store/codec/kinds.ts';
-import { decodeSnapshot, encodeRepairedSnapshot } from '../../../functions/src/store/codec/snapshot.ts';
+} from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
+import type { DocumentCodec, Members } from '../../../packages/cairn/src/store/codec/kinds.ts';
+import { decodeSnapshot, encodeRepairedSnapshot } from '../../../packages/cairn/src/store/codec/snapshot.ts';
 import {
   foundCheckpoint,
   foundEvent,
   foundSnapshot,
   foundStep,
   type RawDocument,
-} from '../../../functions/src/store/integrity/found.ts';
+} from '../../../packages/cairn/src/store/integrity/found.ts';
 
 export interface Document {
   readonly version: string;

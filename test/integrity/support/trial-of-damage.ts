@@ -2,10 +2,10 @@
  * One document of a run is damaged at random: it must be named unless it still means the same, and a repair must bring
  * back what was there, or refuse; never a lie. The undamaged documents are the judge.
  */
-import { isBlocking } from '../../../functions/src/core/integrity/problems.ts';
-import { differing, isSame } from '../../../functions/src/core/integrity/same.ts';
-import { reduce } from '../../../functions/src/core/run/reduce/index.ts';
-import type { RepairReport } from '../../../functions/src/operations/integrity/repair.ts';
+import { isBlocking } from '../../../packages/cairn/src/core/integrity/problems.ts';
+import { differing, isSame } from '../../../packages/cairn/src/core/integrity/same.ts';
+import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RepairReport } from '../../../packages/cairn/src/operations/integrity/repair.ts';
 import type { Draw } from '../../programs/data/draw.ts';
 import type { Bench } from './bench.ts';
 import { type Damage, damage } from './damage.ts';

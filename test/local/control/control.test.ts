@@ -1,10 +1,11 @@
+import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ControlPort, startControlPort } from '../../../local/control/control.ts';
-import { controlRoutes } from '../../../local/control/routes.ts';
-import { Faults } from '../../../local/firestore/faults.ts';
-import type { OutsideFault } from '../../../local/outside/faults.ts';
-import { movableClock } from '../../../local/time/clock.ts';
+import { type ControlPort, startControlPort } from '../../../packages/local/src/control/control.ts';
+import { controlRoutes } from '../../../packages/local/src/control/routes.ts';
+import type { OutsideFault } from '../../../packages/local/src/outside/faults.ts';
+import { Faults } from '../../../packages/local-firestore/src/faults.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 
 const began = Date.UTC(2026, 0, 1);
 const calls: string[] = [];
@@ -146,6 +147,20 @@ describe('the control port', () => {
     const headers = { origin: 'https://elsewhere.example' };
     const answer = await fetch(`${port.url}/clock/advance`, { method: 'POST', headers, body: '{"ms": 1}' });
     expect(answer.status).toBe(403);
+  });
+
+  test('is not for a name that was made to resolve to this machine', async () => {
+    const statusFor = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        request(`${port.url}/pids`, { headers: { host } }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await statusFor('rebound.example')).toBe(403);
+    expect(await statusFor(`localhost:${new URL(port.url).port}`)).toBe(200);
   });
 
   test('moves the clock forward', async () => {

@@ -1,9 +1,13 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { openDevValues } from '../../../local/data-dir/dev-values.ts';
-import { DataDirBusyError, lockDataDir } from '../../../local/data-dir/lock.ts';
+import { openDevValues } from '../../../packages/local/src/data-dir/dev-values.ts';
+import { DataDirBusyError, lockDataDir } from '../../../packages/local/src/data-dir/lock.ts';
+
+import { StorageFullError } from '../../../packages/local-kit/src/sqlite/storage-full.ts';
+
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'cairn-data-'));
 function counter() {
@@ -39,6 +43,33 @@ describe('development values', () => {
     const values = openDevValues(undefined, counter());
     expect(values.secret('A')).toBe(values.secret('A'));
     expect(openDevValues(undefined, () => 'other').apiSecret).toBe('other');
+  });
+
+  test('a full disk keeps what was there, changes nothing, and takes changes again when there is room', () => {
+    const at = folder();
+    const file = join(at, 'dev.json');
+    let isFull = false;
+    const values = openDevValues(file, counter(), (name, text) => {
+      // Part of it is written before the disk is full.
+      writeFileSync(name, isFull ? text.slice(0, 10) : text);
+      if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    });
+    const clock = movableClock(() => 1_000);
+    clock.onAdvance((offsetMs) => values.rememberClock(offsetMs));
+    clock.advance(500);
+    const before = readFileSync(file, 'utf8');
+    isFull = true;
+    expect(() => clock.advance(60_000)).toThrow(StorageFullError);
+    expect(() => values.rememberFunctionsPort(1001)).toThrow(StorageFullError);
+    expect(() => values.secret('A')).toThrow(StorageFullError);
+    expect([clock.now(), values.clockOffsetMs, values.functionsPorts]).toEqual([1_500, 500, []]);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect(readdirSync(at)).toEqual(['dev.json']);
+    isFull = false;
+    clock.advance(60_000);
+    values.rememberFunctionsPort(1001);
+    const again = openDevValues(file, counter());
+    expect([again.clockOffsetMs, again.functionsPorts]).toEqual([60_500, [1001]]);
   });
 
   test('a file that holds something else is refused, not overwritten', () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 import { connect } from './support/client.ts';
 
-const MAIN = fileURLToPath(new URL('../../../local/firestore/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/local-firestore/src/main.ts', import.meta.url));
 const OURS = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 const FAILED_PRECONDITION = 9;
 

@@ -2,7 +2,7 @@ import { FieldPath, FieldValue, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bench, startBench } from './support/client.ts';
 import { RawCalls } from './support/raw-calls.ts';
-import { database } from './support/requests.ts';
+import { commit, database, doc } from './support/requests.ts';
 
 const ALREADY_EXISTS = 6;
 const NOT_FOUND = 5;
@@ -107,6 +107,17 @@ describe('a commit', () => {
 });
 
 describe('a precondition', () => {
+  test.each([true, false])(
+    'existence asked of a document that the same commit deletes is INVALID_ARGUMENT (it was there: %s)',
+    async (existed) => {
+      const ref = bench.db.doc(`pre/deleted-${existed}`);
+      if (existed) await ref.set({ v: 1 });
+      const batch = bench.db.batch().delete(ref).update(ref, { v: 2 });
+      await expect(batch.commit()).rejects.toMatchObject({ code: INVALID_ARGUMENT });
+      expect((await ref.get()).exists).toBe(existed);
+    },
+  );
+
   test('update of a document that does not exist is NOT_FOUND', async () => {
     const update = bench.db.doc('pre/missing').update({ v: 1 });
     await expect(update).rejects.toMatchObject({ code: NOT_FOUND });
@@ -153,6 +164,26 @@ describe('a field mask', () => {
     await ref.set({ b: 2, m: { y: 2 } }, { merge: true });
     await ref.set({ a: 9, b: 9 }, { mergeFields: ['b'] });
     expect((await ref.get()).data()).toEqual({ a: 1, b: 9, m: { x: 1, y: 2 } });
+  });
+
+  test('may name a field and one within it: the containing field is replaced', async () => {
+    const raw = new RawCalls(bench.server.host);
+    const ref = bench.db.doc('mask/parent');
+    const merge = async (fieldPaths: string[], fields: object) => {
+      await ref.set({ a: { b: 1, c: 2 }, keep: true });
+      const update = { update: { name: doc('mask/parent'), fields }, updateMask: { fieldPaths } };
+      expect(await raw.call('Commit', commit(update))).toMatchObject({ code: 0 });
+      return (await ref.get()).data();
+    };
+    const d = { mapValue: { fields: { b: { integerValue: 9 } } } };
+    for (const paths of [
+      ['a', 'a.b'],
+      ['a.b', 'a'],
+    ]) {
+      expect(await merge(paths, { a: d })).toEqual({ a: { b: 9 }, keep: true });
+      expect(await merge(paths, {})).toEqual({ keep: true });
+    }
+    raw.close();
   });
 
   test('names odd fields between back-ticks', async () => {
@@ -226,6 +257,13 @@ test('projects and databases are separate, and one can be emptied alone', async 
   bench.server.reset('other-project');
   expect((await other.doc('shared/name').get()).exists).toBe(false);
   expect((await bench.db.doc('shared/name').get()).exists).toBe(true);
+});
+
+test('ids of underscores alone are no reserved ids', async () => {
+  const ref = bench.db.doc('____/____');
+  await ref.set({ v: 1 });
+  expect((await bench.db.collection('____').get()).docs.map((d) => d.id)).toEqual(['____']);
+  await expect(bench.db.doc('c/__x__').set({ v: 1 })).rejects.toMatchObject({ code: INVALID_ARGUMENT });
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { Faults } from '../../../local/firestore/faults.ts';
+import { Faults } from '../../../packages/local-firestore/src/faults.ts';
 import { type Bench, startBench } from './support/client.ts';
 
 let bench: Bench;

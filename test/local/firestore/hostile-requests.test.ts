@@ -132,10 +132,26 @@ const refused: [string, string, object, RegExp][] = [
     /reserved/,
   ],
   [
-    'a mask of a field and of what it contains',
-    'Commit',
-    commit({ ...set('h/a'), updateMask: { fieldPaths: ['a', 'a.b'] } }),
-    /contains it/,
+    'a name to be equal beside another field to be unequal',
+    'RunQuery',
+    query({
+      where: {
+        compositeFilter: {
+          op: 'AND',
+          filters: [
+            { fieldFilter: { field: { fieldPath: 'a' }, op: 'NOT_EQUAL', value: one } },
+            {
+              fieldFilter: {
+                field: { fieldPath: '__name__' },
+                op: 'EQUAL',
+                value: { referenceValue: doc('h/a') },
+              },
+            },
+          ],
+        },
+      },
+    }),
+    /Equality on key is not allowed/,
   ],
   [
     'an order beyond the name',

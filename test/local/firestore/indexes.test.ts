@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { startFirestoreServer } from '../../../local/firestore/server.ts';
+import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { connect, startBench } from './support/client.ts';
 
 const FAILED_PRECONDITION = 9;

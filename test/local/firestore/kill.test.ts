@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Firestore } from '@google-cloud/firestore';
 import { credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, expect, test } from '@jest/globals';
-import { startFirestoreServer } from '../../../local/firestore/server.ts';
-import { encodeBody } from '../../../local/firestore/wire/document-codec.ts';
-import { firestoreService } from '../../../local/firestore/wire/protocol.ts';
+import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
+import { encodeBody } from '../../../packages/local-firestore/src/wire/document-codec.ts';
+import { firestoreService } from '../../../packages/local-firestore/src/wire/protocol.ts';
 import { connect, PROJECT } from './support/client.ts';
 
 const KILLS = 10;

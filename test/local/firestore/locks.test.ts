@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { AUTOMATIC_INDEXES } from '../../../local/firestore/model/index/index-config.ts';
-import { normaliseQuery } from '../../../local/firestore/model/query/normalise.ts';
-import type { Comparison } from '../../../local/firestore/model/query/query.ts';
-import { parseDocument } from '../../../local/firestore/model/resource-name.ts';
-import { Code } from '../../../local/firestore/model/status.ts';
-import type { Write } from '../../../local/firestore/model/write.ts';
-import { readQuery } from '../../../local/firestore/service/query-read.ts';
-import { Session } from '../../../local/firestore/service/session.ts';
-import type { Transaction } from '../../../local/firestore/service/transactions/transactions.ts';
-import { openSqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
-import { decodeDocument } from '../../../local/firestore/wire/document-codec.ts';
+import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
+import { normaliseQuery } from '../../../packages/local-firestore/src/model/query/normalise.ts';
+import type { Comparison } from '../../../packages/local-firestore/src/model/query/query.ts';
+import { parseDocument } from '../../../packages/local-firestore/src/model/resource-name.ts';
+import { Code } from '../../../packages/local-firestore/src/model/status.ts';
+import type { Write } from '../../../packages/local-firestore/src/model/write.ts';
+import { readQuery } from '../../../packages/local-firestore/src/service/query-read.ts';
+import { Session } from '../../../packages/local-firestore/src/service/session.ts';
+import type { Transaction } from '../../../packages/local-firestore/src/service/transactions/transactions.ts';
+import { openSqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
+import { decodeDocument } from '../../../packages/local-firestore/src/wire/document-codec.ts';
 
 const DATABASE = 'projects/p/databases/d';
 const LOCK_TIMEOUT_MS = 1_000;
@@ -56,8 +56,8 @@ const scripts: Record<string, Script> = {
   'of two that read and then write, the younger is refused': [
     ['1 read a', ['1 read a: 0']],
     ['2 read a', ['2 read a: 0']],
-    ['1 commit a=1', []],
-    ['2 commit a=2', ['2 commit a=2: ABORTED', '1 commit a=1: ok']],
+    ['1 commit a=1', ['1 commit a=1: ok']],
+    ['2 commit a=2', ['2 commit a=2: ABORTED']],
   ],
   'and also when the younger asks first': [
     ['1 read a', ['1 read a: 0']],
@@ -65,21 +65,35 @@ const scripts: Record<string, Script> = {
     ['2 commit a=2', []],
     ['1 commit a=1', ['2 commit a=2: ABORTED', '1 commit a=1: ok']],
   ],
-  'a circle of three loses its youngest only': [
+  'an older commit does not wait for a younger reader, but for an older one': [
+    ['1 read a', ['1 read a: 0']],
+    ['2 read a', ['2 read a: 0']],
+    ['3 query <15', ['3 query <15: a,b']],
+    ['2 commit a=2', []],
+    ['3 commit -', ['3 commit -: ABORTED']],
+    ['1 commit -', ['1 commit -: ok', '2 commit a=2: ok']],
+  ],
+  'a plain write waits for a reader, though that began after it had come': [
+    ['1 read a', ['1 read a: 0']],
+    ['p write a=5', []],
+    ['1 read b', ['1 read b: 10']],
+    ['1 commit b=1', ['1 commit b=1: ok', 'p write a=5: ok']],
+  ],
+  'of a circle the younger readers give way at once': [
     ['1 read a', ['1 read a: 0']],
     ['2 read b', ['2 read b: 10']],
     ['3 read c', ['3 read c: 20']],
-    ['1 commit b=1', []],
-    ['2 commit c=1', []],
-    ['3 commit a=1', ['3 commit a=1: ABORTED', '2 commit c=1: ok', '1 commit b=1: ok']],
+    ['3 commit a=1', []],
+    ['2 commit c=1', ['3 commit a=1: ABORTED', '2 commit c=1: ok']],
+    ['1 commit b=1', ['1 commit b=1: ok']],
   ],
   'crossed reads and writes are no write skew': [
     ['1 read a', ['1 read a: 0']],
     ['1 read b', ['1 read b: 10']],
     ['2 read a', ['2 read a: 0']],
     ['2 read b', ['2 read b: 10']],
-    ['1 commit a=1', []],
-    ['2 commit b=1', ['2 commit b=1: ABORTED', '1 commit a=1: ok']],
+    ['1 commit a=1', ['1 commit a=1: ok']],
+    ['2 commit b=1', ['2 commit b=1: ABORTED']],
   ],
   'an aborted transaction is told so at its next step': [
     ['1 read a', ['1 read a: 0']],
@@ -92,12 +106,12 @@ const scripts: Record<string, Script> = {
     ['1 read a', ['1 read a: 0']],
     ['2 read a', ['2 read a: 0']],
     ['3 read c', ['3 read c: 20']],
-    ['1 commit a=1', []],
-    ['2 commit a=2', ['2 commit a=2: ABORTED', '1 commit a=1: ok']],
+    ['1 commit a=1', ['1 commit a=1: ok']],
+    ['2 commit a=2', ['2 commit a=2: ABORTED']],
     ['2 retry', ['2 retry: ok']],
     ['2 read c', ['2 read c: 20']],
-    ['3 commit c=3', []],
-    ['2 commit c=2', ['3 commit c=3: ABORTED', '2 commit c=2: ok']],
+    ['2 commit c=2', ['2 commit c=2: ok']],
+    ['3 commit c=3', ['3 commit c=3: ABORTED']],
   ],
   'a younger reader queues behind a waiting writer, an older one passes': [
     ['1 begin', ['1 begin: ok']],
@@ -147,8 +161,8 @@ const scripts: Record<string, Script> = {
   'two that each count and then add do not both succeed': [
     ['1 query <15', ['1 query <15: a,b']],
     ['2 query <15', ['2 query <15: a,b']],
-    ['1 commit x=1', []],
-    ['2 commit y=2', ['2 commit y=2: ABORTED', '1 commit x=1: ok']],
+    ['1 commit x=1', ['1 commit x=1: ok']],
+    ['2 commit y=2', ['2 commit y=2: ABORTED']],
   ],
   'a commit that cannot be done waits for no query and ends its transaction': [
     ['1 query <15', ['1 query <15: a,b']],

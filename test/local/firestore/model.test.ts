@@ -1,28 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ByteWriter, prefixEnd } from '../../../local/firestore/model/byte-writer.ts';
-import { documentKey } from '../../../local/firestore/model/document-key.ts';
+import { ByteWriter, prefixEnd } from '../../../packages/local-firestore/src/model/byte-writer.ts';
+import { documentKey } from '../../../packages/local-firestore/src/model/document-key.ts';
 import {
   formatFieldPath,
   getField,
   overlay,
   parseFieldPath,
   withField,
-} from '../../../local/firestore/model/field-path.ts';
-import { AUTOMATIC_INDEXES } from '../../../local/firestore/model/index/index-config.ts';
-import { entryDifference } from '../../../local/firestore/model/index/index-entries.ts';
-import { compareUtf8 } from '../../../local/firestore/model/utf8.ts';
+} from '../../../packages/local-firestore/src/model/field-path.ts';
+import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
+import { entryDifference } from '../../../packages/local-firestore/src/model/index/index-entries.ts';
+import { compareUtf8 } from '../../../packages/local-firestore/src/model/utf8.ts';
 import {
   compareSegments,
   compareValues,
   type Fields,
   identical,
   type Value,
-} from '../../../local/firestore/model/value.ts';
-import { writeValueKey } from '../../../local/firestore/model/value-key.ts';
-import { decodeDocument, encodeBody, readTextField } from '../../../local/firestore/wire/document-codec.ts';
-import { decodeValue } from '../../../local/firestore/wire/value-decoder.ts';
-import { encodeValue } from '../../../local/firestore/wire/value-encoder.ts';
+} from '../../../packages/local-firestore/src/model/value.ts';
+import { writeValueKey } from '../../../packages/local-firestore/src/model/value-key.ts';
+import {
+  decodeDocument,
+  decodeStored,
+  encodeBody,
+  readTextField,
+} from '../../../packages/local-firestore/src/wire/document-codec.ts';
+import { decodeValue } from '../../../packages/local-firestore/src/wire/value-decoder.ts';
+import { encodeValue } from '../../../packages/local-firestore/src/wire/value-encoder.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),
@@ -229,6 +234,27 @@ test('the difference of index entries leads from those of one version to those o
     }),
     { numRuns: 500 },
   );
+});
+
+test('some fields can be read from a stored document as if the others were not there', () => {
+  fc.assert(
+    fc.property(fieldsOf(value), fc.func(fc.boolean()), (fields, isWanted) => {
+      const wanted = new Map([...fields].filter(([name]) => isWanted(name)));
+      const found = decodeStored(encodeBody('name', fields), new Set(wanted.keys()));
+      expect(found).toEqual({ name: 'name', fields: decodeDocument(encodeBody('name', wanted)).fields });
+    }),
+  );
+});
+
+test('what is not wanted of a stored document is not decoded', () => {
+  const fields = new Map([
+    ['large', { kind: 'string', value: 'damaged' } as const],
+    ['small', { kind: 'string', value: 'ok' } as const],
+  ]);
+  const body = encodeBody('name', fields);
+  body[body.indexOf('damaged')] = 0xff;
+  expect(() => decodeDocument(body)).toThrow('UTF-8');
+  expect([...decodeStored(body, new Set(['small'])).fields.keys()]).toEqual(['small']);
 });
 
 test('one text field can be read from a stored document without the others', () => {

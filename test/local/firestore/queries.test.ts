@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FieldPath, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
+import { FieldPath, Filter, type Firestore, type Query, type QuerySnapshot } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { SqliteStorage } from '../../../local/firestore/storage/sqlite-storage.ts';
+import { SqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 import { answer, type Doc, type Question } from './support/brute-force.ts';
 import { type Bench, startBench } from './support/client.ts';
 import { Chooser, FIELDS, randomDocs, randomQuestion } from './support/random-queries.ts';
@@ -195,6 +195,38 @@ describe('a query', () => {
     for (const [i, [query, paths]] of cases.entries()) {
       expect({ i, paths: (await query.get()).docs.map((d) => d.ref.path) }).toEqual({ i, paths });
     }
+  });
+
+  test('with not-in and or finds what either branch finds', async () => {
+    const { db } = plain;
+    const data = [{ a: 1, b: 0 }, { a: 2, b: 1 }, { a: 3, b: 2 }, { a: 1, b: 3 }, { a: 2 }];
+    await write(
+      db,
+      data.map((fields, i) => ({ path: `ornot/d${i}`, data: fields })),
+    );
+    const c = db.collection('ornot');
+    const either = Filter.or(Filter.where('a', '==', 2), Filter.where('b', 'not-in', [2, 3]));
+    // Ordered by b, so the document without it is not found.
+    expect(ids(await c.where(either).get())).toEqual(['d0', 'd1']);
+    const both = Filter.and(
+      Filter.where('b', 'not-in', [0]),
+      Filter.or(Filter.where('a', '==', 1), Filter.where('a', '==', 3)),
+    );
+    expect(ids(await c.where(both).get())).toEqual(['d2', 'd3']);
+  });
+
+  test('by name and by inequality is served where the name is unequal, or the field equal, too', async () => {
+    const c = plain.db.collection('namerule');
+    await write(plain.db, [
+      { path: 'namerule/a', data: { k: 1 } },
+      { path: 'namerule/b', data: { k: 2 } },
+    ]);
+    const id = FieldPath.documentId();
+    const refused = c.where('k', '!=', 42).where(id, '==', 'a');
+    await expect(refused.get()).rejects.toMatchObject({ code: INVALID_ARGUMENT });
+    expect(ids(await c.where('k', '!=', 42).where('k', '==', 1).where(id, '==', 'a').get())).toEqual(['a']);
+    expect(ids(await c.where('k', '!=', 42).where(id, '>', 'a').where(id, '==', 'b').get())).toEqual(['b']);
+    expect(ids(await c.where('k', '==', 2).where(id, '==', 'b').get())).toEqual(['b']);
   });
 
   test('costs its result, not its collection', async () => {

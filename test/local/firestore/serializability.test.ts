@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Firestore, Timestamp, Transaction } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Session } from '../../../local/firestore/service/session.ts';
-import { LockTable } from '../../../local/firestore/service/transactions/lock-table.ts';
-import { OptimisticReads } from '../../../local/firestore/service/transactions/optimistic-reads.ts';
+import { Session } from '../../../packages/local-firestore/src/service/session.ts';
+import { LockTable } from '../../../packages/local-firestore/src/service/transactions/lock-table.ts';
+import { OptimisticReads } from '../../../packages/local-firestore/src/service/transactions/optimistic-reads.ts';
 import { type Bench, startBench } from './support/client.ts';
 import { Chooser } from './support/random-queries.ts';
 

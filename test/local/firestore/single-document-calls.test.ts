@@ -1,6 +1,6 @@
 import { type Client, credentials, makeClientConstructor } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { loadProtocol, serviceDefinition } from '../../../local/wire/grpc-service.ts';
+import { loadProtocol, serviceDefinition } from '../../../packages/local-kit/src/wire/grpc-service.ts';
 import { type Bench, PROJECT, startBench } from './support/client.ts';
 
 /** The calls that the Node client never makes, made with the protocol as it ships. */

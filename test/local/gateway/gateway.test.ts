@@ -3,12 +3,17 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CairnError, ERROR_CODES, type ErrorCode, toProblem } from '../../../functions/src/core/errors.ts';
 import { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
-import { type Gateway, startGateway } from '../../../local/gateway/gateway.ts';
-import { readRewrites } from '../../../local/gateway/rewrites.ts';
-import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../local/gateway/welcome.ts';
-import { refusalOf, TOLD } from '../../../local/http/problem.ts';
+import {
+  CairnError,
+  ERROR_CODES,
+  type ErrorCode,
+  toProblem,
+} from '../../../packages/cairn/src/core/errors.ts';
+import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
+import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
+import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../packages/local/src/gateway/welcome.ts';
+import { refusalOf, TOLD } from '../../../packages/local-kit/src/http/problem.ts';
 
 function rewrites(hosting: unknown) {
   const file = join(mkdtempSync(join(tmpdir(), 'cairn-gateway-')), 'firebase.json');
@@ -55,6 +60,8 @@ describe('rewrites of firebase.json', () => {
   });
 });
 
+const NOW = Date.UTC(2030, 0, 2, 3, 4, 5);
+
 describe('the port', () => {
   let gateway: Gateway;
   const served: string[] = [];
@@ -62,6 +69,7 @@ describe('the port', () => {
     gateway = await startGateway({
       port: 0,
       rewrites: rewrites({ rewrites: [{ source: '/v1/**', function: 'api' }] }),
+      now: () => NOW,
       serve(name, request, response) {
         served.push(`${name} ${request.url} ${request.headers['x-forwarded-host']}`);
         response.end('served');
@@ -75,6 +83,7 @@ describe('the port', () => {
   test('gives a request to the function its path names, path untouched', async () => {
     const answer = await fetch(`${gateway.url}/v1/runs%2Fa?q=1`);
     expect(await answer.text()).toBe('served');
+    expect(answer.headers.get('date')).toBe('Wed, 02 Jan 2030 03:04:05 GMT');
     expect(served).toEqual([`api /v1/runs%2Fa?q=1 ${new URL(gateway.url).host}`]);
   });
 

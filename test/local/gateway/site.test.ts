@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Gateway, startGateway } from '../../../local/gateway/gateway.ts';
-import { readSite } from '../../../local/gateway/site.ts';
+import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
+import { readSite } from '../../../packages/local/src/gateway/site.ts';
 
 const HOSTING = {
   public: 'site/dist',
@@ -46,6 +46,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     port: 0,
     rewrites: [],
+    now: Date.now,
     serve: () => {},
     site: readSite(join(folder, 'firebase.json')),
     consoleJson: () => '{"local":true,"apiKey":"cairn_dev_x"}',

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { request } from '@octokit/request';
-import { startGithubServer } from '../../../local/github/server.ts';
-import type { OutsideServer } from '../../../local/outside/server.ts';
-import { movableClock } from '../../../local/time/clock.ts';
+import { startGithubServer } from '../../../packages/local/src/github/server.ts';
+import type { OutsideServer } from '../../../packages/local/src/outside/server.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 
 const TOKEN = 't0ken';
 const MARK = 'b'.repeat(64);

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
-import { type LocalCloud, type LocalCloudOptions, startLocalCloud } from '../../../local/cloud.ts';
+import {
+  type LocalCloud,
+  type LocalCloudOptions,
+  startLocalCloud,
+} from '../../../packages/local/src/cloud.ts';
 import { until as soon } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
@@ -70,11 +74,11 @@ export function tasksClient(host: string): CloudTasksClient {
   return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds, projectId: 'demo-cairn' });
 }
 
-/** A task for the fixture's `work` function, as a queue adapter would make it. */
-export function workTask(functionsUrl: string, data: object): object {
+/** A task for a function of the fixture, as a queue adapter would make it. */
+export function workTask(functionsUrl: string, data: object, name = 'work'): object {
   return {
     httpRequest: {
-      url: `${functionsUrl}/work`,
+      url: `${functionsUrl}/${name}`,
       headers: { 'Content-Type': 'application/json' },
       body: Buffer.from(JSON.stringify({ data })),
       oidcToken: { serviceAccountEmail: 'drive@demo-cairn.iam.gserviceaccount.com' },
@@ -84,9 +88,23 @@ export function workTask(functionsUrl: string, data: object): object {
 
 export const WORK_QUEUE = 'projects/demo-cairn/locations/us-central1/queues/work';
 
+/** Puts one task for each value into the queue of that function. */
+export async function enqueue(
+  { tasks, functionsUrl }: { readonly tasks: string; readonly functionsUrl: string },
+  name: string,
+  ...data: object[]
+): Promise<void> {
+  const client = tasksClient(tasks);
+  const parent = WORK_QUEUE.replace(/work$/, name);
+  for (const one of data) {
+    await client.createTask({ parent, task: workTask(functionsUrl, one, name) });
+  }
+  await client.close();
+}
+
 /** As long as a process may take to begin. */
 export function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  return soon(condition, what, 8_000);
+  return soon(condition, what, 20_000);
 }
 
 export function isAlive(pid: number): boolean {
@@ -99,10 +117,6 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Puts one task for each value into the queue of the fixture's `work` function. */
-export async function enqueueWork(cloud: LocalCloud, ...data: object[]): Promise<void> {
-  const client = tasksClient(cloud.tasks);
-  for (const one of data) {
-    await client.createTask({ parent: WORK_QUEUE, task: workTask(cloud.functionsUrl, one) });
-  }
-  await client.close();
+export function enqueueWork(cloud: LocalCloud, ...data: object[]): Promise<void> {
+  return enqueue(cloud, 'work', ...data);
 }

@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { giveBackAtRest, REQUESTS_BETWEEN, REST_MS } from '../../../local/host/give-back.ts';
+import {
+  giveBackAtRest,
+  REQUESTS_BETWEEN,
+  REST_MS,
+} from '../../../packages/local/src/host/workers/give-back.ts';
 
 describe('a worker that comes to rest', () => {
   let server: EventEmitter;
@@ -32,6 +36,15 @@ describe('a worker that comes to rest', () => {
     expect(collect).toHaveBeenCalledTimes(1);
     jest.advanceTimersByTime(100 * REST_MS);
     expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  test('gives memory back once it serves, since a spare may never have a request', () => {
+    server.emit('listening');
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+    request()();
+    jest.advanceTimersByTime(REST_MS);
+    expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('does so again only after many more requests', () => {

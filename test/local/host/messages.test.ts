@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { onMessagePublished } from 'firebase-functions/pubsub';
-import { functionsOf } from '../../../local/host/function-spec.ts';
-import { subscriptionOf } from '../../../local/host/pubsub/subscription-of.ts';
+import { functionsOf } from '../../../packages/local/src/host/function-spec.ts';
+import { subscriptionOf } from '../../../packages/local/src/host/pubsub/subscription-of.ts';
 import { startPubsub } from '../pubsub/pubsub-fixture.ts';
 
 const ENVELOPE = {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import type { ToWorker } from '../../../local/host/messages.ts';
+import type { ToWorker } from '../../../packages/local/src/host/workers/messages.ts';
 
-const WORKER = join(import.meta.dirname, '../../../local/host/worker.ts');
+const WORKER = join(import.meta.dirname, '../../../packages/local/src/host/workers/worker.ts');
 
 test('a worker whose cloud was killed while it had something to say ends without a word', async () => {
   const worker = fork(WORKER, {

@@ -95,6 +95,22 @@ test.each(['GET', 'DELETE', 'POST'])('a %s with a body of unknown length arrives
   expect((await echo({})).body).toEqual({});
 });
 
+test('the port of the functions is for this machine: foreign pages and rebound names are refused', async () => {
+  const statusFor = (headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request(`${fixture.cloud.functionsUrl}/echo`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  expect(await statusFor({})).toBe(200);
+  expect(await statusFor({ origin: 'http://localhost:5173' })).toBe(200);
+  expect(await statusFor({ origin: 'https://foreign.example' })).toBe(403);
+  expect(await statusFor({ host: 'rebound.example' })).toBe(403);
+});
+
 test('a client that asks before it sends its body is told to go on', async () => {
   const { port } = new URL(fixture.cloud.gateway);
   const answer = await new Promise<string>((resolve, reject) => {

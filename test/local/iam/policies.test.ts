@@ -1,6 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
-import { IamError, iamCalls, type Policy, type SetRequest } from '../../../local/iam/policies.ts';
+import {
+  IamError,
+  iamCalls,
+  type Policy,
+  type SetRequest,
+} from '../../../packages/local-kit/src/iam/policies.ts';
 
 const RESOURCE = 'topics/news';
 const editors = { role: 'roles/pubsub.editor', members: ['group:team@example.com'] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Backlog, type Delivery } from '../../../local/pubsub/model/backlog.ts';
-import { redeliveryPauseMs } from '../../../local/pubsub/model/backoff.ts';
-import type { Consumer } from '../../../local/pubsub/model/leases.ts';
+import { Backlog, type Delivery } from '../../../packages/local-pubsub/src/model/backlog.ts';
+import { redeliveryPauseMs } from '../../../packages/local-pubsub/src/model/backoff.ts';
+import type { Consumer } from '../../../packages/local-pubsub/src/model/leases.ts';
 
 const LEASE_MS = 10_000;
 const PAUSE_MS = 700;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseFilter } from '../../../local/pubsub/model/filter.ts';
-import { PubsubError } from '../../../local/pubsub/model/status.ts';
+import { parseFilter } from '../../../packages/local-pubsub/src/model/filter.ts';
+import { PubsubError } from '../../../packages/local-pubsub/src/model/status.ts';
 
 const message = { domain: 'com', 'iana.org/language_tag': 'en_US', empty: '', み: 'x', n: '5' };
 

@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pubsubProtocol } from '../../../local/pubsub/wire/protocol.ts';
+import { pubsubProtocol } from '../../../packages/local-pubsub/src/wire/protocol.ts';
 import { PROJECT, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
 
 const {

@@ -1,10 +1,10 @@
 /** A Pub/Sub server with the unmodified client, a recording push target, and a clock the test moves. */
 import { type ClientConfig, type Message, PubSub, type Subscription, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
-import { type PubsubServer, startPubsubServer } from '../../../local/pubsub/server.ts';
-import type { SqliteStorage } from '../../../local/sqlite/grouped-database.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
-import { type MovableClock, movableClock } from '../../../local/time/clock.ts';
+import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
+import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
+import { type PubsubServer, startPubsubServer } from '../../../packages/local-pubsub/src/server.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import avsc from 'avsc';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
-import { understand } from '../../../local/pubsub/schema/definition.ts';
+import { understand } from '../../../packages/local-pubsub/src/schema/definition.ts';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 

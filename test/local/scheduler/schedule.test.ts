@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FunctionSpec } from '../../../local/host/function-spec.ts';
-import { readSchedule, ScheduleError } from '../../../local/scheduler/schedule.ts';
-import { Scheduler } from '../../../local/scheduler/scheduler.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
-import { movableClock } from '../../../local/time/clock.ts';
+import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
+import { readSchedule, ScheduleError } from '../../../packages/local/src/scheduler/schedule.ts';
+import { Scheduler } from '../../../packages/local/src/scheduler/scheduler.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
 
 const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OutsideServer } from '../../../local/outside/server.ts';
-import { startSlackServer } from '../../../local/slack/server.ts';
-import { movableClock } from '../../../local/time/clock.ts';
+import type { OutsideServer } from '../../../packages/local/src/outside/server.ts';
+import { startSlackServer } from '../../../packages/local/src/slack/server.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 
 let server: OutsideServer;
 beforeAll(async () => {

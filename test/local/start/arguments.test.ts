@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readArguments, UsageError } from '../../../local/arguments.ts';
+import { readArguments, UsageError } from '../../../packages/local/src/arguments.ts';
 
 test('without flags there are defaults', () => {
   expect(readArguments([])).toEqual({
@@ -8,6 +8,8 @@ test('without flags there are defaults', () => {
     data: '.cairn',
     port: undefined,
     workers: 1,
+    watchdogSeconds: undefined,
+    acceptDamage: false,
     tickSeconds: 5,
     projectId: undefined,
     functionsModule: undefined,
@@ -17,8 +19,11 @@ test('without flags there are defaults', () => {
 });
 
 test('every flag is read', () => {
-  const words = '--json --data memory --port 0 --workers 3 --tick 0.5 --project demo-x1 --functions f.ts';
+  const words =
+    '--json --data memory --port 0 --workers 3 --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
   expect(readArguments(words.split(' '))).toEqual({
+    watchdogSeconds: 30,
+    acceptDamage: true,
     json: true,
     help: false,
     data: 'memory',
@@ -48,8 +53,11 @@ test.each([
   [['--tick', 'soon'], /--tick must be/],
   [['--project', 'No'], /--project must have 6 to 30/],
   [['--data', ''], /--data needs a value/],
-  [['--emulators', '--workers', '2'], /--workers and --functions mean nothing to firebase-tools/],
-  [['--emulators', '--functions', 'f.ts'], /--workers and --functions mean nothing to firebase-tools/],
+  [['--emulators', '--workers', '2'], /--workers, --watchdog and --functions mean nothing to firebase-tools/],
+  [
+    ['--emulators', '--functions', 'f.ts'],
+    /--workers, --watchdog and --functions mean nothing to firebase-tools/,
+  ],
   [['--official'], /--official comes with --emulators only/],
 ])('%j is refused with the flag at fault', (words, message) => {
   expect(() => readArguments(words)).toThrow(UsageError);

@@ -1,7 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { isAlive, readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import {
+  enqueue,
+  isAlive,
+  readTrace,
+  tasksClient,
+  until,
+  WORK_QUEUE,
+  workTask,
+} from '../host/cloud-fixture.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
 /** Before the second task is due. */
@@ -48,6 +56,31 @@ test('after SIGKILL of the cloud its workers end, and a new start has the key, t
   expect(await askClock(`${after.control}/clock`)).toMatchObject({ offsetMs: MOVED_MS });
   await until(() => readTrace(trace).filter((line) => line.event === 'work-done').length === 2, 'both tasks');
   expect(statSync(join(data, 'dev.json')).mode & 0o777).toBe(0o600);
+});
+
+test('after SIGKILL of the cloud a worker that a task keeps busy for ever is gone too', async () => {
+  const data = freshFolder();
+  const trace = join(data, 'trace');
+  const cloud = start(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  const { tasks, pids } = await cloud.ready;
+  await enqueue({ tasks, functionsUrl: urlOfFunctions(data) }, 'spin', { id: 'busy' });
+  await until(() => readTrace(trace).some(({ event }) => event === 'spin'), 'the task to begin');
+  cloud.child.kill('SIGKILL');
+  await until(() => !pids.workers.some(isAlive), 'the workers to end');
+});
+
+test('a log cut after SIGKILL is refused with what is lost, and --accept-damage goes on with the rest', async () => {
+  const data = freshFolder();
+  const first = start(['--json', '--data', data], {});
+  await first.ready;
+  first.child.kill('SIGKILL');
+  await first.ended;
+  truncateSync(join(data, 'firestore.sqlite-wal'), 0);
+  const refused = start(['--json', '--data', data], {});
+  expect(await refused.ended).toEqual({ code: 1, signal: null });
+  expect(refused.stderr()).toMatch(/firestore\.sqlite is damaged: .*--accept-damage/s);
+  const accepted = start(['--json', '--data', data, '--accept-damage'], {});
+  expect((await fetch((await accepted.ready).gateway)).status).toBe(200);
 });
 
 async function askClock(url: string, body?: object): Promise<{ readonly offsetMs: number }> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FUNCTIONS } from '../host/cloud-fixture.ts';
 
-const MAIN = fileURLToPath(new URL('../../../local/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/local/src/main.ts', import.meta.url));
 
 export interface Ready {
   readonly ready: true;
@@ -18,7 +18,11 @@ export interface Ready {
   readonly projectId: string;
   readonly apiKey: string;
   readonly secrets: Record<string, string>;
-  readonly pids: { readonly cloud: number; readonly workers: number[] };
+  readonly pids: {
+    readonly cloud: number;
+    readonly workers: number[];
+    readonly roles: Record<string, number[]>;
+  };
 }
 
 export interface StartedProcess {

@@ -32,7 +32,14 @@ describe('--json', () => {
       projectId: 'demo-other',
       apiKey: expect.stringMatching(/^cairn_dev_[\w-]{32}$/),
       secrets: { github: expect.stringMatching(/^[\w-]{32}$/) },
-      pids: { cloud: started.child.pid, workers: [expect.any(Number), expect.any(Number)] },
+      pids: {
+        cloud: started.child.pid,
+        workers: expect.any(Array),
+        roles: expect.objectContaining({
+          doors: [expect.any(Number)],
+          tasks: [expect.any(Number), expect.any(Number)],
+        }),
+      },
     });
     expect((await fetch(line.gateway)).status).toBe(200);
     started.child.kill('SIGTERM');

@@ -28,7 +28,7 @@ test('every task that was acknowledged is delivered, however often the cloud is 
       while (alive) {
         const id = `task-${made++}`;
         try {
-          await client.createTask({ parent: WORK_QUEUE, task: workTask(url, { id }) }, { timeout: 10_000 });
+          await client.createTask({ parent: WORK_QUEUE, task: workTask(url, { id }) }, { timeout: 60_000 });
           acknowledged.add(id);
         } catch {
           return;

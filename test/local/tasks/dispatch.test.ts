@@ -157,7 +157,7 @@ describe('retries', () => {
     await tasks.dispatched(2);
   });
 
-  test('an attempt that outlives its deadline is abandoned and retried', async () => {
+  test('an attempt that outlives its deadline is abandoned and retried; moving the clock does not age it', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
     tasks.answers.push(
       ({ signal }) =>
@@ -167,7 +167,10 @@ describe('retries', () => {
     );
     const name = await create({ dispatchDeadline: { seconds: 15 } });
     await tasks.dispatched(1);
-    tasks.clock.advance(15_000);
+    tasks.clock.advance(3_600_000);
+    tasks.elapse(14_999);
+    expect(tasks.requests[0]?.signal.aborted).toBe(false);
+    tasks.elapse(15_000);
     await until(async () => {
       const [task] = await tasks.client.getTask({ name });
       return task.lastAttempt?.responseStatus?.code === 4;

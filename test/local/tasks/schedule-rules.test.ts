@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DueHeap } from '../../../local/tasks/due-heap.ts';
-import { DEFAULT_RETRY } from '../../../local/tasks/model.ts';
-import { afterFailure, backoffMs } from '../../../local/tasks/retry.ts';
-import { TokenBucket } from '../../../local/tasks/token-bucket.ts';
+import { DueHeap } from '../../../packages/local-tasks/src/due-heap.ts';
+import { DEFAULT_RETRY } from '../../../packages/local-tasks/src/model.ts';
+import { afterFailure, backoffMs } from '../../../packages/local-tasks/src/retry.ts';
+import { TokenBucket } from '../../../packages/local-tasks/src/token-bucket.ts';
 
 describe('backoff', () => {
   const config = { ...DEFAULT_RETRY, minBackoffMs: 10_000, maxBackoffMs: 300_000, maxDoublings: 3 };

@@ -1,10 +1,10 @@
 /** A Cloud Tasks server with the unmodified client, a recording target, and a clock the test moves. */
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
-import type { SqliteStorage } from '../../../local/sqlite/grouped-database.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../local/tasks/attempt.ts';
-import { startTasksServer, type TasksServer } from '../../../local/tasks/server.ts';
-import { type MovableClock, movableClock } from '../../../local/time/clock.ts';
+import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
+import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
+import { startTasksServer, type TasksServer } from '../../../packages/local-tasks/src/server.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -20,6 +20,8 @@ export interface TasksFixture {
   readonly client: CloudTasksClient;
   readonly server: TasksServer;
   readonly clock: MovableClock;
+  /** Lets all deadlines of dispatches under way pass that are at most so long. */
+  elapse(ms: number): void;
   /** Every dispatch so far, in order. */
   readonly requests: DispatchRequest[];
   /** What the next dispatches get, in order; when it is used up: 200. */
@@ -40,7 +42,15 @@ export const answered = (status: number, retryAfter?: string): DispatchOutcome =
 /** Time stands still unless the test moves it, so that schedules and backoffs are exact. */
 export async function startTasks(storage: SqliteStorage = { kind: 'memory' }): Promise<TasksFixture> {
   const began = Date.UTC(2026, 0, 1);
-  const clock = movableClock(() => began);
+  const deadlines = new Set<{ readonly ms: number; readonly wake: () => void }>();
+  const clock: MovableClock = {
+    ...movableClock(() => began),
+    after(ms, wake) {
+      const deadline = { ms, wake };
+      deadlines.add(deadline);
+      return () => void deadlines.delete(deadline);
+    },
+  };
   const requests: DispatchRequest[] = [];
   const answers: Answer[] = [];
   let ids = 0;
@@ -66,6 +76,9 @@ export async function startTasks(storage: SqliteStorage = { kind: 'memory' }): P
     client,
     server,
     clock,
+    elapse(ms) {
+      for (const { ms: due, wake } of deadlines) if (due <= ms) wake();
+    },
     requests,
     answers,
     dispatched: (count) => until(() => requests.length >= count, `${count} dispatches`),

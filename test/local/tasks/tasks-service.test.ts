@@ -287,6 +287,15 @@ describe('queues', () => {
     expect(tasks.requests).toHaveLength(0);
   });
 
+  test('a purge keeps the names that callers chose, for an hour', async () => {
+    const task = { name: `${QUEUE}/tasks/chosen`, httpRequest: { url }, scheduleTime: inSeconds(60) };
+    await create(task);
+    await tasks.client.purgeQueue({ name: QUEUE });
+    await expect(create(task)).rejects.toMatchObject({ code: status.ALREADY_EXISTS });
+    tasks.clock.advance(3_600_000);
+    await create({ ...task, scheduleTime: inSeconds(60) });
+  });
+
   test('run now dispatches a task of a paused queue before its time, and a failure is retried later', async () => {
     await tasks.client.pauseQueue({ name: QUEUE });
     const [task] = await create({ httpRequest: { url }, scheduleTime: inSeconds(3600) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { movableClock } from '../../../local/time/clock.ts';
+import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { HOUR_MS, Scene } from './scene.ts';
 
 /** Type, initiator and actor of each. */
@@ -23,7 +23,7 @@ describe('approve', () => {
     expect(words(await scene.last(3))).toEqual([
       ['wait_resolved', 'approval', 'c.ada'],
       ['step_succeeded', 'system'],
-      ['run_resumed', 'system'],
+      ['run_resumed', 'approval', 'c.ada'],
     ]);
     expect(scene.state).toMatchObject({ status: 'running', waits: [], policyDue: true });
     expect(await scene.outputOf('gate')).toEqual({ decision: 'approve', note: 'looks good', by: 'c.ada' });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { type Choice, type Execution, explore } from '../../support/explorer.ts';
 import { Actor, type Answer } from '../../support/race/actor.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';

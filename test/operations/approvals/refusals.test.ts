@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { intercept } from '../../support/intercept.ts';
 import { HOUR_MS, Scene } from './scene.ts';
 

@@ -1,19 +1,22 @@
 /** Runs brought, event by event as a drive would, to where a person is asked something. */
 import { z } from 'zod';
-import { sha256Hex } from '../../../functions/src/core/encoding/hash.ts';
-import type { EventDraft, StepExecution, Wait } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { OnFailure } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import * as drafts from '../../../functions/src/engine/facts/drafts.ts';
-import { doubtOf, opened } from '../../../functions/src/engine/waits/open.ts';
-import { resumed } from '../../../functions/src/engine/waits/settle.ts';
-import { timeUp } from '../../../functions/src/engine/waits/time-up.ts';
-import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { ApprovalDecided, DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import type { EventDraft, StepExecution, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import * as drafts from '../../../packages/cairn/src/engine/facts/drafts.ts';
+import { doubtOf, opened } from '../../../packages/cairn/src/engine/waits/open.ts';
+import { resumed } from '../../../packages/cairn/src/engine/waits/settle.ts';
+import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
+import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type {
+  ApprovalDecided,
+  DecideRequest,
+} from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import {
   type DiagnosisDeps,
   Diagnostician,
   LOOK_TTL_MS,
   SLOW_LOOK_TTL_MS,
-} from '../../../functions/src/operations/diagnosis/diagnose.ts';
-import type { Finding } from '../../../functions/src/operations/diagnosis/finding.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
-import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
+} from '../../../packages/cairn/src/operations/diagnosis/diagnose.ts';
+import type { Finding } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { pretendedDiagnosis } from '../../support/pretended-diagnosis.ts';
 import { World } from '../../support/world.ts';
 
@@ -32,8 +32,8 @@ beforeEach(() => {
   world = new World({ workflows: [version(1)] });
   log = new CollectedLog(world.clock);
   const { census, schedules, config, db, clock } = world;
-  const { registry } = world.deps;
-  deps = { ...pretendedDiagnosis(db, clock), census, schedules, config, registry, clock, log };
+  const { registry, plans } = world.deps;
+  deps = { ...pretendedDiagnosis(db, clock), census, schedules, config, registry, plans, clock, log };
 });
 
 const codesOf = (findings: readonly Finding[], state: Finding['state'] = 'wrong') =>
@@ -131,6 +131,7 @@ describe('what cannot be answered', () => {
       heartbeats: { read: lost, beat: lost },
       look: { indexes: lost, leftOvers: lost, waking: lost },
       queueLook: { look: lost },
+      findings: { ...deps.findings, list: lost },
       config: { read: lost, write: lost },
       schedules: { ...deps.schedules, due: lost },
     };
@@ -180,20 +181,43 @@ test('what could not be seen is looked for again soon, however seldom it is look
 
 test('a look that failed is made again by whoever asks next', async () => {
   let isDown = true;
-  const { heartbeats, config, schedules } = deps;
+  const { heartbeats, config, schedules, findings } = deps;
   const down = new OutcomeUnknown('a read', new Error('down'));
   const flaky = <T>(answer: () => Promise<T>) => (isDown ? Promise.reject(down) : answer());
   const diagnostician = new Diagnostician({
     ...deps,
     heartbeats: { beat: lost, read: () => flaky(() => heartbeats.read()) },
-    queueLook: { look: (now) => flaky(() => deps.queueLook.look(now)) },
+    queueLook: { look: (now) => flaky(() => deps.queueLook.look(now, 'drive')) },
     config: { write: lost, read: () => flaky(() => config.read()) },
     schedules: Object.assign(Object.create(schedules), {
       due: (at: number, limit: number) => flaky(() => schedules.due(at, limit)),
+    }),
+    findings: Object.assign(Object.create(findings), {
+      list: (limit: number) => flaky(() => findings.list(limit)),
     }),
     look: { indexes: lost, leftOvers: lost, waking: (limit) => flaky(() => deps.look.waking(limit)) },
   });
   await expect(diagnostician.look()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   isDown = false;
   expect((await diagnostician.look()).heard).toBeDefined();
+});
+
+test('a definition that is not what its version was is wrong, with the step and the next version', async () => {
+  await world.start('wait');
+  const { registry: _, ...others } = deps;
+  const changed = defineWorkflow({
+    type: 'wait',
+    planVersion: 1,
+    input: z.unknown(),
+    steps: (step) => ({ slept: step.sleep('nap', { for: '30d' }) }),
+  });
+  const registry = new WorkflowRegistry([changed]);
+  const { findings } = await look({ ...others, registry });
+  expect(findings.find(({ code }) => code === 'PLAN_CHANGED')).toEqual({
+    code: 'PLAN_CHANGED',
+    state: 'wrong',
+    what: "wait v1 is not what it was: step 'rest' was renamed to 'nap', and 1 more difference",
+    help: expect.stringContaining('Deploy it as v2'),
+    evidence: expect.objectContaining({ type: 'wait', planVersion: 1, nextVersion: 2 }),
+  });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Finding, span } from '../../../functions/src/operations/diagnosis/finding.ts';
-import * as deployment from '../../../functions/src/operations/diagnosis/of-deployment.ts';
-import * as store from '../../../functions/src/operations/diagnosis/of-store.ts';
-import * as work from '../../../functions/src/operations/diagnosis/of-work.ts';
-import type { HeardBeats, Heartbeat } from '../../../functions/src/ports/diagnosis/heartbeats.ts';
-import type { SeenQueue } from '../../../functions/src/ports/diagnosis/queue-look.ts';
-import type { SeenIndex } from '../../../functions/src/ports/diagnosis/store-look.ts';
+import { type Finding, span } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
+import * as deployment from '../../../packages/cairn/src/operations/diagnosis/of-deployment.ts';
+import * as store from '../../../packages/cairn/src/operations/diagnosis/of-store.ts';
+import * as work from '../../../packages/cairn/src/operations/diagnosis/of-work.ts';
+import type { HeardBeats, Heartbeat } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
+import type { SeenQueue } from '../../../packages/cairn/src/ports/diagnosis/queue-look.ts';
+import type { SeenIndex } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 8, 30);
 const MINUTE_MS = 60_000;
@@ -180,11 +180,15 @@ describe('the queue', () => {
       'wrong QUEUE_STOPPED',
     ],
   ] as const)('that %s', (_, seenQueue, expected) => {
-    expect(seen(work.ofQueue(seenQueue, NOW))).toEqual([expected]);
+    expect(seen([work.ofQueue(seenQueue, NOW, 'drive')])).toEqual([expected]);
+    const ofAlone = work.ofQueue(seenQueue, NOW, 'driveAlone');
+    expect(seen([ofAlone])).toEqual([expected.replace(' ', ' ALONE_')]);
+    expect(ofAlone.what).toContain('driveAlone');
+    if (ofAlone.state !== 'well') expect(ofAlone.help).toContain('driveAlone');
   });
 
   test('who may not see it is told which role that takes', () => {
-    expect(work.ofQueue({ kind: 'denied' }, NOW)[0]?.help).toContain('roles/cloudtasks.viewer');
+    expect(work.ofQueue({ kind: 'denied' }, NOW, 'drive').help).toContain('roles/cloudtasks.viewer');
   });
 });
 
@@ -245,10 +249,11 @@ test('whatever is wrong says what to do', () => {
   const wrongs = [
     ...store.ofIndexes([index('missing')]),
     ...work.ofFunctions(heard({})),
-    ...work.ofQueue({ kind: 'missing' }, NOW),
+    work.ofQueue({ kind: 'missing' }, NOW, 'drive'),
+    work.ofQueue({ kind: 'missing' }, NOW, 'driveAlone'),
     ...deployment.ofParameters([{ name: 'X', why: 'y' }]),
   ].filter(({ state }) => state === 'wrong');
-  expect(wrongs.length).toBeGreaterThan(3);
+  expect(wrongs.length).toBeGreaterThan(4);
   for (const { help } of wrongs) expect(help?.length ?? 0).toBeGreaterThan(10);
 });
 

@@ -1,10 +1,10 @@
 /** What a person says of an action that a run left in doubt which has ended. */
 import { describe, expect, test } from '@jest/globals';
-import { isInDoubt } from '../../../functions/src/core/effects/effect.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
-import { MAX_QUESTIONS_OF_RUN } from '../../../functions/src/operations/inbox/read-inbox.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { isInDoubt } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import { MAX_QUESTIONS_OF_RUN } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { OutsideOptions } from '../../support/outside.ts';
 import { assertStored } from '../../support/soundness.ts';

@@ -1,16 +1,16 @@
 /** A run that has ended while a call of it hung, and those who look after it: what tests of such doubt begin with. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
-import { MemoryRunFinder } from '../../../functions/src/memory/runs/memory-run-finder.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import { MAX_QUESTIONS_OF_RUN, readInbox } from '../../../functions/src/operations/inbox/read-inbox.ts';
-import { checkConsistency } from '../../../functions/src/operations/integrity/check.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/runs/memory-run-finder.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import { MAX_QUESTIONS_OF_RUN, readInbox } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
+import { checkConsistency } from '../../../packages/cairn/src/operations/integrity/check.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import type { ResolveRequest } from '../../../functions/src/operations/effects/request.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import { resumeRun } from '../../../functions/src/operations/successors/resume-run.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import { resumeRun } from '../../../packages/cairn/src/operations/successors/resume-run.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { depsOf } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';

@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import {
   EVENT_TTL_MS,
   MAX_EARLY,
   MAX_EVENT_BYTES,
   MAX_NAMED_RUNS,
-} from '../../../functions/src/engine/rendezvous/limits.ts';
-import { deliverEvent, type EventToDeliver } from '../../../functions/src/operations/events/deliver-event.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+} from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+import {
+  deliverEvent,
+  type EventToDeliver,
+} from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import {

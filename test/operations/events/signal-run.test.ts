@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
+import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import {
   MAX_EARLY_SIGNAL_BYTES,
-  MAX_INBOX,
-  MAX_INBOX_BYTES,
   type SignalRequest,
   signalRun,
-} from '../../../functions/src/operations/events/signal-run.ts';
-import { appendFromOutside } from '../../../functions/src/operations/outside-append.ts';
+} from '../../../packages/cairn/src/operations/events/signal-run.ts';
+import { appendFromOutside } from '../../../packages/cairn/src/operations/outside-append.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { announce, end, world as newWorld, PLACE, waitingRun } from '../../support/waiting-runs.ts';
 import type { World } from '../../support/world.ts';

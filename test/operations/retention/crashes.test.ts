@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
+import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { mixed } from './mixed.ts';
 import { DAY, type Run, Shelf, TICK_MS, WIDE } from './shelf.ts';

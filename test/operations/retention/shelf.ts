@@ -1,15 +1,15 @@
 /** Finished runs with all that lies under them, in memory, and ticks of retention over them. */
 
-import type { RetentionOf } from '../../../functions/src/core/retention/policy.ts';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import type { RunStatus } from '../../../functions/src/core/run/status.ts';
-import { freeze, MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryRunStore } from '../../../functions/src/memory/memory-run-store.ts';
-import { MemoryRetentionStore } from '../../../functions/src/memory/retention/memory-retention-store.ts';
-import type { Bounds, SweepDeps } from '../../../functions/src/operations/retention/deps.ts';
-import { type SweepReport, sweepRetention } from '../../../functions/src/operations/retention/sweep.ts';
-import type { RetentionStore } from '../../../functions/src/ports/runs/retention-store.ts';
-import { NOTHING_SET } from '../../../functions/src/ports/runtime-config.ts';
+import type { RetentionOf } from '../../../packages/cairn/src/core/retention/policy.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
+import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import type { Bounds, SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
+import { type SweepReport, sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
+import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { row } from '../../conformance/effect-store/rows.ts';
 import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
 import { intercept } from '../../support/intercept.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GRACE_MS } from '../../../functions/src/core/retention/lineage.ts';
+import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { around, DAY, type Run, Shelf, WIDE } from './shelf.ts';
 
 async function shelf(...runs: readonly Run[]): Promise<Shelf> {

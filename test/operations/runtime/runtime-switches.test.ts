@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { HELD_MS } from '../../../functions/src/engine/gate.ts';
-import type { RuntimeDeps } from '../../../functions/src/operations/runtime/change-config.ts';
-import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
-import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
-import { MAX_WOKEN } from '../../../functions/src/operations/runtime/wake-held.ts';
-import type { PauseMark, RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { HELD_MS } from '../../../packages/cairn/src/engine/gate.ts';
+import type { RuntimeDeps } from '../../../packages/cairn/src/operations/runtime/change-config.ts';
+import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
+import {
+  pauseWorkflow,
+  unpauseWorkflow,
+} from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
+import { MAX_WOKEN } from '../../../packages/cairn/src/operations/runtime/wake-held.ts';
+import type { PauseMark, RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { type Call, intercept, type Proceed } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { backfillSchedule } from '../../../functions/src/operations/schedules/backfill-schedule.ts';
+import { backfillSchedule } from '../../../packages/cairn/src/operations/schedules/backfill-schedule.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 

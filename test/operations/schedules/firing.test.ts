@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { CatchUp } from '../../../functions/src/core/schedule/schedule.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
-import { intercept } from '../../../functions/src/testing/world/intercept.ts';
-import { TICK_LIMIT, tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import type { CatchUp } from '../../../packages/cairn/src/core/schedule/schedule.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { intercept } from '../../../packages/cairn/src/testing/world/intercept.ts';
+import { TICK_LIMIT, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { echo, MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 async function sceneOf(...schedules: readonly ReturnType<typeof stored>[]): Promise<Scene> {

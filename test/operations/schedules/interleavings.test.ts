@@ -1,14 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalTextOf } from '../../../functions/src/core/encoding/json.ts';
-import { armed, disarmed } from '../../../functions/src/core/schedule/due.ts';
-import { type CatchUp, type Schedule, slotRunId } from '../../../functions/src/core/schedule/schedule.ts';
-import { backfillSchedule } from '../../../functions/src/operations/schedules/backfill-schedule.ts';
-import { changeSchedule } from '../../../functions/src/operations/schedules/change-schedule.ts';
-import { fireSchedule } from '../../../functions/src/operations/schedules/fire-schedule.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
-import { intercept } from '../../../functions/src/testing/world/intercept.ts';
-import { seededRandomness } from '../../../functions/src/testing/world/seeded-randomness.ts';
-import { type TickDeps, tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { canonicalTextOf } from '../../../packages/cairn/src/core/encoding/json.ts';
+import { armed, disarmed } from '../../../packages/cairn/src/core/schedule/due.ts';
+import {
+  type CatchUp,
+  type Schedule,
+  slotRunId,
+} from '../../../packages/cairn/src/core/schedule/schedule.ts';
+import { backfillSchedule } from '../../../packages/cairn/src/operations/schedules/backfill-schedule.ts';
+import { changeSchedule } from '../../../packages/cairn/src/operations/schedules/change-schedule.ts';
+import { fireSchedule } from '../../../packages/cairn/src/operations/schedules/fire-schedule.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { intercept } from '../../../packages/cairn/src/testing/world/intercept.ts';
+import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
+import { type TickDeps, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { type Choice, type Execution, explore } from '../../support/explorer.ts';
 import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 

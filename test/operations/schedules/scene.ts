@@ -1,11 +1,11 @@
 /** An installation in memory whose schedules are ticked by hand, at times the test names in minutes. */
 import { z } from 'zod';
-import { armed } from '../../../functions/src/core/schedule/due.ts';
-import type { Schedule } from '../../../functions/src/core/schedule/schedule.ts';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { type TickDeps, type TickReport, tick } from '../../../functions/src/triggers/schedule/tick.ts';
+import { armed } from '../../../packages/cairn/src/core/schedule/due.ts';
+import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { type TickDeps, type TickReport, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { World } from '../../support/world.ts';
 
 export const MINUTE = 60_000;

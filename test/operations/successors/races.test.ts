@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError, Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { CairnError, Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, succeed } from '../../support/successors.ts';

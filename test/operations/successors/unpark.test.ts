@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { resumeRun } from '../../../functions/src/operations/successors/resume-run.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { previewSuccessor } from '../../../packages/cairn/src/operations/successors/preview.ts';
+import { resumeRun } from '../../../packages/cairn/src/operations/successors/resume-run.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { depsOf, preview } from '../../support/successors.ts';
+import { depsOf, preview, said } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 import { Scene } from '../approvals/scene.ts';
 
@@ -23,6 +24,15 @@ const waiting = defineWorkflow({
     built: step.event('built', { event: 'built', key: () => 'main' }),
     night: step.sleep('night', { for: '8h' }),
   }),
+});
+const asleep = defineWorkflow({
+  type: 'asleep',
+  planVersion: 1,
+  input: z.unknown(),
+  steps(step) {
+    const night = step.sleep('night', { for: '8h' });
+    return { slept: step('wake', { needs: { night } }, () => 'late') };
+  },
 });
 const ANN = { tenantId: 't1', actor: 'u.ann' };
 
@@ -59,6 +69,31 @@ describe('a run that has not ended is resumed:', () => {
       code: 'PLAN_VERSION_UNAVAILABLE',
     });
     expect(assertStored(world.db, runId)).toEqual(before);
+  });
+
+  test('one whose time came while its plan was away goes on at once when the plan is back', async () => {
+    const world = new World({ workflows: [asleep] });
+    const runId = await world.start('asleep');
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+    const ask = (deps = depsOf(world)) => resumeRun(deps, { ...ANN, runId });
+    await expect(ask()).rejects.toMatchObject({ code: 'RUN_INVALID_TRANSITION', stepId: 'night' });
+
+    const away = { ...depsOf(world), registry: new WorkflowRegistry([]) };
+    world.clock.jump(8 * 3_600_000 + 60_000);
+    world.queue.take();
+    const before = assertStored(world.db, runId);
+    await expect(ask(away)).rejects.toMatchObject({ code: 'PLAN_VERSION_UNAVAILABLE' });
+    const { would, blockers } = await previewSuccessor(away, { tenantId: 't1', runId, mode: 'resume' });
+    expect([would, blockers.map(({ code }) => code)]).toEqual(['nothing', ['PLAN_VERSION_UNAVAILABLE']]);
+    expect(assertStored(world.db, runId)).toEqual(before);
+
+    expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'unpark', blockers: [] });
+    const back = world.clock.now();
+    expect(await ask()).toEqual({ runId, status: 'running', outcome: 'resumed' });
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'completed');
+    expect(world.clock.now()).toBe(back);
+    expect(said(world, runId, 'run_resumed')[0]).toEqual({ reason: 'u.ann asked for it' });
+    expect(assertStored(world.db, runId).result).toEqual({ text: '{"slept":"late"}' });
   });
 
   test('one that was interrupted goes on at once, instead of when the scan finds it', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import * as functions from '../../../functions/src/index.ts';
-import { SECRETS, setupLook } from '../../../functions/src/platform/diagnosis/setup.ts';
+import { boundSecrets } from '../../../packages/cairn/src/platform/diagnosis/bound-secrets.ts';
+import { setupLook } from '../../../packages/cairn/src/platform/diagnosis/setup.ts';
+import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
 
 const SETTINGS = {
   project: 'p',
@@ -8,6 +10,8 @@ const SETTINGS = {
   githubTenants: { listed: '', others: '' },
   slackTenants: '',
 };
+
+const SECRETS = boundSecrets(installationOf(functions.drive).options, {});
 
 test('the table of secrets says which function is deployed with which', () => {
   const bound: Record<string, string[]> = {};
@@ -28,15 +32,15 @@ test.each([
   ['none', 'none'],
   ['s3cr3t-of-ours', 'set'],
 ])('a secret whose variable is %j is %s, and is not told', (value, state) => {
-  const seen = setupLook(SETTINGS, { GITHUB_TOKEN: value }).secrets();
+  const seen = setupLook(SETTINGS, SECRETS, { GITHUB_TOKEN: value }).secrets();
   expect(seen.find(({ name }) => name === 'GITHUB_TOKEN')?.state).toBe(state);
   expect(JSON.stringify(seen)).not.toContain('s3cr3t');
 });
 
 test('parameters that make no sense are named with why', () => {
-  expect(setupLook(SETTINGS, {}).wrongParameters()).toEqual([]);
+  expect(setupLook(SETTINGS, SECRETS, {}).wrongParameters()).toEqual([]);
   const wrong = { ...SETTINGS, githubTenants: { listed: 'acme', others: '' }, slackTenants: 'T1' };
-  expect(setupLook(wrong, {}).wrongParameters()).toEqual([
+  expect(setupLook(wrong, SECRETS, {}).wrongParameters()).toEqual([
     { name: 'GITHUB_TENANTS', why: expect.stringContaining("'acme' is not") },
     { name: 'SLACK_TENANTS', why: expect.stringContaining("'T1' is not") },
   ]);

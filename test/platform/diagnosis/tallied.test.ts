@@ -1,11 +1,11 @@
 import { Firestore } from '@google-cloud/firestore';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { lazyCommitChannel } from '../../../functions/src/platform/clients/commit-channel.ts';
-import { firestoreClient } from '../../../functions/src/platform/clients/firestore.ts';
-import { InstanceOperations } from '../../../functions/src/platform/diagnosis/instance-operations.ts';
-import { tallied } from '../../../functions/src/platform/diagnosis/tallied.ts';
-import { RawBatch } from '../../../functions/src/store/commits/raw-batch.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
+import { firestoreClient } from '../../../packages/cairn/src/platform/clients/firestore.ts';
+import { InstanceOperations } from '../../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
+import { tallied } from '../../../packages/cairn/src/platform/diagnosis/tallied.ts';
+import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { until } from '../../local/support.ts';
 
 let server: FirestoreServer;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(() => {
   server.meter.reset();
   operations = new InstanceOperations({ now: Date.now });
-  db = firestoreClient('demo-tally', operations);
+  db = firestoreClient({ project: 'demo-tally', database: '(default)', tally: operations });
 });
 afterEach(() => db.terminate());
 afterAll(() => server.stop());

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import type { Settings } from '../../../functions/src/platform/params.ts';
-import { configuredTelemetry } from '../../../functions/src/platform/telemetry/configured.ts';
-import { Telemetry } from '../../../functions/src/platform/telemetry/telemetry.ts';
+import type { Settings } from '../../../packages/cairn/src/platform/settings/settings.ts';
+import { configuredTelemetry } from '../../../packages/cairn/src/platform/telemetry/configured.ts';
+import { Telemetry } from '../../../packages/cairn/src/platform/telemetry/telemetry.ts';
 
 const SETTINGS = {
   project: 'p',

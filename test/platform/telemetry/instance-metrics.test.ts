@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InstanceMetrics } from '../../../functions/src/platform/telemetry/instance-metrics.ts';
-import { DURATION_BOUNDS_MS } from '../../../functions/src/ports/metrics.ts';
+import { InstanceMetrics } from '../../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
+import { DURATION_BOUNDS_MS } from '../../../packages/cairn/src/ports/metrics.ts';
 
 test('each tenant sees its own counts and no other', () => {
   const metrics = new InstanceMetrics();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
-import type { MetricSink } from '../../../functions/src/platform/telemetry/sink.ts';
-import { DURATION_BOUNDS_MS } from '../../../functions/src/ports/metrics.ts';
+import { otlpMetrics } from '../../../packages/cairn/src/platform/telemetry/otlp-metrics.ts';
+import type { MetricSink } from '../../../packages/cairn/src/platform/telemetry/sink.ts';
+import { DURATION_BOUNDS_MS } from '../../../packages/cairn/src/ports/metrics.ts';
 import { Collector } from './collector.ts';
 
 const collector = new Collector();

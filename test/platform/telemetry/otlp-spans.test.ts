@@ -5,11 +5,11 @@ import {
   googleHeaders,
   isGoogle,
   parseHeaders,
-} from '../../../functions/src/platform/telemetry/collector-access.ts';
-import { otlpMetrics } from '../../../functions/src/platform/telemetry/otlp-metrics.ts';
-import { otlpSpans } from '../../../functions/src/platform/telemetry/otlp-spans.ts';
-import type { EndedSpan } from '../../../functions/src/platform/telemetry/span-tracer.ts';
-import { VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+} from '../../../packages/cairn/src/platform/telemetry/collector-access.ts';
+import { otlpMetrics } from '../../../packages/cairn/src/platform/telemetry/otlp-metrics.ts';
+import { otlpSpans } from '../../../packages/cairn/src/platform/telemetry/otlp-spans.ts';
+import type { EndedSpan } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
+import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { Collector } from './collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseTraceparent, traceparentOf } from '../../../functions/src/core/trace.ts';
-import { isSampled, samplingOf } from '../../../functions/src/platform/telemetry/sampling.ts';
-import { type EndedSpan, SpanTracer } from '../../../functions/src/platform/telemetry/span-tracer.ts';
-import { failureOf } from '../../../functions/src/ports/telemetry/tracing.ts';
-import { seededRandomness } from '../../../functions/src/testing/world/seeded-randomness.ts';
-import { VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
+import { isSampled, samplingOf } from '../../../packages/cairn/src/platform/telemetry/sampling.ts';
+import { type EndedSpan, SpanTracer } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
+import { failureOf } from '../../../packages/cairn/src/ports/telemetry/tracing.ts';
+import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
+import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = { traceId: TRACE, spanId: '00f067aa0ba902b7', sampled: true };

@@ -1,12 +1,22 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { countActive, MAX_TENANTS_COUNTED } from '../../../functions/src/platform/telemetry/active-runs.ts';
-import type { MetricSink, Sinks, TenantActivity } from '../../../functions/src/platform/telemetry/sink.ts';
-import { MAX_SPANS_KEPT, MAX_SPANS_SENT } from '../../../functions/src/platform/telemetry/span-buffer.ts';
-import type { EndedSpan } from '../../../functions/src/platform/telemetry/span-tracer.ts';
-import { Telemetry } from '../../../functions/src/platform/telemetry/telemetry.ts';
-import type { KeyedAnswer } from '../../../functions/src/ports/metrics.ts';
-import { CollectedLog } from '../../../functions/src/testing/world/collected-log.ts';
-import { settle, VirtualClock } from '../../../functions/src/testing/world/virtual-clock.ts';
+import {
+  countActive,
+  MAX_TENANTS_COUNTED,
+} from '../../../packages/cairn/src/platform/telemetry/active-runs.ts';
+import type {
+  MetricSink,
+  Sinks,
+  TenantActivity,
+} from '../../../packages/cairn/src/platform/telemetry/sink.ts';
+import {
+  MAX_SPANS_KEPT,
+  MAX_SPANS_SENT,
+} from '../../../packages/cairn/src/platform/telemetry/span-buffer.ts';
+import type { EndedSpan } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
+import { Telemetry } from '../../../packages/cairn/src/platform/telemetry/telemetry.ts';
+import type { KeyedAnswer } from '../../../packages/cairn/src/ports/metrics.ts';
+import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
+import { settle, VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 
 const EVERY_MS = 5_000;
 const ANSWER: KeyedAnswer = { tenantId: 'acme', source: 'api', result: 'miss' };
@@ -112,6 +122,15 @@ test('what a request counted is sent when it has ended, and not again by the nex
   await telemetry.workEnded();
   expect(sink.sent).toEqual([3]);
   expect(loads).toBe(1);
+});
+
+test('the last work of an instance is told before it ends, however soon after an export', async () => {
+  telemetry.answered(ANSWER);
+  await telemetry.workEnded();
+  const before = sink.sent.length;
+  telemetry.answered(ANSWER);
+  await telemetry.lastWorkEnded();
+  expect(sink.sent).toHaveLength(before + 1);
 });
 
 test('what is counted soon after an export waits for the time of the next, one timer for all', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createApi } from '../../../functions/src/api/app.ts';
-import { parseTraceparent, traceparentOf } from '../../../functions/src/core/trace.ts';
-import { tellingDoor } from '../../../functions/src/platform/telemetry/request-span.ts';
-import { toldQueue } from '../../../functions/src/platform/telemetry/told-queue.ts';
-import type { Enqueue } from '../../../functions/src/ports/metrics.ts';
-import type { DriveTask } from '../../../functions/src/ports/task-queue.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
+import { tellingDoor } from '../../../packages/cairn/src/platform/telemetry/request-span.ts';
+import { toldQueue } from '../../../packages/cairn/src/platform/telemetry/told-queue.ts';
+import type { Enqueue } from '../../../packages/cairn/src/ports/metrics.ts';
+import type { DriveTask } from '../../../packages/cairn/src/ports/task-queue.ts';
 import { Installation } from '../../api/installation.ts';
 import { CollectedSpans } from '../../support/collected-spans.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

@@ -5,9 +5,11 @@
  *
  * Must not: know what the runs are or how they should end.
  */
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { type QueuedTask, requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import type { World } from '../../support/world.ts';
 import type { Draw } from '../data/draw.ts';
 import { Gate } from './gate.ts';
@@ -34,6 +36,8 @@ type Strike = 'kills' | 'terminations' | 'stalls' | 'early';
 
 const SCAN_EVERY_MS = 60_000;
 const REDELIVERY_MS = 5_000;
+/** Within it somebody tries again what the definitions deployed now do not take. */
+const DEPLOYMENT_MS = 20 * 60_000;
 
 export class Cluster {
   readonly #world: Shared;
@@ -101,15 +105,22 @@ export class Cluster {
       if (job) {
         this.#planned.splice(this.#planned.indexOf(job), 1);
         this.#give(job);
-      } else this.#deliver(tasks[drawn - due.length] as { id: number; runId: string });
+      } else this.#deliver(tasks[drawn - due.length] as QueuedTask);
       return true;
     }
     return false;
   }
 
-  #deliver({ id, runId }: { readonly id: number; readonly runId: string }): void {
-    const job: Job = { label: `drive ${runId.slice(-4)}`, work: (deps) => drive(deps, { runId }) };
-    this.#world.queue.take(id);
+  /** A job that is given out again is the same task, delivered once more. */
+  #deliver(task: QueuedTask): void {
+    let { retryCount } = task;
+    const work = (deps: SharedDeps) => {
+      const delivered = { ...task, retryCount };
+      retryCount += 1;
+      return drive(deps, requestOf(delivered));
+    };
+    const job: Job = { label: `drive ${task.runId.slice(-4)}`, work };
+    this.#world.queue.take(task.id);
     if (this.#draw.chance(DROPPED)) return;
     this.#give(job);
     if (this.#draw.chance(REPEATED)) this.#give(job);
@@ -124,14 +135,15 @@ export class Cluster {
       (error) => {
         this.#underWay.delete(own);
         this.trail.push(`${job.label} at ${this.now}: ${String(error)}`);
-        if (error instanceof OutcomeUnknown || isUnavailable(error)) this.#again(job);
+        if (error instanceof OutcomeUnknown || isOneOf(error, 'UNAVAILABLE')) this.#again(job);
+        else if (isOneOf(error, 'PLAN_CHANGED', 'PLAN_VERSION_UNAVAILABLE')) this.#again(job, DEPLOYMENT_MS);
         else this.failure ??= error;
       },
     );
   }
 
-  #again({ label, work }: Job): void {
-    this.plan(this.now + this.#draw.below(REDELIVERY_MS), { label, work });
+  #again({ label, work }: Job, withinMs = REDELIVERY_MS): void {
+    this.plan(this.now + this.#draw.below(withinMs), { label, work });
   }
 
   #strike(): void {
@@ -150,13 +162,27 @@ export class Cluster {
       return;
     }
     const index = this.#draw.below(this.#workers.length);
+    if (what === 'terminations') this.#terminate(index);
+    else this.#bury(this.#replace(index));
+  }
+
+  /** All processes are asked to end, and have successors. */
+  redeploy(what: string): void {
+    this.trail.push(`deployed ${what} at ${this.now}`);
+    for (const index of this.#workers.keys()) this.#terminate(index);
+  }
+
+  #terminate(index: number): void {
+    const worker = this.#replace(index);
+    worker.terminate();
+    // A worker that has not ended by then is killed.
+    this.#world.clock.timer(10_000, () => this.#bury(worker));
+  }
+
+  #replace(index: number): Worker {
     const worker = this.#workers[index] as Worker;
     this.#workers[index] = this.#birth();
-    if (what === 'terminations') {
-      worker.terminate();
-      // What has not ended by then is killed.
-      this.#world.clock.timer(10_000, () => this.#bury(worker));
-    } else this.#bury(worker);
+    return worker;
   }
 
   #bury(worker: Worker): void {
@@ -194,6 +220,6 @@ export class Cluster {
   }
 }
 
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === 'UNAVAILABLE';
+function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof CairnError && codes.includes(error.code);
 }

@@ -4,7 +4,7 @@
  *
  * Must not: know what the calls are for.
  */
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../../support/intercept.ts';
 import type { Draw } from '../data/draw.ts';
 

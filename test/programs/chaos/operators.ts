@@ -1,10 +1,13 @@
 /** The people who run the installation: they start the run, and now and then cancel it, or hold everything for a while. */
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
-import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
-import { startRun } from '../../../functions/src/operations/start/start-run.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
+import {
+  pauseWorkflow,
+  unpauseWorkflow,
+} from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
+import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import type { Draw } from '../data/draw.ts';
 import type { Program, ProgramInput } from '../data/program.ts';
 import type { Cluster } from './cluster.ts';

@@ -4,14 +4,14 @@
  *
  * Must not: know how an answer reaches a run.
  */
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { Wait } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import type { MemoryDatabase, RunDocuments } from '../../../functions/src/memory/memory-database.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase, RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import type { Draw } from '../data/draw.ts';
 import { feedbackOf, waiverOf } from '../data/predict.ts';
 import {

@@ -1,7 +1,7 @@
 /** Where bodies play: gives them time that passes, and watches that they play no part again that was recorded. */
-import { stepKey } from '../../../functions/src/core/run/state.ts';
-import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { type Clock, pause } from '../../../functions/src/ports/clock.ts';
+import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { type Clock, pause } from '../../../packages/cairn/src/ports/clock.ts';
 import type { Beginning, Stage } from '../data/bodies.ts';
 import type { Draw } from '../data/draw.ts';
 

@@ -20,6 +20,9 @@ export interface Trouble {
 /** Clocks differ from the store's by at most so much. */
 export const MAX_SKEW_MS = 120_000;
 
+/** All may stand still for a little longer, and a body that takes its time meanwhile must not time out (60 s). */
+export const LEASE_MS = 30_000;
+
 /** Share of tasks that are delivered twice, or never. */
 export const REPEATED = 0.15;
 export const DROPPED = 0.08;

@@ -1,10 +1,12 @@
 /** A process of the installation: with a clock of its own, cut off by a gate, and mortal. */
-import { CachedRuntimeConfig } from '../../../functions/src/engine/cached-runtime-config.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { otherRuns } from '../../../functions/src/operations/other-runs.ts';
-import type { IdempotencyStore } from '../../../functions/src/ports/idempotency-store.ts';
-import type { RunCensus } from '../../../functions/src/ports/run-census.ts';
-import type { RuntimeConfigStore } from '../../../functions/src/ports/runtime-config.ts';
+import { CachedRuntimeConfig } from '../../../packages/cairn/src/engine/cached-runtime-config.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans.ts';
+import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
+import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
+import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { PlanStore } from '../../../packages/cairn/src/ports/runs/plan-store.ts';
+import type { RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { never } from '../../support/intercept.ts';
 import { seededRandomness } from '../../support/world.ts';
 import type { Gate } from './gate.ts';
@@ -14,6 +16,7 @@ export interface SharedDeps extends EngineDeps {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
+  readonly planStore: PlanStore;
 }
 
 /** Breaks what a process sees of its world, or adds to it what only this process has. */
@@ -32,6 +35,7 @@ const OWN: ReadonlySet<string> = new Set([
   'shutdown',
   'runtime',
   'otherRuns',
+  'plans',
 ]);
 
 export interface WorkerOptions {
@@ -66,7 +70,9 @@ export class Worker {
       shutdown: this.#shutdown.signal,
     };
     const runtime = new CachedRuntimeConfig(own.config, own.clock);
-    this.deps = sabotage({ ...own, runtime, otherRuns: otherRuns(own) }, isAlive);
+    const plans = new KnownPlans({ ...own, store: own.planStore });
+    const known = { ...own, runtime, plans };
+    this.deps = sabotage({ ...known, otherRuns: otherRuns(known) }, isAlive);
   }
 
   get alive(): boolean {

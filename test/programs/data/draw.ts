@@ -1,5 +1,5 @@
 /** Draws of all kinds from one seed. The same seed draws the same, always. */
-import type { Randomness } from '../../../functions/src/ports/randomness.ts';
+import type { Randomness } from '../../../packages/cairn/src/ports/randomness.ts';
 import { seededRandomness } from '../../support/world.ts';
 
 export class Draw {

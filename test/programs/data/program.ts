@@ -31,6 +31,8 @@ export interface PlainPlan extends AnyPlan {
   readonly idempotent: boolean;
   readonly memo: boolean;
   readonly policy: 'none' | 'allow' | 'deny';
+  /** It may perform an action, which none of these bodies does. */
+  readonly uses?: true;
   readonly compensate?: BodyPlan;
 }
 

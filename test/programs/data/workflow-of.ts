@@ -1,8 +1,9 @@
 /** Makes a real workflow of a program, whose bodies do as planned and take their time. */
 import { z } from 'zod';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type * as types from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type * as types from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { BODY_TIMEOUT, type Context, perform, type Stage, undo } from './bodies.ts';
 import type {
   BodyPlan,
@@ -18,12 +19,20 @@ import { childInput, eventKey, isOdd, replacement, seen } from './values.ts';
 
 /** The world answers well before it, or well after. */
 const WAIT_TIMEOUT_MS = 24 * 3_600_000;
+/** Nothing performs it: only the shape of a graph names it. */
+const UNUSED = defineCapability({
+  id: 'mail.send',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({}),
+  response: z.object({}),
+});
 const SNAPPY = { initialMs: 500, factor: 4, capMs: 30_000 };
 
-export function workflowOf(program: Program, stage: Stage): Workflow {
+export function workflowOf(program: Program, stage: Stage, planVersion = 1): Workflow {
   return defineWorkflow<ProgramInput>({
     type: program.type,
-    planVersion: 1,
+    planVersion,
     input: z.object({ path: z.string(), salt: z.number() }),
     onDoubt: program.onDoubt,
     ...(program.policy === 'none' ? {} : { policy: () => verdict(program.policy) }),
@@ -113,6 +122,7 @@ function bodyOptions(plan: PlainPlan | MapPlan, maxAttempts: number, stage: Stag
     retry: { ...SNAPPY, maxAttempts },
     ...(plan.kind === 'step' ? { idempotent: plan.idempotent } : {}),
     ...(plan.kind === 'step' && plan.policy !== 'none' ? { policy: () => verdict(plan.policy) } : {}),
+    ...(plan.kind === 'step' && plan.uses ? { uses: [UNUSED] } : {}),
     ...(compensate ? { compensate: (context: object) => undo(compensate, context as Context, stage) } : {}),
   };
 }

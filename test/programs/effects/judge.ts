@@ -2,10 +2,10 @@
  * Judges what became of the outside actions of a lineage by the receiver's own books: what was done twice and should not,
  * what was called again without anybody's word, and what is missing of a step that is done. Throws in words that name it.
  */
-import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../functions/src/core/run/state.ts';
-import type { MemoryDatabase, RunDocuments } from '../../../functions/src/memory/memory-database.ts';
+import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase, RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { type BodyPlan, NATURES, type Program, type ProgramInput, type StepPlan, whatOf } from './plan.ts';
 import type { Applied, Receiver } from './receiver.ts';
 

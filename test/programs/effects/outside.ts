@@ -1,13 +1,13 @@
 /** How the bodies of a process reach the receiver: capabilities of every nature, and bindings that a process has of its own. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
-import { Bindings } from '../../../functions/src/engine/define/bindings.ts';
+import { Bindings } from '../../../packages/cairn/src/engine/define/bindings.ts';
 import {
   type Binding,
   type Capability,
   defineBinding,
   defineCapability,
-} from '../../../functions/src/engine/define/capability.ts';
+} from '../../../packages/cairn/src/engine/define/capability.ts';
 import { NATURES, type Welcome } from './plan.ts';
 import type { Receiver } from './receiver.ts';
 

@@ -2,14 +2,18 @@
  * The people: one who knows the receiver answers, truthfully, whatever is asked of an outside action, in his own time and now
  * and then twice; others make successors of what has ended, of any mode and from anywhere.
  */
-import { type EffectRecord, isInDoubt, type Resolution } from '../../../functions/src/core/effects/effect.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import { isOver, type RunState, stepKey } from '../../../functions/src/core/run/state.ts';
-import type { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import type { From } from '../../../functions/src/operations/successors/request.ts';
-import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
+import {
+  type EffectRecord,
+  isInDoubt,
+  type Resolution,
+} from '../../../packages/cairn/src/core/effects/effect.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import { isOver, type RunState, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import type { From } from '../../../packages/cairn/src/operations/successors/request.ts';
+import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
 import type { Cluster } from '../chaos/cluster.ts';
 import type { SharedDeps } from '../chaos/worker.ts';
 import type { Draw } from '../data/draw.ts';

@@ -5,8 +5,8 @@
  *
  * Must not: know what runs, steps or rows are, but for whom it acted.
  */
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { type Clock, pause } from '../../../functions/src/ports/clock.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { type Clock, pause } from '../../../packages/cairn/src/ports/clock.ts';
 import { never } from '../../support/intercept.ts';
 import type { Draw } from '../data/draw.ts';
 import type { Welcome } from './plan.ts';

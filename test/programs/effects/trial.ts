@@ -2,12 +2,12 @@
  * One trial: a lineage of runs whose bodies act outside, drawn from a seed, where everything goes wrong that may. It must come
  * to its end, journal and ledger must agree, and the receiver's books must show nothing done twice and nothing left out.
  */
-import { isOver } from '../../../functions/src/core/run/state.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { MemoryIntegrityStore } from '../../../functions/src/memory/integrity/memory-integrity-store.ts';
-import { checkConsistency } from '../../../functions/src/operations/integrity/check.ts';
-import { pause } from '../../../functions/src/ports/clock.ts';
-import type { SnapshotTouch } from '../../../functions/src/ports/run-store.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
+import { checkConsistency } from '../../../packages/cairn/src/operations/integrity/check.ts';
+import { pause } from '../../../packages/cairn/src/ports/clock.ts';
+import type { SnapshotTouch } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -99,7 +99,7 @@ class Trial {
       settings: draw.chance(0.3) ? { budgetMs: 100_000 } : {},
       seed,
     });
-    const { clock, queue, db, deps, records, config, census } = this.#world;
+    const { clock, queue, db, deps, records, config, census, planStore } = this.#world;
     this.#receiver = new Receiver(draw, clock);
     const shared: Shared = {
       ...deps,
@@ -107,6 +107,7 @@ class Trial {
       records,
       config,
       census,
+      planStore,
       arrivals: this.#receiver,
     };
     const equipped: Sabotage = (own, isAlive) => {

@@ -1,9 +1,9 @@
 /** Makes a real workflow of a program, whose bodies act outside as planned and take their time. */
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type * as types from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type * as types from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { acting, CAPABILITIES, type Done } from './outside.ts';
 import {
   type ActionPlan,

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FirestoreStoreLook } from '../../../functions/src/store/diagnosis/firestore-store-look.ts';
-import { type IndexProbe, indexProbes } from '../../../functions/src/store/diagnosis/index-probes.ts';
-import { type FirestoreServer, startFirestoreServer } from '../../../local/firestore/server.ts';
+import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
+import { type IndexProbe, indexProbes } from '../../../packages/cairn/src/store/diagnosis/index-probes.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 
 interface IndexFile {
   readonly indexes: readonly {

@@ -1,6 +1,8 @@
 /** What must hold between the two package files: the functions are installed on their own, with what was tested here. */
 
 export interface PackageFile {
+  readonly name?: string;
+  readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
@@ -13,7 +15,7 @@ export function differingVersions(root: PackageFile, functions: PackageFile): st
     if (!/^\d+\.\d+\.\d+$/.test(version)) return [`${name}: ${version} is not an exact version`];
     return known[name] === version
       ? []
-      : [`${name}: functions have ${version}, the root has ${known[name] ?? 'none'}`];
+      : [`${name}: it has ${version}, the root has ${known[name] ?? 'none'}`];
   });
 }
 

@@ -1,4 +1,4 @@
-/** The rules of DESIGN section 15 as one table each, and the functions that find what breaks them. */
+/** The rules of the architecture as one table each, and the functions that find what breaks them. */
 import { posix } from 'node:path';
 import { codeOf, importsOf } from './code.ts';
 
@@ -18,7 +18,7 @@ interface Layer {
 const PURE = ['core', 'ports'];
 const INNER = [...PURE, 'journal', 'engine', 'operations'];
 
-/** Who may import what under `functions/src`. A folder that is not here is an error. */
+/** Imports that a layer of the engine may have. A folder that is not here is an error. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   core: { layers: [], packages: ['node:crypto', 'canonicalize', 'croner', 'immutable'] },
   ports: { layers: ['core'], packages: [] },
@@ -26,7 +26,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   engine: { layers: [...PURE, 'journal'], packages: ['zod'] },
   operations: { layers: [...PURE, 'journal', 'engine'], packages: [] },
   recovery: { layers: INNER, packages: [] },
-  store: { layers: PURE, packages: ['@google-cloud/firestore', '@google-cloud/firestore-api', 'immutable'] },
+  store: {
+    layers: PURE,
+    packages: ['node:async_hooks', '@google-cloud/firestore', '@google-cloud/firestore-api', 'immutable'],
+  },
   queue: { layers: PURE, packages: ['@google-cloud/tasks'] },
   bus: { layers: PURE, packages: ['@google-cloud/pubsub'] },
   memory: { layers: PURE, packages: ['immutable'] },
@@ -34,24 +37,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods', 'node:crypto', 'zod'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
   capabilities: { layers: [...PURE, 'engine'], packages: ['@octokit/request', 'zod'] },
-  workflows: { layers: ['core', 'engine', 'capabilities'], packages: ['zod'] },
   testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
-    layers: [
-      ...INNER,
-      'recovery',
-      'store',
-      'queue',
-      'bus',
-      'http',
-      'triggers',
-      'api',
-      'capabilities',
-      'workflows',
-    ],
+    layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'capabilities'],
     packages: [
       'node:crypto',
+      'node:diagnostics_channel',
+      'node:http',
       'node:fs',
+      'node:module',
+      'node:path',
+      'node:url',
       '@google-cloud/firestore',
       '@google-cloud/firestore-api',
       '@google-cloud/tasks',
@@ -67,52 +63,87 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'firebase-functions',
     ],
   },
-  'index.ts': { layers: ['platform'], packages: ['firebase-functions'] },
+  'index.ts': { layers: ['core', 'engine'], packages: [] },
+  'functions.ts': { layers: ['platform'], packages: [] },
+  'github.ts': { layers: ['capabilities', 'platform'], packages: [] },
+  'slack.ts': { layers: ['capabilities'], packages: [] },
 };
 
-/** What breaks the direction of imports, in words. */
-export function layering({ path, text }: SourceFile): string[] {
-  if (path.startsWith('local/') && !path.startsWith('local/demo/')) return localLayering({ path, text });
-  if (path.startsWith('cli/')) return cliLayering({ path, text });
-  if (path.startsWith('console/src/')) return consoleLayering({ path, text });
-  if (!path.startsWith('functions/src/')) return [];
+/** The engine and its doors, in layers. */
+const ENGINE = 'packages/cairn/src/';
+
+/** The package that a file belongs to: `packages/cairn`; undefined outside of them. */
+export function packageOf(path: string): string | undefined {
+  return /^packages\/[^/]+/.exec(path)?.[0];
+}
+
+/** The offences of one file against the direction of imports, in words. */
+export function layering(file: SourceFile): string[] {
+  return [...leaving(file), ...within(file)];
+}
+
+/** Another package is imported by its name, so that only what it exports is seen. Tests may look inside. */
+function leaving({ path, text }: SourceFile): string[] {
+  const home = path.startsWith('functions/src/') ? 'functions' : packageOf(path);
+  if (home === undefined) return [];
+  return importsOf(text)
+    .filter(({ from }) => from.startsWith('.') && !targetOf(path, from).startsWith(`${home}/`))
+    .map(({ from }) => `${path}: ${from} lies outside ${home}`);
+}
+
+function within(file: SourceFile): string[] {
+  const { path } = file;
+  if (path.startsWith(ENGINE)) return engineLayering(file);
+  if (path.startsWith('functions/src/')) return installationLayering(file);
+  if (path.startsWith('packages/cli/src/')) return cliLayering(file);
+  if (path.startsWith('packages/console/src/')) return consoleLayering(file);
+  if (path.startsWith('packages/local')) return localLayering(file);
+  return [];
+}
+
+function engineLayering({ path, text }: SourceFile): string[] {
   const own = layerOf(path);
   const layer = LAYERS[own];
   if (!layer) return [`${path}: '${own}' is no layer; add it to the table with what it may import`];
   return importsOf(text).flatMap(({ from }) => {
     if (!from.startsWith('.')) {
-      const allowed = layer.packages.some((name) => from === name || from.startsWith(`${name}/`));
+      const allowed = layer.packages.some((name) => isOf(name, from));
       return allowed ? [] : [`${path}: ${own} may not import ${from}`];
     }
-    const target = posix.join(posix.dirname(path), from);
-    if (!target.startsWith('functions/src/')) return [`${path}: ${from} lies outside functions/src`];
-    const other = layerOf(target);
+    const other = layerOf(targetOf(path, from));
     return other === own || layer.layers.includes(other) ? [] : [`${path}: ${own} may not import ${other}`];
   });
 }
 
-/** The stand-ins serve whatever functions they are given, so they know nothing of ours. Only the demo does. */
+/** An installation is written as any user's is: with what the package exports. */
+const INSTALLATION_PACKAGES = ['cairn', 'zod'];
+
+function installationLayering({ path, text }: SourceFile): string[] {
+  return importsOf(text)
+    .filter(({ from }) => !from.startsWith('.') && !INSTALLATION_PACKAGES.some((name) => isOf(name, from)))
+    .map(({ from }) => `${path}: the installation may not import ${from}`);
+}
+
+/** The local cloud serves any functions, so it knows nothing of the engine. */
 function localLayering({ path, text }: SourceFile): string[] {
   return importsOf(text)
-    .filter(({ from }) => posix.join(posix.dirname(path), from).startsWith('functions/'))
+    .filter(({ from }) => isOf('cairn', from))
     .map(({ from }) => `${path}: the local cloud may not import ${from}`);
 }
 
-/** What the command line may know of the functions: what the API says of itself, and the events it tells. */
-const TOLD = ['functions/src/api/openapi/', 'functions/src/core/run/events.ts'];
+/** The statements of the API about itself, and the events it tells: all that its clients may know of the engine, as types. */
+const TOLD = ['cairn/api/calls', 'cairn/api/events', 'cairn/journal-events'];
 
-/** The command line is a client of the API: of the functions it has types, and of packages nothing to run. */
+/** The command line is a client of the API: of the engine it has types, and of packages nothing to run. */
 function cliLayering({ path, text }: SourceFile): string[] {
   return importsOf(text).flatMap(({ from, typeOnly }) => {
-    if (from.startsWith('node:')) return [];
-    const target = posix.join(posix.dirname(path), from);
-    if (from.startsWith('.') && target.startsWith('cli/')) return [];
-    const isTold = from === 'zod' || TOLD.some((told) => target.startsWith(told));
+    if (from.startsWith('node:') || from.startsWith('.')) return [];
+    const isTold = from === 'zod' || TOLD.includes(from);
     return isTold && typeOnly ? [] : [`${path}: the command line may not import ${from}`];
   });
 }
 
-/** What the console is made of; whatever else it took would be in the page of everybody who looks. */
+/** Whatever else the console took would be in the page of everybody who looks. */
 const CONSOLE_PACKAGES = [
   'react',
   'react-dom',
@@ -127,23 +158,33 @@ const CONSOLE_PACKAGES = [
   '@firebase/auth',
 ];
 
+const PAGES = 'packages/console/src/pages/';
+
 /** The console is a client of the API as the command line is, in a browser. Pages know parts, never the other way round. */
 function consoleLayering({ path, text }: SourceFile): string[] {
   return importsOf(text).flatMap(({ from, typeOnly }) => {
-    const target = posix.join(posix.dirname(path), from);
-    const isOwn = from.startsWith('.') && target.startsWith('console/src/');
-    const isPackage = CONSOLE_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`));
-    const isTold = typeOnly && TOLD.some((told) => target.startsWith(told));
+    const isOwn = from.startsWith('.');
+    const isPackage = CONSOLE_PACKAGES.some((name) => isOf(name, from));
+    const isTold = typeOnly && TOLD.includes(from);
     if (!isOwn && !isPackage && !isTold) return [`${path}: the console may not import ${from}`];
-    const isBelow = !path.startsWith('console/src/pages/') && path !== 'console/src/app.tsx';
-    return isBelow && target.startsWith('console/src/pages/')
+    const isBelow = !path.startsWith(PAGES) && path !== 'packages/console/src/app.tsx';
+    return isBelow && targetOf(path, from).startsWith(PAGES)
       ? [`${path}: what pages are made of may not import ${from}`]
       : [];
   });
 }
 
+function targetOf(path: string, from: string): string {
+  return posix.join(posix.dirname(path), from);
+}
+
+/** A package, or something that it exports below its name. */
+function isOf(name: string, from: string): boolean {
+  return from === name || from.startsWith(`${name}/`);
+}
+
 function layerOf(path: string): string {
-  return path.split('/')[2] ?? '';
+  return path.slice(ENGINE.length).split('/')[0] ?? '';
 }
 
 interface Ban {
@@ -169,15 +210,15 @@ const NOWHERE: readonly Ban[] = [
 /** Where the world comes in: platform of the functions, the test kit's patience, mains and composition roots of the rest. */
 export function isRoot(path: string): boolean {
   return (
-    path.startsWith('functions/src/platform/') ||
-    path === 'functions/src/testing/world/real-time.ts' ||
-    /^local\/(?:main|cloud|cloud-process|firestore\/(?:main|server)|host\/worker|host\/shifted-time)\.ts$/.test(
+    path.startsWith('packages/cairn/src/platform/') ||
+    path === 'packages/cairn/src/testing/world/real-time.ts' ||
+    /^packages\/local(?:\/src\/(?:main|cloud|cloud-process|host\/workers\/(?:worker|shifted-time))|-\w+\/src\/(?:main|server))\.ts$/.test(
       path,
     ) ||
-    path === 'cli/main.ts' ||
-    path === 'console/src/api/device-clock.ts' ||
-    path === 'console/vite.config.ts' ||
-    /^(?:local\/demo|scripts|bench|test)\//.test(path)
+    path === 'packages/cli/src/main.ts' ||
+    path === 'packages/console/src/api/device-clock.ts' ||
+    path === 'packages/console/vite.config.ts' ||
+    /^(?:scripts|bench|test)\//.test(path)
   );
 }
 
@@ -187,7 +228,7 @@ export function banned({ path, text }: SourceFile): string[] {
   const bans = [
     ...NOWHERE,
     ...(isRoot(path) ? [] : WORLD),
-    ...(path.startsWith('functions/src/') && !isRoot(path) ? TIMERS : []),
+    ...(/^(?:packages\/cairn|functions)\/src\//.test(path) && !isRoot(path) ? TIMERS : []),
   ];
   const found = bans.filter(({ pattern }) => pattern.test(code)).map(({ what }) => `${path}: ${what}`);
   const note = /\b(?:TO[D]O|FIX[M]E|XX[X])\b/.exec(text);

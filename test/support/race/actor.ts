@@ -4,11 +4,11 @@
  *
  * Must not: decide who goes next.
  */
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import type { Clock } from '../../../functions/src/ports/clock.ts';
-import type { Randomness } from '../../../functions/src/ports/randomness.ts';
-import type { LoadedRun } from '../../../functions/src/ports/run-store.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
+import type { Randomness } from '../../../packages/cairn/src/ports/randomness.ts';
+import type { LoadedRun } from '../../../packages/cairn/src/ports/run-store.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { type Call, intercept, type Proceed } from '../intercept.ts';
 
 /**

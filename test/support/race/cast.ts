@@ -4,16 +4,18 @@
  * Must not: know that it is being watched.
  */
 import { z } from 'zod';
-import type { EventDraft } from '../../../functions/src/core/run/events.ts';
-import { isOver } from '../../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { RunJournal } from '../../../functions/src/journal/run-journal.ts';
-import { scan } from '../../../functions/src/recovery/scan.ts';
+import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import type { DriveRequest } from '../../../packages/cairn/src/engine/tracing/drive-account.ts';
+import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 
-export type Kind = 'drive' | 'scan' | 'signal' | 'cancel';
+/** `first` and `redelivery` are two dispatches of one task: it is delivered again while the first of them lives. */
+export type Kind = 'drive' | 'first' | 'redelivery' | 'scan' | 'signal' | 'cancel';
 
 /** The smallest workflow in which one step can be done while another is not. */
 export function twoSteps(ran: (step: string) => void): Workflow {
@@ -66,9 +68,19 @@ const SIGNAL: EventDraft = {
 };
 const CANCEL: EventDraft = { type: 'cancel_requested', initiator: 'user', data: { stopKind: 'user' } };
 
+const TASK = 'drive/task';
+
+/** A dispatch that finds a suspect continues alone in its place, as the task that follows would. */
+async function dispatch(deps: EngineDeps, request: DriveRequest): Promise<string> {
+  const end = await drive(deps, request);
+  return end === 'moved' ? drive(deps, { runId: request.runId, alone: true }) : end;
+}
+
 /** What each of them does; resolves with how that ended. */
 export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => Promise<string> } = {
-  drive: (deps, runId) => drive(deps, { runId }),
+  drive: (deps, runId) => dispatch(deps, { runId }),
+  first: (deps, runId) => dispatch(deps, { runId, delivery: { name: TASK, retryCount: 0 } }),
+  redelivery: (deps, runId) => dispatch(deps, { runId, delivery: { name: TASK, retryCount: 1 } }),
   scan: async (deps) => {
     const { failed } = await scan(deps);
     return `scanned, ${failed} failed`;
@@ -80,6 +92,8 @@ export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => 
 /** Errors after which the caller asks again: the answer of the queue was lost, or the question came too late. */
 export const TOLERATED: { readonly [K in Kind]: readonly string[] } = {
   drive: ['OutcomeUnknown'],
+  first: ['OutcomeUnknown'],
+  redelivery: ['OutcomeUnknown'],
   scan: ['OutcomeUnknown'],
   signal: ['TooLate'],
   cancel: ['TooLate'],

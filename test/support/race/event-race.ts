@@ -5,16 +5,17 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { isOver } from '../../../functions/src/core/run/state.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import type { EngineDeps } from '../../../functions/src/engine/deps.ts';
-import { drive } from '../../../functions/src/engine/drive/drive.ts';
-import { MemoryDatabase } from '../../../functions/src/memory/memory-database.ts';
-import { MemoryRendezvousStore } from '../../../functions/src/memory/memory-rendezvous-store.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import type { RendezvousStore } from '../../../functions/src/ports/rendezvous-store.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { Choice, Execution } from '../explorer.ts';
 import { assertStored } from '../soundness.ts';
 import { World } from '../world.ts';
@@ -38,7 +39,8 @@ function waiting(): Workflow {
 
 export type Part =
   | { readonly does: 'drive' | 'cancel'; readonly run: number }
-  | { readonly does: 'send'; readonly eventId: string };
+  /** `by`: a process of a deployment without the definition of the run. */
+  | { readonly does: 'send'; readonly eventId: string; readonly by?: 'another_deployment' };
 
 export interface EventRace {
   readonly runs: number;
@@ -47,6 +49,8 @@ export interface EventRace {
   readonly parts: readonly Part[];
   readonly crashes?: number;
   readonly lostAnswers?: number;
+  /** Time after the race by which the last run must have ended, ms of virtual time. Absent: no limit. */
+  readonly withinMs?: number;
   /** Breaks what everybody sees of the place, to prove that it would be noticed. */
   readonly sabotage?: (rendezvous: RendezvousStore) => RendezvousStore;
   /** Told how each schedule ended: for each event, the number of runs that took it in. */
@@ -110,7 +114,10 @@ class RunningEventRace implements Execution {
   }
 
   #work(part: Part): (deps: EngineDeps) => Promise<string> {
-    if (part.does === 'send') return (deps) => this.#send(deps, part.eventId);
+    if (part.does === 'send') {
+      const elsewhere = part.by && { registry: new WorkflowRegistry([]) };
+      return (deps) => this.#send({ ...deps, ...elsewhere }, part.eventId);
+    }
     const runId = this.#runs[part.run] ?? '';
     if (part.does === 'drive') return (deps) => drive(deps, { runId });
     return async (deps) => (await cancelRun(deps, { runId, tenantId: 't1', stopKind: 'user' })).status;
@@ -177,10 +184,14 @@ class RunningEventRace implements Execution {
     this.#assertPlace('when the race is over');
     const future = hash(this.#stored());
     if (this.#ended.has(future)) return;
+    const { clock } = this.#world;
+    const over = clock.now();
     await this.#world.run(
       () => this.#runs.every((id) => this.#world.db.runs.get(id)?.wakeAt === undefined),
       this.#deps,
     );
+    const { withinMs = Number.POSITIVE_INFINITY } = this.#race;
+    if (clock.now() - over > withinMs) throw new Error(`the runs ended after ${clock.now() - over} ms`);
     const states = this.#runs.map((id) => assertStored(this.#world.db, id, Number.POSITIVE_INFINITY));
     for (const state of states) if (!isOver(state)) throw new Error(`stranded: a run is ${state.status}`);
     this.#race.onEnd?.(this.#assertPlace('in the end').join());

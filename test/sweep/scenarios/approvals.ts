@@ -1,7 +1,7 @@
 /** Approvals: each decision, no decision, a run that is busy meanwhile, steps that are sent back. */
 import { z } from 'zod';
-import type { ApprovalOptions, Needs } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { ApprovalOptions, Needs } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage, View } from '../scenario.ts';
 import { cancels, decides } from './operations.ts';
 

@@ -1,8 +1,8 @@
 /** What bodies do besides returning: memos, signs of life, usage, outputs too large for a checkpoint; and doubts about them. */
 import { z } from 'zod';
-import type { Decision } from '../../../functions/src/core/run/events.ts';
-import { stepKey } from '../../../functions/src/core/run/state.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Decision } from '../../../packages/cairn/src/core/run/events.ts';
+import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Ending, Scenario, Stage } from '../scenario.ts';
 import { decides } from './operations.ts';
 

@@ -1,8 +1,8 @@
 /** Children: one, a set, one that fails, one whose parent is cancelled, fails, runs out of time, or lets it go. */
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { ChildOptions, Needs } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { ChildOptions, Needs } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { cancels } from './operations.ts';
 

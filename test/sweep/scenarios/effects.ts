@@ -1,9 +1,9 @@
 /** Bodies that act outside, over receivers of every nature; a person who knows answers whenever somebody must. */
 import { z } from 'zod';
-import { type Idempotency, REPLAY_POLICIES } from '../../../functions/src/core/effects/effect.ts';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { type Idempotency, REPLAY_POLICIES } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { type Bound, capable, type Nature } from '../receiver.ts';
 import type { Ending, Operation, Scenario, Stage } from '../scenario.ts';
 import { clearsUp, succeeds } from './operations.ts';
@@ -196,6 +196,12 @@ export const effectScenarios: readonly Scenario[] = [
   scenarioOf({ name: 'effects-several', workflow: several }),
   scenarioOf({ name: 'effects-several-lookup', nature: { withLookup: true }, workflow: several }),
   scenarioOf({ name: 'effects-items', workflow: items }),
+  scenarioOf({
+    name: 'effect-confirmed',
+    nature: { requiresConfirmation: true },
+    workflow: once,
+    more: { operations: person(1) },
+  }),
   scenarioOf({ name: 'effect-refused', workflow: once, more: { refusesOnce: ['hello'] } }),
   scenarioOf({
     name: 'effect-undone',

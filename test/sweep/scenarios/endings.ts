@@ -1,9 +1,9 @@
 /** What becomes of a failure, and of what was done before the end: onFailure, compensation, time limits, policies. */
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { degraded } from '../../../functions/src/engine/define/degraded.ts';
-import type { Policy } from '../../../functions/src/engine/define/types.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import type { Policy } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { cancels } from './operations.ts';
 

@@ -1,8 +1,8 @@
 /** Events and signals: when the run waits, before it does, while it is busy, never, not as expected, after its end. */
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { cancels, delivers, signals } from './operations.ts';
+import { cancels, delivers, failsWait, signals } from './operations.ts';
 
 const input = z.object({});
 const Build = z.object({ green: z.boolean() });
@@ -97,6 +97,13 @@ export const eventScenarios: readonly Scenario[] = [
     workflows: (stage) => [waiting(stage, { timeout: '2h', degrades: true })],
     start: { type: 'waiting' },
     ends: { status: 'completed', shows: ['wait_expired', 'step_degraded'] },
+  },
+  {
+    name: 'event-failed-from-outside',
+    workflows: (stage) => [waiting(stage)],
+    start: { type: 'waiting' },
+    operations: [failsWait('build')],
+    ends: { status: 'failed', errorCode: 'EVENT_FAILED', shows: ['wait_resolved'] },
   },
   {
     name: 'event-not-as-expected',

@@ -1,7 +1,7 @@
 /** Maps: bounded concurrency, tolerated and fatal failures, retries of items, none and many items. */
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
 const input = z.object({ items: z.array(z.number()).default([1, 2, 3, 4, 5]) });

@@ -1,18 +1,23 @@
 /** What people and programs do to the runs of the scenarios, as operations that can be repeated. */
 
-import type { EffectRecord } from '../../../functions/src/core/effects/effect.ts';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { SuccessorMode } from '../../../functions/src/core/run/events.ts';
-import { isOver } from '../../../functions/src/core/run/state.ts';
-import { decideApproval } from '../../../functions/src/operations/approvals/decide-approval.ts';
-import type { DecideRequest } from '../../../functions/src/operations/approvals/request.ts';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { resolveEffect } from '../../../functions/src/operations/effects/resolve-effect.ts';
-import { deliverEvent } from '../../../functions/src/operations/events/deliver-event.ts';
-import { signalRun } from '../../../functions/src/operations/events/signal-run.ts';
-import { setKillSwitch } from '../../../functions/src/operations/runtime/kill-switch.ts';
-import { pauseWorkflow, unpauseWorkflow } from '../../../functions/src/operations/runtime/pause-workflow.ts';
-import { startSuccessor } from '../../../functions/src/operations/successors/start-successor.ts';
+import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { SuccessorMode } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { failWait } from '../../../packages/cairn/src/operations/events/fail-wait.ts';
+import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
+import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
+import {
+  pauseWorkflow,
+  unpauseWorkflow,
+} from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
+import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
+import { continueRun, suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import type { ProcessDeps } from '../process.ts';
 import type { Client, Operation, View } from '../scenario.ts';
 
@@ -104,6 +109,20 @@ export function signals(name: string, data: unknown, more: Partial<Operation> = 
   };
 }
 
+/** The sender says that the event will not come. */
+export function failsWait(stepId: string, more: Partial<Operation> = {}): Operation {
+  return {
+    name: `fail ${stepId}`,
+    when: (view) => view.waitsAt(stepId),
+    act: async ({ deps, runId, tenantId }) => {
+      const request = { stepId, reason: 'lost', requestId: `f-${stepId}`, actor: ACTOR };
+      await failWait(deps, { runId, tenantId, ...request });
+      return 'failed';
+    },
+    ...more,
+  };
+}
+
 /** Operators stop all runs of a type, or all there are, and let them go on so many ms after the beginning. */
 export function holds(
   what: { readonly type: string } | 'everything',
@@ -122,6 +141,31 @@ export function holds(
       atMs: untilMs,
       when: (view) => view.wasAnswered('hold'),
       act: (client) => act(client, false),
+    },
+  ];
+}
+
+/** An operator has the run stand, and go on so many ms after the beginning. */
+export function suspends(when: When, untilMs: number): Operation[] {
+  const reason = 'to look first';
+  const who = { actor: ACTOR };
+  return [
+    {
+      name: 'suspend',
+      when,
+      act: async ({ deps, runId, tenantId }) => {
+        await suspendRun(deps, { runId, tenantId, ...who, reason });
+        return 'suspended';
+      },
+    },
+    {
+      name: 'continue',
+      atMs: untilMs,
+      when: (view) => view.wasAnswered('suspend'),
+      act: async ({ deps, runId, tenantId }) => {
+        await continueRun(deps, { runId, tenantId, ...who });
+        return 'continued';
+      },
     },
   ];
 }
@@ -152,10 +196,9 @@ export function clearsUp(more: Partial<Operation> = {}): Operation {
 async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
   const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
   let heard: EffectRecord | undefined;
-  for (const { state } of runs) {
-    const { id, waits } = state;
-    const { items } = await deps.effects.listOfRun(id, { limit: 100 });
-    const asked = items.find(({ effectId }) => waits.some((wait) => wait.effectId === effectId));
+  for (const { state, waits } of runs) {
+    const { items } = await deps.effects.listOfRun(state.id, { limit: 100 });
+    const asked = items.find(({ effectId }) => waits.first.some((wait) => wait.effectId === effectId));
     if (asked) return asked;
     heard ??= items.findLast(({ resolution }) => resolution?.by === ACTOR);
   }

@@ -1,8 +1,8 @@
 /** Operators: a workflow is paused, everything is stopped; nothing is lost, and all goes on after. */
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { holds } from './operations.ts';
+import { holds, suspends } from './operations.ts';
 
 /** Longer than whatever a crash before it may delay. */
 const LATER_MS = 45 * 60_000;
@@ -40,6 +40,18 @@ export const operatorScenarios: readonly Scenario[] = [
     name: 'pause-while-asleep',
     operations: holds({ type: 'steady' }, (view) => view.waitsAt('nap'), LATER_MS),
     ends: { status: 'completed' },
+  },
+  {
+    ...base,
+    name: 'suspend-while-running',
+    operations: suspends((view) => view.isRunning('first'), LATER_MS),
+    ends: { status: 'completed', shows: ['suspend_requested', 'continue_requested'] },
+  },
+  {
+    ...base,
+    name: 'suspend-while-asleep',
+    operations: suspends((view) => view.waitsAt('nap'), LATER_MS),
+    ends: { status: 'completed', shows: ['suspend_requested', 'continue_requested'] },
   },
   {
     ...base,

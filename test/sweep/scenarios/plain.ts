@@ -1,12 +1,14 @@
 /** Plain steps: chains, joins, retries, failures, timeouts, and steps that must not run twice. */
 import { z } from 'zod';
-import { Fatal } from '../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 
 const input = z.object({});
 /** Longer than a drive looks away for: it beats and looks for news meanwhile. */
 const LONG_MS = 4_500;
+/** Ten minutes after the beginning of a performance: no drive waits for it. */
+const POLL_LATE = Date.UTC(2026, 0, 1, 0, 10);
 
 const chain = (stage: Stage) =>
   defineWorkflow({
@@ -84,6 +86,21 @@ const flaky = (stage: Stage) =>
     },
   });
 
+const polling = (stage: Stage) =>
+  defineWorkflow({
+    type: 'polling',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const ready = step('ready', { poll: { within: '1d' }, retry: { maxAttempts: 1 } }, async (c) => {
+        await stage.acts(c, 50);
+        if (c.attempt < 4) throw new RetryAt(c.attempt === 2 ? POLL_LATE : 0, 'not yet');
+        return c.attempt;
+      });
+      return { ready };
+    },
+  });
+
 const fragile = (stage: Stage) =>
   defineWorkflow({
     type: 'fragile',
@@ -98,6 +115,28 @@ const fragile = (stage: Stage) =>
         await stage.acts(c, LONG_MS);
         return 'paid';
       });
+      const after = step('after', { needs: { once } }, async ({ once, ...c }) => {
+        await stage.acts(c);
+        return `${once}, told`;
+      });
+      return { after };
+    },
+  });
+
+const fragileAnew = (stage: Stage) =>
+  defineWorkflow({
+    type: 'fragile-anew',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const once = step(
+        'once',
+        { idempotent: false, newAttempt: true, retry: { maxAttempts: 5 } },
+        async (c) => {
+          await stage.acts(c, LONG_MS);
+          return 'paid';
+        },
+      );
       const after = step('after', { needs: { once } }, async ({ once, ...c }) => {
         await stage.acts(c);
         return `${once}, told`;
@@ -203,9 +242,23 @@ export const plainScenarios: readonly Scenario[] = [
     pairs: true,
   },
   {
+    name: 'polling',
+    workflows: (stage) => [polling(stage)],
+    start: { type: 'polling' },
+    ends: { status: 'completed', shows: ['step_retry_scheduled', 'run_released'] },
+  },
+  {
     name: 'not-idempotent',
     workflows: (stage) => [fragile(stage)],
     start: { type: 'fragile' },
+    ends: { status: 'completed', shows: ['step_started'] },
+    pairs: true,
+  },
+  {
+    name: 'not-idempotent-new-attempt',
+    workflows: (stage) => [fragileAnew(stage)],
+    start: { type: 'fragile-anew' },
+    attemptsAnew: true,
     ends: { status: 'completed', shows: ['step_started'] },
     pairs: true,
   },

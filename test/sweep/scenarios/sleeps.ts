@@ -1,6 +1,6 @@
 /** Sleeps, and what a cancel does to runs in each state. */
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { cancels } from './operations.ts';
 

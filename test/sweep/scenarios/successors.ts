@@ -1,6 +1,6 @@
 /** Runs that are gone on with when they have ended: resumed, replayed, forked, with sets, waits, children and undoing in them. */
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { cancels, succeeds } from './operations.ts';
 

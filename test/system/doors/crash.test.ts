@@ -3,7 +3,7 @@
  * between the task and the answer, and everywhere else. Whoever knocks again gets the same run, and it completes once.
  */
 import { describe, expect, test } from '@jest/globals';
-import { PROCESSING_LOCK_MS } from '../../../functions/src/core/decisions/idempotency.ts';
+import { PROCESSING_LOCK_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { assertStored } from '../../support/soundness.ts';
 import type { Disturbance, Mode } from '../../sweep/calls.ts';
 import { Doors, type Instance } from './instance.ts';

@@ -5,16 +5,16 @@
  * Must not: decide who knocks, or what goes wrong.
  */
 import { z } from 'zod';
-import { createApi } from '../../../functions/src/api/app.ts';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { RecentStarts } from '../../../functions/src/operations/start/recent-starts.ts';
-import type { ClientStore } from '../../../functions/src/ports/access/client-store.ts';
-import type { ScheduleStore } from '../../../functions/src/ports/schedules/schedule-store.ts';
-import type { GithubDeps } from '../../../functions/src/triggers/github/webhook.ts';
-import type { PubsubDeps } from '../../../functions/src/triggers/pubsub/take-message.ts';
-import type { TickDeps } from '../../../functions/src/triggers/schedule/tick.ts';
-import type { SlackDeps } from '../../../functions/src/triggers/slack/deps.ts';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { RecentStarts } from '../../../packages/cairn/src/operations/start/recent-starts.ts';
+import type { ClientStore } from '../../../packages/cairn/src/ports/access/client-store.ts';
+import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';
+import type { GithubDeps } from '../../../packages/cairn/src/triggers/github/webhook.ts';
+import type { PubsubDeps } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
+import type { TickDeps } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
+import type { SlackDeps } from '../../../packages/cairn/src/triggers/slack/deps.ts';
 import { Installation } from '../../api/installation.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { Calls, type Disturbance } from '../../sweep/calls.ts';
@@ -55,7 +55,7 @@ export class Doors {
 
   static async make(): Promise<Doors> {
     const doors = new Doors();
-    doors.key = await doors.installation.key('boss', { tenantId: TENANT, roles: ['admin'] });
+    doors.key = await doors.installation.key('boss', { tenantId: TENANT, roles: ['installation'] });
     return doors;
   }
 
@@ -107,8 +107,8 @@ export class Instance {
 
   constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
     const { world, apiDeps, clients } = installation;
-    const { deps, records, config, census, schedules } = world;
-    const base: DoorPorts = { ...deps, records, config, census, schedules, clients };
+    const { deps, records, config, census, schedules, planStore } = world;
+    const base: DoorPorts = { ...deps, records, config, census, schedules, planStore, clients };
     this.calls = new Calls(disturbances);
     this.process = new Process({
       base,

@@ -1,10 +1,10 @@
 /** Every source of runs as one that knocks at an instance, and again with the very same when it was not answered. */
-import { MAX_PAYLOAD_BYTES } from '../../../functions/src/core/run/limits.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
-import { githubWebhook } from '../../../functions/src/triggers/github/webhook.ts';
-import { takeMessage } from '../../../functions/src/triggers/pubsub/take-message.ts';
-import { tick } from '../../../functions/src/triggers/schedule/tick.ts';
-import { slackWebhook } from '../../../functions/src/triggers/slack/webhook.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/cairn/src/core/run/limits.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { githubWebhook } from '../../../packages/cairn/src/triggers/github/webhook.ts';
+import { takeMessage } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
+import { tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
+import { slackWebhook } from '../../../packages/cairn/src/triggers/slack/webhook.ts';
 import { deliveryRequest } from '../../api/installation.ts';
 import { stored } from '../../operations/schedules/scene.ts';
 import { delivered } from '../../triggers/pubsub/message-door.ts';

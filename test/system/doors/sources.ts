@@ -4,8 +4,8 @@
  *
  * Must not: judge how many runs came of it.
  */
-import type { Ready } from '../../../local/cloud-process.ts';
-import { deliver, openedPullRequest } from '../../../local/demo/delivery.ts';
+import type { Ready } from '../../../packages/local/src/cloud-process.ts';
+import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
 
 export interface Answered {

@@ -3,16 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CloudProcess, control, type Ready, startCloudProcess } from '../../../local/cloud-process.ts';
-import { type Delivery, deliver, openedPullRequest } from '../../../local/demo/delivery.ts';
-import { inspectJournal } from '../../../local/demo/journal.ts';
-import type { Call } from '../../../local/outside/store.ts';
+import {
+  type CloudProcess,
+  control,
+  type Ready,
+  startCloudProcess,
+} from '../../../packages/local/src/cloud-process.ts';
+import type { Call } from '../../../packages/local/src/outside/store.ts';
+import { type Delivery, deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { ended, eventually } from '../support.ts';
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
 const STATUS = 'POST /repos/{owner}/{repo}/statuses/{sha}';
 /** Rounded up from what a busy organisation opens in a minute. */
 const STORM = 12;
+/** More than a lease. */
+const LEASE_OVER_MS = 95_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-posting-'));
 let cloud: CloudProcess;
@@ -127,9 +134,14 @@ describe('the review of a delivered pull request', () => {
       const { calls } = await told();
       return calls.filter(({ fault }) => fault?.startsWith('hang')).length === 2 ? calls : undefined;
     });
-    const workers = async () => (await control<Ready['pids']>(cloud.ready, 'GET', '/pids')).workers;
+    const workers = async () => (await control<Ready['pids']>(cloud.ready, 'GET', '/pids')).roles.tasks ?? [];
     const [worker = 0] = await workers();
     process.kill(worker, 'SIGKILL');
+    await eventually('the worker to be gone', async () =>
+      (await workers()).includes(worker) ? undefined : true,
+    );
+    // A call was under way, so that nobody takes the runs over before their leases are over.
+    await control(cloud.ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
     for (const runId of runIds) {
       expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
       expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, control, getJson, startCloudProcess } from '../../../local/cloud-process.ts';
+import {
+  type CloudProcess,
+  control,
+  getJson,
+  startCloudProcess,
+} from '../../../packages/local/src/cloud-process.ts';
 import { type ScriptedServer, startScriptedServer } from '../../capabilities/scripted-server.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
 import { ended, eventually, look } from '../support.ts';
@@ -69,6 +74,9 @@ test('a deployment asked for in Slack answers there, and keeps no address in the
   const effects = await getJson<Effects>(cloud.ready, `/v1/runs/${runId}/effects`);
   expect(effects.items).toMatchObject([{ status: 'recorded' }]);
   expect(JSON.stringify(effects)).not.toContain('s3cret');
+  const run = await getJson<{ input: object }>(cloud.ready, `/v1/runs/${runId}`);
+  expect(run.input).toMatchObject({ replyTo: '[redacted]' });
+  expect(JSON.stringify(run)).not.toContain('s3cret');
 });
 
 test('a message that may be there or not is asked about, and said no second time', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../../local/cloud-process.ts';
+import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { ended, eventually, look, startRun } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-two-people-'));

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Ready } from '../../../local/cloud-process.ts';
-import { inspectJournal } from '../../../local/demo/journal.ts';
+import type { Ready } from '../../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type Answered, SOURCES, type Source, triggersOf } from '../doors/sources.ts';
 import { startTestCloud, type TestCloud } from '../support.ts';
 import { KEYS, losing, rested, storm } from './storm.ts';
+
+const UNAVAILABLE = 503;
 
 let cloud: TestCloud;
 beforeAll(async () => {
@@ -31,9 +33,13 @@ describe('500 requests at once over 25 keys, with one acknowledgement in ten los
       const [runId = '', ...others] = new Set(named.map((answer) => answer.runId));
       expect(others).toEqual([]);
       runIds.push(runId);
+      // A machine that is too slow for so many says so in time, and the sender comes again: also whose request made the run.
+      const inTime = answers.filter(({ status }) => status !== UNAVAILABLE);
       const made = named.filter(({ replayed }) => replayed === false);
-      if (named.some(({ replayed }) => replayed !== undefined)) expect(made).toHaveLength(1);
-      const statuses = answers.map((answer) => [answer.status, expectedOf(source, answer)]);
+      if (inTime.length === answers.length && named.some(({ replayed }) => replayed !== undefined))
+        expect(made).toHaveLength(1);
+      expect(made.length).toBeLessThanOrEqual(1);
+      const statuses = inTime.map((answer) => [answer.status, expectedOf(source, answer)]);
       expect(statuses.filter(([status, expected]) => status !== expected)).toEqual([]);
       // Afterwards nobody comes too early.
       expect(await source.send(ready, key)).toMatchObject({ status: source.again, runId });

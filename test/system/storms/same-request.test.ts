@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { getJson, type Ready } from '../../../local/cloud-process.ts';
-import { deliver, openedPullRequest } from '../../../local/demo/delivery.ts';
+import { getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
+import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { ended, STORAGES, startRun, startTestCloud, type TestCloud } from '../support.ts';
 
 const CALLERS = 200;

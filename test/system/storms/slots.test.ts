@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { control } from '../../../local/cloud-process.ts';
+import { control } from '../../../packages/local/src/cloud-process.ts';
 import { makeSchedule } from '../doors/sources.ts';
 import { eventually, look, startTestCloud, type TestCloud } from '../support.ts';
 import { KEYS, losing, REQUESTS, rested } from './storm.ts';

@@ -3,7 +3,7 @@
  *
  * Must not: know what a source is; it sends, and its answers are looked at.
  */
-import { control, type Ready } from '../../../local/cloud-process.ts';
+import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import type { Answered, Source } from '../doors/sources.ts';
 import { eventually, look, type RunView } from '../support.ts';
 

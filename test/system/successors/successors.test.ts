@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inspectJournal } from '../../../local/demo/journal.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import {
   ended,
   eventually,

@@ -5,16 +5,16 @@
  * Must not: kill anybody; that is the test's business.
  */
 import { Firestore } from '@google-cloud/firestore';
-import { verifyChain } from '../../../functions/src/core/run/chain.ts';
-import type { RunEvent } from '../../../functions/src/core/run/events.ts';
-import { isOver, type RunState } from '../../../functions/src/core/run/state.ts';
-import { wakeAt } from '../../../functions/src/core/run/wake.ts';
-import { FirestoreRunStore } from '../../../functions/src/store/firestore-run-store.ts';
-import { control, type Ready } from '../../../local/cloud-process.ts';
+import { verifyChain } from '../../../packages/cairn/src/core/run/chain.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver, isSuccess, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inOrder, type RunOutcome, runOutcome } from '../../sweep/outcome.ts';
 import { startOf, viewOf } from '../../sweep/outside.ts';
 import type { Operation, Scenario } from '../../sweep/scenario.ts';
-import { notesIn } from './noting-stage.ts';
+import { beginningsOf, notesIn } from './noting-stage.ts';
 
 /** Far more than a scenario's run has. */
 const MAX_EVENTS = 1_000;
@@ -25,6 +25,15 @@ interface Part {
   runId: string;
   state: RunState | undefined;
   readonly answered: Set<string>;
+  /** By step and revision. */
+  readonly done: Map<string, SeenDone>;
+}
+
+/** A success that was read from the store, and how often its body had begun when it was. */
+export interface SeenDone {
+  readonly runId: string;
+  readonly key: string;
+  readonly begun: number;
 }
 
 export class Audience {
@@ -43,6 +52,7 @@ export class Audience {
       runId: '',
       state: undefined,
       answered: new Set(),
+      done: new Map(),
     }));
     this.#ready = ready;
     this.#db = firestoreOf(ready);
@@ -81,12 +91,17 @@ export class Audience {
     return open.map(({ scenario, state }) => `${scenario.name} (${state?.status})`).join(', ');
   }
 
-  /** The runs of a scenario, in order, and what of its main run is wrong in itself. */
-  async outcome(name: string): Promise<{ readonly runs: RunOutcome[]; readonly journals: RunEvent[][] }> {
+  /** The runs of a scenario, in order. */
+  async outcome(name: string): Promise<readonly RunOutcome[]> {
     const part = this.#parts.find(({ scenario }) => scenario.name === name);
     const journals = await this.#journalsOf(part?.runId ?? '');
     const runs = await Promise.all([...journals].map(([runId, events]) => this.#outcomeOf(runId, events)));
-    return { runs: inOrder(runs), journals: [...journals.values()] };
+    return inOrder(runs);
+  }
+
+  /** Steps of the scenario's main run that were seen done. */
+  done(name: string): readonly SeenDone[] {
+    return [...(this.#parts.find(({ scenario }) => scenario.name === name)?.done.values() ?? [])];
   }
 
   async #outcomeOf(runId: string, events: readonly RunEvent[]): Promise<RunOutcome> {
@@ -115,6 +130,7 @@ export class Audience {
   async #attendTo(part: Part): Promise<void> {
     if (part.runId === '') return this.#startOne(part);
     part.state = (await this.#store.load(part.runId).catch(() => undefined))?.state ?? part.state;
+    this.#noteDone(part);
     const view = viewOf(part.state, {
       // Nothing that is performed here acts outside.
       asksAboutEffect: false,
@@ -124,6 +140,16 @@ export class Audience {
     });
     for (const operation of part.scenario.operations ?? []) {
       if (!part.answered.has(operation.name) && operation.when(view)) await this.#ask(part, operation);
+    }
+  }
+
+  /** The notes are read after the store: what is missing in them began later. */
+  #noteDone({ state, runId, done }: Part): void {
+    const notes = notesIn(this.#notes);
+    for (const [step, record] of state?.steps ?? []) {
+      if (record.phase !== 'done' || !isSuccess(record.outcome)) continue;
+      const key = `${step}@${record.revision}`;
+      if (!done.has(key)) done.set(key, { runId, key, begun: beginningsOf(notes, runId, key) });
     }
   }
 

@@ -1,7 +1,7 @@
 /** The stage of bodies in a real process: they take real time, and leave a line in a file that outlives them. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stepKey } from '../../../functions/src/core/run/state.ts';
+import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import type { Acting, Stage } from '../../sweep/scenario.ts';
 
 export interface Note {
@@ -58,6 +58,11 @@ export function notesIn(file: string): Note[] {
   // The last line may be half written.
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
+}
+
+/** @param key step or item, with its revision */
+export function beginningsOf(notes: readonly Note[], runId: string, key: string): number {
+  return notes.filter((note) => note.what === 'begin' && note.runId === runId && note.key === key).length;
 }
 
 /** Bodies that have begun in this process and not ended. */

@@ -4,8 +4,8 @@
  */
 
 import { z } from 'zod';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../../sweep/scenario.ts';
 import { scenarios } from '../../sweep/scenarios/index.ts';
 

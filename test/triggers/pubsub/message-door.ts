@@ -1,7 +1,7 @@
 /** The Pub/Sub door of an installation in memory, and messages as a function is given them. */
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { Log } from '../../../functions/src/ports/log.ts';
-import { type PubsubDeps, takeMessage } from '../../../functions/src/triggers/pubsub/take-message.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { Log } from '../../../packages/cairn/src/ports/log.ts';
+import { type PubsubDeps, takeMessage } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
 import { World } from '../../support/world.ts';
 
 export interface Sent {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { PubsubMessage } from '../../../functions/src/engine/define/pubsub.ts';
-import { topicsOf } from '../../../functions/src/engine/define/pubsub.ts';
-import { WorkflowRegistry } from '../../../functions/src/engine/define/registry.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { SHIPPED_TOPICS } from '../../../functions/src/platform/message-functions.ts';
+import { pubsub } from '../../../functions/src/index.ts';
 import { deployTo } from '../../../functions/src/workflows/deploy/workflow.ts';
 import { shippedWorkflows } from '../../../functions/src/workflows/index.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { PubsubMessage } from '../../../packages/cairn/src/engine/define/pubsub.ts';
+import { topicsOf } from '../../../packages/cairn/src/engine/define/pubsub.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { intercept } from '../../support/intercept.ts';
 import { delivered, MessageDoor, type Sent } from './message-door.ts';
 
@@ -65,6 +65,20 @@ const waiting = defineWorkflow({
 const open = () => new MessageDoor([orders, waiting]);
 
 describe('a message of a topic that starts runs', () => {
+  test('is of the conversation that its attribute names; one that no run could carry is refused', async () => {
+    const door = open();
+    const data = { id: 'o1', amount: 3 };
+    const taken = await door.take('orders', { data, attributes: { a2aCorrelationId: 'conversation-9' } });
+    const { runId } = taken as { readonly runId: string };
+    expect(door.world.stateOf(runId)).toMatchObject({
+      a2aCorrelationId: 'conversation-9',
+      trigger: { source: 'webhook', userId: 'p.orders', webhookEventId: '1' },
+    });
+    const refused = { data, messageId: '2', attributes: { a2aCorrelationId: 'two words' } };
+    expect(await door.take('orders', refused)).toEqual({ kind: 'refused', code: 'INVALID_INPUT' });
+    expect(door.world.db.runs.size).toBe(1);
+  });
+
   test('starts one run of what it says, however often it is delivered', async () => {
     const door = open();
     const sent = { data: { id: 'o1', amount: 3, note: 'not asked for' }, messageId: '77' };
@@ -79,7 +93,7 @@ describe('a message of a topic that starts runs', () => {
       tenantId: 't1',
       idempotencyKey: 'pubsub:eventarc-x:77',
       input: { text: '{"amount":3,"id":"o1"}' },
-      trigger: { source: 'webhook', webhookEventId: '77' },
+      trigger: { source: 'webhook', userId: expect.stringMatching(/^p\./), webhookEventId: '77' },
     });
   });
 
@@ -242,7 +256,7 @@ test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves 
     .map(([raw, n, event, key]) => delivered({ raw, messageId: String(n), attributes: { event, key } }));
   const topics = fc.constantFrom('orders', 'order-lines', 'events', 'builds', 'unknown');
   const kinds = new Set<string>();
-  const { takeMessage } = await import('../../../functions/src/triggers/pubsub/take-message.ts');
+  const { takeMessage } = await import('../../../packages/cairn/src/triggers/pubsub/take-message.ts');
   await fc.assert(
     fc.asyncProperty(topics, fc.oneof(whole, usual), async (topic, given) => {
       const before = door.written();
@@ -283,7 +297,8 @@ describe('what is declared', () => {
 
   test('has a function for each topic of the shipped workflows, and no other', () => {
     const nothing = {} as never;
-    expect(topicsOf(shippedWorkflows({ deployTarget: nothing, janitor: nothing }))).toEqual(SHIPPED_TOPICS);
+    const topics = Object.values(pubsub).map((each) => each.__endpoint.eventTrigger?.eventFilters.topic);
+    expect(topicsOf(shippedWorkflows({ deployTarget: nothing, janitor: nothing }))).toEqual(topics);
   });
 });
 

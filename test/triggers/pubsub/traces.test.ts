@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { traceparentOf } from '../../../functions/src/core/trace.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { CollectedSpans } from '../../support/collected-spans.ts';
 import { MessageDoor } from './message-door.ts';
 

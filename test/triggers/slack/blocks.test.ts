@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Wait } from '../../../functions/src/core/run/events.ts';
-import { doubtOf } from '../../../functions/src/engine/waits/open.ts';
-import { approvalBlocks } from '../../../functions/src/triggers/slack/blocks.ts';
-import { MAX_VALUE_CHARS, readValue } from '../../../functions/src/triggers/slack/decision-value.ts';
-import { clipped } from '../../../functions/src/triggers/slack/message.ts';
+import type { Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import { doubtOf } from '../../../packages/cairn/src/engine/waits/open.ts';
+import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
+import { MAX_VALUE_CHARS, readValue } from '../../../packages/cairn/src/triggers/slack/decision-value.ts';
+import { clipped } from '../../../packages/cairn/src/triggers/slack/message.ts';
 
 const RUN = `run_${'a'.repeat(26)}`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { cancelRun } from '../../../functions/src/operations/cancel-run.ts';
-import { approvalBlocks } from '../../../functions/src/triggers/slack/blocks.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { HOUR_MS, Scene } from '../../operations/approvals/scene.ts';
 import { intercept } from '../../support/intercept.ts';
 import { actionOf, pressOf, SlackDoor } from './door.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { CairnError } from '../../../functions/src/core/errors.ts';
-import type { SlackSubscription } from '../../../functions/src/engine/define/slack.ts';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { OutcomeUnknown } from '../../../functions/src/ports/store-errors.ts';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
+import type { SlackSubscription } from '../../../packages/cairn/src/engine/define/slack.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
@@ -59,6 +59,13 @@ describe('a command', () => {
     expect(created).toMatchObject({ type: 'run_created', initiator: 'webhook', actor: 's.T1.U1' });
   });
 
+  test('is of the conversation that its header names', async () => {
+    const door = new SlackDoor([deploy]);
+    const { text } = await door.say({ headers: { 'x-a2a-correlation-id': 'conversation-9' } });
+    const [, runId = ''] = STARTED.exec(text) ?? [];
+    expect(door.world.stateOf(runId).a2aCorrelationId).toBe('conversation-9');
+  });
+
   test('is itself the input where nothing maps it', async () => {
     const door = new SlackDoor([raw]);
     await door.type({ command: '/raw', text: 'ü & <b>' });
@@ -71,7 +78,7 @@ describe('a command', () => {
       userName: 'ada',
       teamId: 'T1',
       channelId: 'C1',
-      responseUrl: 'https://hooks.slack.com/commands/T1/1/abc',
+      responseUrl: '[redacted]',
       triggerId: '1.2.3',
     });
   });

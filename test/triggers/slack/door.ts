@@ -1,9 +1,9 @@
 /** The Slack door of an installation in memory, and ways to knock at it as Slack does. */
 import { createHmac } from 'node:crypto';
-import type { Workflow } from '../../../functions/src/engine/define/steps.ts';
-import type { Log } from '../../../functions/src/ports/log.ts';
-import type { SlackDeps } from '../../../functions/src/triggers/slack/deps.ts';
-import { slackWebhook } from '../../../functions/src/triggers/slack/webhook.ts';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import type { Log } from '../../../packages/cairn/src/ports/log.ts';
+import type { SlackDeps } from '../../../packages/cairn/src/triggers/slack/deps.ts';
+import { slackWebhook } from '../../../packages/cairn/src/triggers/slack/webhook.ts';
 import { World } from '../../support/world.ts';
 
 export const SLACK_SECRET = 'a secret that Slack knows as well';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
 import { World } from '../../support/world.ts';
 import { actionOf, commandForm, type Knock, pressOf, SlackDoor } from './door.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../../functions/src/engine/define/workflow.ts';
-import { MAX_REQUEST_BYTES, parseForm } from '../../../functions/src/triggers/slack/form.ts';
-import { tenantsIn } from '../../../functions/src/triggers/slack/tenants.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MAX_REQUEST_BYTES, parseForm } from '../../../packages/cairn/src/triggers/slack/form.ts';
+import { tenantsIn } from '../../../packages/cairn/src/triggers/slack/tenants.ts';
 import { actionOf, commandForm, type Knock, pressOf, SlackDoor, sign } from './door.ts';
 
 const deploy = defineWorkflow({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isValidSlackRequest } from '@slack/bolt';
 import fc from 'fast-check';
-import { isSigned } from '../../../functions/src/triggers/slack/signature.ts';
+import { isSigned } from '../../../packages/cairn/src/triggers/slack/signature.ts';
 import { commandForm, type Knock, pressOf, SLACK_SECRET, sign, slackRequest } from './door.ts';
 
 /** A whole second: within the last one before the limit Slack's verifier rounds, and ours does not. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import { deployTo } from '../../../functions/src/workflows/deploy/workflow.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 import { PretendedTarget } from './pretended-target.ts';
 
 const SHA = 'c'.repeat(40);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { slackRespond } from '../../../functions/src/capabilities/slack/respond.ts';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { defineBinding } from '../../../functions/src/engine/define/capability.ts';
-import type { SlackCommand } from '../../../functions/src/engine/define/slack.ts';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import { deployToldInSlack } from '../../../functions/src/workflows/deploy/told-in-slack.ts';
+import { slackRespond } from '../../../packages/cairn/src/capabilities/slack/respond.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { defineBinding } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { SlackCommand } from '../../../packages/cairn/src/engine/define/slack.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 import { PretendedTarget } from './pretended-target.ts';
 
 const SHA = 'c'.repeat(40);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import type { Janitor } from '../../../functions/src/workflows/nightly-cleanup/janitor.ts';
 import { reportOf, shortcomings } from '../../../functions/src/workflows/nightly-cleanup/report.ts';
 import {
@@ -9,6 +8,7 @@ import {
   staleItems,
 } from '../../../functions/src/workflows/nightly-cleanup/request.ts';
 import { nightlyCleanupBy } from '../../../functions/src/workflows/nightly-cleanup/workflow.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 
 const AS_OF = '2026-03-01T03:00:00Z';
 

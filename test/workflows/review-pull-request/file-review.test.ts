@@ -79,6 +79,7 @@ describe('a changed file', () => {
       problem('it looks like an access token', 10),
     ],
     [
+      // The focus stands in the text of a pretended patch: it is what the review has to find.
       'with a focused test',
       { filename: 'src/price.test.ts', patch: adding("test.only('x', f);") },
       warning('only this test would run', 10),
@@ -105,6 +106,7 @@ describe('a changed file', () => {
 
   test.each<[string, Partial<ChangedFile>]>([
     ['with ordinary lines', { patch: adding('const a = b;', '=======', 'it.onlyIf(c)') }],
+    // Likewise text of a patch, of a file that is no test.
     ['whose focused test is no test', { patch: adding("test.only('x', f);") }],
     ['that only lost what would be found', { patch: '@@ -1 +0,0 @@\n-debugger;' }],
     ['that is removed and no test', { status: 'removed' }],

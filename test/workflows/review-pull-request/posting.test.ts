@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { NotApplied } from '../../../functions/src/core/errors.ts';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import { REVIEWED } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { statusOf } from '../../../functions/src/workflows/review-pull-request/posting.ts';
 import type { Verdict } from '../../../functions/src/workflows/review-pull-request/verdict.ts';
 import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
-import { recordedDeliveries } from '../../../local/demo/delivery.ts';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
+import { recordedDeliveries } from '../../../scripts/demo/delivery.ts';
 import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';
 

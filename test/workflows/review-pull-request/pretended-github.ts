@@ -1,13 +1,13 @@
 /** A GitHub in memory, bound to the capabilities of the review; keeps what was asked, and fails on request. */
 import type { ZodType } from 'zod';
-import { createComment } from '../../../functions/src/capabilities/github/create-comment.ts';
-import { addLabels, removeLabel } from '../../../functions/src/capabilities/github/labels.ts';
-import { setCommitStatus } from '../../../functions/src/capabilities/github/set-commit-status.ts';
+import { createComment } from '../../../packages/cairn/src/capabilities/github/create-comment.ts';
+import { addLabels, removeLabel } from '../../../packages/cairn/src/capabilities/github/labels.ts';
+import { setCommitStatus } from '../../../packages/cairn/src/capabilities/github/set-commit-status.ts';
 import {
   type Binding,
   type Capability,
   defineBinding,
-} from '../../../functions/src/engine/define/capability.ts';
+} from '../../../packages/cairn/src/engine/define/capability.ts';
 
 type RequestOf<C> = C extends { readonly request: ZodType<infer R> } ? R : never;
 

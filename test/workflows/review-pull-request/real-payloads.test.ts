@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { toJsonText } from '../../../functions/src/core/encoding/json.ts';
 import {
   MAX_BODY_CHARS,
   PullRequestEvent,
 } from '../../../functions/src/workflows/review-pull-request/event.ts';
+import { toJsonText } from '../../../packages/cairn/src/core/encoding/json.ts';
 import { eventWith, REAL_PAYLOADS, reviewOf } from './pull-request-events.ts';
 
 describe('real payloads', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTestRuntime, expectJournal } from '../../../functions/src/testing/index.ts';
 import { reviewPullRequest1 } from '../../../functions/src/workflows/review-pull-request/earlier/version-1.ts';
 import { reviewPullRequest2 } from '../../../functions/src/workflows/review-pull-request/earlier/version-2.ts';
 import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
+import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
 import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';
 

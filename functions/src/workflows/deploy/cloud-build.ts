@@ -1,6 +1,7 @@
 /** What Google Cloud Build publishes of each build to its topic `cloud-builds`, as the event that a deployment waits for. */
+
+import type { MessageEvent, PubsubMessage } from 'cairn';
 import { z } from 'zod';
-import type { MessageEvent, PubsubMessage } from '../../engine/define/pubsub.ts';
 import type { CiReport } from './request.ts';
 
 /** The part of a `Build` that is used. */

@@ -1,6 +1,7 @@
 /** Owns what a deployment is asked with, and what the CI says when it has finished. */
+
+import { parseDuration } from 'cairn';
 import { z } from 'zod';
-import { parseDuration } from '../../core/duration.ts';
 import type { Place } from './target.ts';
 
 const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/, 'must be a name of up to 100 characters');

@@ -2,12 +2,10 @@
  * The second plan of a deployment: one that a slash command can start, and that says in Slack how it ended. Everything in
  * between is that of workflow.ts.
  */
+
+import { CairnError, defineWorkflow, type SlackCommand, type Workflow } from 'cairn';
+import { slackRespond } from 'cairn/slack';
 import { z } from 'zod';
-import { slackRespond } from '../../capabilities/slack/respond.ts';
-import { CairnError } from '../../core/errors.ts';
-import type { SlackCommand } from '../../engine/define/slack.ts';
-import type { Workflow } from '../../engine/define/steps.ts';
-import { defineWorkflow } from '../../engine/define/workflow.ts';
 import { DeployRequest } from './request.ts';
 import type { DeployTarget } from './target.ts';
 import { deploymentSteps, MESSAGES } from './workflow.ts';
@@ -26,6 +24,7 @@ export function deployToldInSlack(target: DeployTarget): Workflow {
     type: 'deploy',
     planVersion: 2,
     input: ToldRequest,
+    secretInput: ['replyTo'],
     timeout: '7d',
     on: { pubsub: MESSAGES, slack: { command: '/deploy', input: requestOf } },
     steps(step) {

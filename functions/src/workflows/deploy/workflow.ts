@@ -3,10 +3,7 @@
  * takes everything back in reverse order if it fails or is cancelled on the way. Where there is a Slack to answer to, new
  * runs get the plan of told-in-slack.ts, which does the same.
  */
-import { Fatal } from '../../core/errors.ts';
-import type { Workflow } from '../../engine/define/steps.ts';
-import type { StepFactory } from '../../engine/define/types.ts';
-import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { defineWorkflow, Fatal, type StepFactory, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';
 import { ciReportOf } from './cloud-build.ts';
 import { CiReport, DeployRequest, needsApproval, placeOf } from './request.ts';

@@ -1,7 +1,7 @@
 /** Owns what a cleanup is asked with: what there is, and what counts as stale. */
+
+import { MAX_ITEMS, parseDuration } from 'cairn';
 import { z } from 'zod';
-import { MAX_ITEMS } from '../../core/decisions/fan-out.ts';
-import { parseDuration } from '../../core/duration.ts';
 
 const Duration = z.string().refine(isDuration, 'must be a duration like "30d"');
 

@@ -2,9 +2,7 @@
  * Removes what nobody has used for long: a person confirms an unusually large removal, single failures are tolerated,
  * and after a while it is looked whether all is gone.
  */
-import { degraded } from '../../engine/define/degraded.ts';
-import type { Workflow } from '../../engine/define/steps.ts';
-import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { defineWorkflow, degraded, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';
 import type { Janitor } from './janitor.ts';
 import { reportOf, shortcomings } from './report.ts';

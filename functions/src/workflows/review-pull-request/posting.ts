@@ -3,8 +3,7 @@
  *
  * Must not: do it; requests only.
  */
-import { MAX_COMMENT_CHARS } from '../../capabilities/github/create-comment.ts';
-import { MAX_DESCRIPTION_CHARS } from '../../capabilities/github/set-commit-status.ts';
+import { MAX_COMMENT_CHARS, MAX_DESCRIPTION_CHARS } from 'cairn/github';
 import { beginning, type PullRequestEvent } from './event.ts';
 import type { LabelAdvice } from './labels.ts';
 import type { SignedReview } from './sign-off.ts';

@@ -4,8 +4,9 @@
  * Must not: fetch anything. A `pull_request` payload says how many files changed, not which; who starts a review with
  * the files in hand (a CI job that lists them) has each of them read.
  */
+
+import { MAX_ITEMS } from 'cairn';
 import { z } from 'zod';
-import { MAX_ITEMS } from '../../core/decisions/fan-out.ts';
 import { beginning, PullRequestEvent } from './event.ts';
 
 /** A patch is read up to here: what GitHub shows of a file before it asks to load the rest is about as long. */

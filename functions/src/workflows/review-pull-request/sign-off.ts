@@ -1,5 +1,5 @@
 /** Owns what is added to a review once a person has signed it off, or nobody had to. */
-import type { Approved } from '../../engine/define/types.ts';
+import type { Approved } from 'cairn';
 import { code, type Summary } from './summary.ts';
 
 export type SignedReview = Summary & {

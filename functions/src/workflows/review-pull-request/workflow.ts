@@ -4,11 +4,8 @@
  * posts it: a comment, labels and a commit status.
  */
 
-import { createComment } from '../../capabilities/github/create-comment.ts';
-import { addLabels, removeLabel } from '../../capabilities/github/labels.ts';
-import { setCommitStatus } from '../../capabilities/github/set-commit-status.ts';
-import type { Workflow } from '../../engine/define/steps.ts';
-import { defineWorkflow } from '../../engine/define/workflow.ts';
+import { defineWorkflow, type Workflow } from 'cairn';
+import { addLabels, createComment, removeLabel, setCommitStatus } from 'cairn/github';
 import { REVIEWED } from './event.ts';
 import { reviewFile } from './file-review.ts';
 import { suggestLabels } from './labels.ts';

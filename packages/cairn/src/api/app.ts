@@ -19,6 +19,7 @@ import { decideFromApi } from './routes/decide-approval.ts';
 import { deliverFromApi } from './routes/deliver-event.ts';
 import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
+import { failWaitFromApi } from './routes/fail-wait.ts';
 import { readIdempotency } from './routes/idempotency.ts';
 import { ApiDocument } from './routes/installation/api-document.ts';
 import {
@@ -51,6 +52,7 @@ import { StreamPlaces } from './routes/stream/places.ts';
 import { streamRun } from './routes/stream/stream-run.ts';
 import { streamRuns } from './routes/stream/stream-runs.ts';
 import { forkFromApi, previewFromApi, replayFromApi, resumeFromApi } from './routes/successors.ts';
+import { continueFromApi, suspendFromApi } from './routes/suspend-run.ts';
 import { tellRoute } from './tell-route.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -119,6 +121,12 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   resource('/v1/runs/counts', { GET: (c) => counts.answer(c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}', { GET: (c) => readRun(deps, c.get('caller'), at(c)) });
+  resource('/v1/runs/{id}/suspend', {
+    POST: (c) => suspendFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/runs/{id}/continue', {
+    POST: (c) => continueFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
   resource('/v1/runs/{id}/cancel', {
     POST: (c) => cancelFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
@@ -143,6 +151,14 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/inbox', { GET: (c) => listInbox(deps, c.get('caller'), c.req.url) });
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/runs/{id}/waits/{stepId}/fail', {
+    POST: (c) =>
+      failWaitFromApi(deps, c.get('caller'), {
+        ...at(c),
+        stepId: c.req.param('stepId') ?? '',
+        request: c.req.raw,
+      }),
   });
   resource('/v1/events', { POST: (c) => deliverFromApi(deps, c.get('caller'), c.req.raw) });
   resource('/v1/runs/{id}/approvals/{stepId}', {

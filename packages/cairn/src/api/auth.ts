@@ -22,15 +22,29 @@ export interface Caller {
 export const CLIENT_TTL_MS = 15_000;
 /** A secret that does not fit what is in memory may be newer; how often at most that is looked up. */
 export const CLIENT_LOOK_AGAIN_MS = 1_000;
+/**
+ * Time for which an id without a client is remembered as such: a client that was asked for before it was made is refused for as long by this
+ * instance. Others work at once.
+ */
+export const CLIENT_MISS_TTL_MS = 5_000;
+/** Ids without a client in memory at most; beside the clients, which they must not drive out. */
+const MISSES_KEPT = 1_000;
 /** Clients in memory at most; the one read longest ago makes room, so that made-up ids cannot fill it. */
 const CLIENTS_KEPT = 1_000;
 
 /** `cairn_<client id>_<secret>`; the id has no underscore, so the form has one reading. */
 const KEY = /^cairn_([A-Za-z0-9-]{1,64})_([A-Za-z0-9_-]{16,256})$/;
 /** Each may do what those before it may. */
-export const ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const satisfies readonly Role[];
+export const ROLES = [
+  'viewer',
+  'submitter',
+  'operator',
+  'admin',
+  'installation',
+] as const satisfies readonly Role[];
 /** Compared with when there is no client, so that an unknown id takes as long as a wrong secret. */
 const NO_HASH = sha256Hex('');
+const NO_CLIENT = Promise.resolve(undefined);
 
 interface CachedClient {
   readonly client: Promise<ApiClient | undefined>;
@@ -47,6 +61,8 @@ export interface AuthenticatorDeps {
 export class Authenticator {
   readonly #deps: AuthenticatorDeps;
   readonly #cache = new Map<string, CachedClient>();
+  /** Until when an id is taken to have no client, epoch ms; the oldest first. */
+  readonly #misses = new Map<string, number>();
 
   constructor(deps: AuthenticatorDeps) {
     this.#deps = deps;
@@ -81,19 +97,32 @@ export class Authenticator {
   /** @param maxAgeMs what was read longer ago is read again */
   #client(clientId: string, maxAgeMs: number): Promise<ApiClient | undefined> {
     const now = this.#deps.clock.now();
+    if (now < (this.#misses.get(clientId) ?? 0)) return NO_CLIENT;
     const known = this.#cache.get(clientId);
     if (known && now < known.readAt + maxAgeMs) return known.client;
     const client = this.#deps.clients.read(clientId);
     this.#cache.delete(clientId);
     this.#cache.set(clientId, { client, readAt: now });
-    // A read that failed, or found nothing, is made again by the next request: a new key works at once.
     const forget = () => {
       if (this.#cache.get(clientId)?.client === client) this.#cache.delete(clientId);
     };
-    client.then((found) => found ?? forget(), forget);
+    // A read that failed is made again by the next request.
+    client.then((found) => {
+      if (found) return;
+      forget();
+      this.#remember(clientId);
+    }, forget);
     const [oldest] = this.#cache.keys();
     if (this.#cache.size > CLIENTS_KEPT && oldest !== undefined) this.#cache.delete(oldest);
     return client;
+  }
+
+  /** So that a flood of requests with a made-up id costs a read every few seconds, not one each. */
+  #remember(missing: string): void {
+    this.#misses.delete(missing);
+    this.#misses.set(missing, this.#deps.clock.now() + CLIENT_MISS_TTL_MS);
+    const [oldest] = this.#misses.keys();
+    if (this.#misses.size > MISSES_KEPT && oldest !== undefined) this.#misses.delete(oldest);
   }
 }
 
@@ -107,8 +136,12 @@ function isSecretOf(client: ApiClient | undefined, hash: string, now: number): b
 
 /** @throws CairnError FORBIDDEN if the caller's role is below `least` */
 export function assertRole({ role }: Caller, least: Role): void {
-  if (ROLES.indexOf(role) >= ROLES.indexOf(least)) return;
+  if (mayActAs(role, least)) return;
   throw new CairnError('FORBIDDEN', `this needs the role ${least}; the caller has ${role}`);
+}
+
+export function mayActAs(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
 function refused(): CairnError {

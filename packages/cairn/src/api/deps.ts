@@ -22,7 +22,7 @@ import type { RateLimit } from './rate-limit.ts';
 /** What only a diagnosis asks. */
 export type DiagnosisParts = Pick<
   DiagnosisDeps,
-  'look' | 'queueLook' | 'heartbeats' | 'setup' | 'operations'
+  'look' | 'queueLook' | 'heartbeats' | 'findings' | 'setup' | 'operations'
 >;
 
 export interface ApiDeps {

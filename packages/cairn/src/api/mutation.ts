@@ -11,10 +11,10 @@ import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
-import type { TraceContext } from '../core/trace.ts';
+import type { Trigger } from '../core/run/events.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
+import { clientOf, contextOf, type RequestContext } from '../http/caller-context.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
-import { traceOf } from '../http/trace-context.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
@@ -32,18 +32,18 @@ const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_ID_DIGITS = 32;
 
 /** A request as far as it can be judged without looking at what it is about. */
-export interface Mutation<Body> {
+export interface Mutation<Body> extends RequestContext {
   /** What the caller sent, if anything. */
   readonly key: string | undefined;
   readonly body: Body;
   /** Method, path and body as they came: what a repetition must be equal to. */
   readonly requestHash: string;
-  /** The span it is part of. */
-  readonly trace: TraceContext | undefined;
+  /** The program that sends the request. */
+  readonly client: Trigger['source'];
 }
 
 /** A request that makes something says where that is, each time it is answered. */
-interface Answering extends Omit<Mutation<unknown>, 'body'> {
+interface Answering extends Omit<Mutation<unknown>, 'body' | 'client'> {
   /** Path of what was made, by the body of its 201. */
   readonly locationOf?: (body: Readonly<Record<string, Json>>) => string;
 }
@@ -85,7 +85,8 @@ async function read<Body>(
     key,
     body: checked(schema, sent),
     requestHash: requestHash(route, sent),
-    trace: traceOf(request.headers),
+    ...contextOf(request.headers),
+    client: clientOf(request.headers),
   };
 }
 

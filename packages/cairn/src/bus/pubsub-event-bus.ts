@@ -28,6 +28,8 @@ export interface PubsubEventBusOptions {
   readonly topic: string;
   readonly clock: Clock;
   readonly random: Randomness;
+  /** Limit of all attempts of a publish together; shorter in tests. */
+  readonly timeoutMs?: () => number;
 }
 
 /** Enough for an answer that got lost; one that is silent or down is left to who comes back later. */
@@ -48,7 +50,7 @@ export class PubsubEventBus implements EventBus {
   /** The same messages again after a lost answer: Pub/Sub then has them twice, in this order all the same. */
   async publish(messages: readonly BusMessage[]): Promise<void> {
     assertSoundMessages(messages);
-    const { client, clock, random } = this.#options;
+    const { client, clock, random, timeoutMs = () => CALL_TIMEOUT_MS } = this.#options;
     const request = {
       topic: this.#topic,
       messages: messages.map(({ orderingKey, attributes, text }) => ({
@@ -57,7 +59,7 @@ export class PubsubEventBus implements EventBus {
         orderingKey,
       })),
     };
-    const deadline = clock.now() + CALL_TIMEOUT_MS;
+    const deadline = clock.now() + timeoutMs();
     for (let attempt = 1; ; attempt += 1) {
       try {
         await client.publish(request, { timeout: Math.max(1, deadline - clock.now()), retry: null });

@@ -42,6 +42,11 @@ export const ERROR_CODES = {
     title: 'The run could not be resumed',
     help: 'Ask for a preview of the resume: it names what stands in the way.',
   },
+  RUN_UNWRITABLE: {
+    httpStatus: 409,
+    title: 'The store refuses to write the run',
+    help: 'Read what the store says of it. Mend what it names, then resume the run; one that could not be ended goes on by itself.',
+  },
   IDEMPOTENCY_CONFLICT: {
     httpStatus: 409,
     title: 'The request with this idempotency key was never finished',
@@ -57,10 +62,20 @@ export const ERROR_CODES = {
     title: 'The idempotency record has expired',
     help: 'A request with this key would now be new work.',
   },
+  RUN_TOO_LARGE: {
+    httpStatus: 409,
+    title: 'The run has become too large',
+    help: 'Divide the work: let children do parts of it, or start another run.',
+  },
   PLAN_VERSION_UNAVAILABLE: {
     httpStatus: 409,
     title: 'The plan version of the run is not deployed',
     help: 'Deploy that version again, or fork the run to a version that is deployed.',
+  },
+  PLAN_CHANGED: {
+    httpStatus: 409,
+    title: 'The definition of the workflow is not what its version was',
+    help: 'Give the new definition the next planVersion and keep this version as it was beside it, or deploy what it was.',
   },
   EFFECT_REQUEST_MISMATCH: {
     httpStatus: 409,
@@ -148,6 +163,11 @@ export const ERROR_CODES = {
     title: 'A stored document cannot be read',
     help: 'Check the run (GET /v1/runs/{id}/consistency): that works on damaged runs, names what is wrong, and says whether repair puts it right.',
   },
+  STORE_REFUSED: {
+    httpStatus: 500,
+    title: 'The store refuses what the request needs',
+    help: 'Nothing of it was written. Make the request smaller if it is large; otherwise report it with the entry of the log.',
+  },
   INTERNAL: {
     httpStatus: 500,
     title: 'Something went wrong on our side',
@@ -233,7 +253,8 @@ export class Fatal extends Error {
 
 /**
  * Thrown by a step body: try again at that time, neither earlier nor later, whatever the policy's backoff says (e.g.
- * from a `Retry-After`). The engine counts the attempt; when it was the last one, the step fails.
+ * from a `Retry-After`). The engine counts the attempt; when it was the last one, the step fails. In a step that polls
+ * (`poll`) it means "not yet" instead, and no attempt is counted.
  */
 export class RetryAt extends Error {
   override readonly name = 'RetryAt';

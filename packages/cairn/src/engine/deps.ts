@@ -2,6 +2,7 @@
 import type { Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { FindingStore } from '../ports/diagnosis/findings.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -14,6 +15,8 @@ import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/telemetry/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
+import type { Pools } from './enqueue-soon.ts';
+import type { KnownPlans } from './plans/known-plans.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** A child that a wait of its parent is for. */
@@ -34,7 +37,7 @@ export interface OtherRuns {
   tellParent(state: RunState): Promise<void>;
 }
 
-export interface EngineDeps {
+export interface EngineDeps extends Pools {
   /** Where the events of runs are published; absent: nowhere. */
   readonly bus?: EventBus;
   readonly otherRuns: OtherRuns;
@@ -49,7 +52,10 @@ export interface EngineDeps {
   /** Absent: nobody collects traces. */
   readonly tracer?: Tracer;
   readonly registry: WorkflowRegistry;
+  readonly plans: KnownPlans;
   readonly effects: EffectStore;
+  /** Where runs are named that the store refuses to write. */
+  readonly findings: FindingStore;
   readonly bindings: Bindings;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */

@@ -4,15 +4,11 @@
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
-import { messageOf } from '../core/thrown.ts';
 import type { Appended } from '../journal/run-journal.ts';
-import type { Log } from '../ports/log.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
-import type { TaskQueue } from '../ports/task-queue.ts';
+import { type EnqueueDeps, enqueueSoon, type Pools, pooled } from './enqueue-soon.ts';
 
-export interface DriveAfterDeps {
-  readonly queue: TaskQueue;
-  readonly log: Log;
+export interface DriveAfterDeps extends EnqueueDeps, Pools {
   /** Where events are published, by drives; absent: nowhere. */
   readonly bus?: EventBus;
 }
@@ -21,20 +17,10 @@ export interface DriveAfterDeps {
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
 /** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
-export async function driveAfter(
-  { queue, log, bus }: DriveAfterDeps,
-  { state, events }: Appended,
-): Promise<void> {
-  const isUnpublished = bus !== undefined && events.length > 0 && state.lease === undefined;
+export async function driveAfter(deps: DriveAfterDeps, { state, events }: Appended): Promise<void> {
+  const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
   if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  try {
-    await queue.enqueue({ runId: state.id, reason: 'continue' });
-  } catch (error) {
-    log.error('enqueue_failed', {
-      runId: state.id,
-      error: messageOf(error),
-    });
-  }
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...pooled(deps, state) });
 }
 
 /** A run that is driven sees by itself what was appended; one that rests or waits is not to be disturbed. */

@@ -41,13 +41,20 @@ export async function askPolicy(
   policy: AnyPolicy,
   { state, input, at, stepId }: Asked,
 ): Promise<PolicyAnswer | undefined> {
-  const { id: runId, tenantId, type } = state;
+  const { id: runId, tenantId, type, environment } = state;
+  const about = {
+    ...{ runId, tenantId, type, environment },
+    ...optional('actor', state.trigger.userId),
+    ...optional('mode', state.source?.mode),
+  };
   const step = stepId === undefined ? {} : { stepId };
   for (let asked = 1; asked <= MAX_ASKED; asked += 1) {
     try {
-      const verdict = await policy({ input, runId, tenantId, type, at, ...step });
+      const verdict = await policy({ ...about, input, at, ...step });
       const { allowed, policySnapshotId, reason } = verdict;
-      const why = reason === undefined ? {} : { reason };
+      if (typeof policySnapshotId !== 'string')
+        throw new Error('a policy says by which rules: policySnapshotId is text');
+      const why = reason === undefined ? {} : { reason: String(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
         initiator: 'policy',

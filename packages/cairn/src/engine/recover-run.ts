@@ -1,17 +1,19 @@
 /** Carries out section 9 for one run whose drive died. Used by the scan, and by a drive that finds such a run itself. */
-import { claimVerdict } from '../core/decisions/claim.ts';
+import { claimVerdict, type Delivery, type Observation } from '../core/decisions/claim.ts';
+import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
-import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
+import type { Takeover } from '../core/run/lease/takeover.ts';
+import { type RunState, stepRefOf } from '../core/run/state.ts';
 import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
-import { deployedFor } from './deployed.ts';
+import { deployedFor, learnPlan } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
+import { compensationStarted } from './facts/drafts.ts';
 import { runCancelled, runFailed } from './facts/terminal.ts';
-import { logEnd } from './log-end.ts';
 import { meetObligations } from './obligations.ts';
 import { deadDriveSpan, recoverySpan } from './tracing/run-spans.ts';
 import { cutOffSpan } from './tracing/step-spans.ts';
@@ -26,22 +28,42 @@ export type Recovered =
   /** It was not, or is no longer, in need of recovery. */
   | { readonly kind: 'moved_on' };
 
+export interface Recovering {
+  /** The span that led to it. */
+  readonly by?: TraceContext | undefined;
+  /** Delivery of the dispatch that found it, if the queue named it. */
+  readonly delivery?: Delivery | undefined;
+}
+
+/** The facts by which a claim is judged. */
+export function observation(
+  { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
+  loaded: LoadedRun,
+  delivery: Delivery | undefined,
+): Observation {
+  const deployed = deployedFor(registry, loaded.state);
+  return { ...loaded, leaseMs: settings.leaseMs, delivery, deployed };
+}
+
 /**
  * Two commits: the first says that the run was interrupted, the second what becomes of it. A crash between them
  * leaves an interrupted run, which the next scan finds. Safe with any number of scanners and drives at once.
- *
- * @param by the span that led to it
  */
-export async function recoverRun(deps: EngineDeps, loaded: LoadedRun, by?: TraceContext): Promise<Recovered> {
+export async function recoverRun(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  { by, delivery }: Recovering = {},
+): Promise<Recovered> {
   const { clock, settings, log, tracer } = deps;
+  await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
-  const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
+  const verdict = claimVerdict(observation(deps, loaded, delivery));
   if (verdict.kind === 'orphaned') {
-    const { lastHeartbeatAt } = verdict;
-    const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, lastHeartbeatAt));
+    const { lastHeartbeatAt, why } = verdict;
+    const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, verdict));
     if (events.length > 0) {
-      log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt });
+      log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt, why });
       tellDeath(deps, loaded.state);
     }
   }
@@ -51,7 +73,6 @@ export async function recoverRun(deps: EngineDeps, loaded: LoadedRun, by?: Trace
   span?.set({ 'cairn.recovery.verdict': event.type, 'cairn.run.resume_count': state.resumeCount });
   span?.end();
   log.info('run_recovered', { ...ofRun(state), verdict: event.type, resumeCount: state.resumeCount });
-  if (isOver(state)) logEnd(log, state);
   await meetObligations(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
@@ -71,18 +92,34 @@ function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
 }
 
 /** Whoever appended since the run was read is alive, or has recovered it already. */
-function orphanDrafts(state: RunState, seen: RunState, lastHeartbeatAt: number): EventDraft[] {
+function orphanDrafts(
+  state: RunState,
+  seen: RunState,
+  { lastHeartbeatAt, why }: { readonly lastHeartbeatAt: number; readonly why: Takeover },
+): EventDraft[] {
   if (state.head !== seen.head || !state.lease) return [];
   const { owner, epoch } = state.lease;
-  return [{ type: 'orphan_detected', initiator: 'timeout', data: { owner, epoch, lastHeartbeatAt } }];
+  const initiator = why === 'silence' ? 'timeout' : 'system';
+  return [{ type: 'orphan_detected', initiator, data: { owner, epoch, lastHeartbeatAt, why } }];
 }
 
 function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDraft[] {
   if (state.status !== 'interrupted') return [];
-  const verdict = recoveryVerdict(state, deployedFor(deps.registry, state));
+  const deployed = deployedFor(deps.registry, state);
+  const verdict = recoveryVerdict(state, deployed);
   const drafts = verdictDrafts(state, verdict, now);
-  if (verdict.kind === 'resume') return [goesOn('orphan recovered from its last checkpoint')];
+  if (verdict.kind === 'resume') return [goesOn(whyResumed(stepsToAttemptAnew(state, deployed)))];
   return verdict.kind === 'undo' ? [goesOn('what it did is to be undone'), ...drafts] : drafts;
+}
+
+/** More names than these say less. */
+const MOST_NAMED = 3;
+
+function whyResumed(anew: readonly string[]): string {
+  const why = 'orphan recovered from its last checkpoint';
+  if (anew.length === 0) return why;
+  const more = anew.length > MOST_NAMED ? ` and ${anew.length - MOST_NAMED} more` : '';
+  return `${why}; a new attempt of ${anew.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
 function goesOn(reason: string): EventDraft {
@@ -106,7 +143,7 @@ export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: nu
     case 'undo': {
       // From here on it is failing, for this reason. A drive undoes the steps.
       const { steps, error } = verdict;
-      return [{ type: 'compensation_started', initiator: 'system', data: { steps, error } }];
+      return [compensationStarted(steps, error)];
     }
     case 'ask':
       return asking(state, verdict.steps, now);
@@ -126,15 +163,12 @@ function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   const step = steps.get(key);
   if (step?.phase !== 'running') throw new Error(`step '${key}' is not under way`);
   const { attempt, revision, startedAt } = step;
-  const stepId = stepIdOf(key);
-  const item = key === stepId ? {} : { itemKey: key.slice(stepId.length + 1, -1) };
+  const ref = stepRefOf(key, revision);
   return {
-    stepId,
-    ...item,
-    revision,
+    ...ref,
     attempt,
     startedAt,
-    kind: item.itemKey === undefined ? 'step' : 'map',
+    kind: ref.itemKey === undefined ? 'step' : 'map',
     inputsHash: '',
   };
 }

@@ -1,11 +1,26 @@
-/** The input of a run, wherever it is kept, as step bodies see it. */
+/** The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. */
 
 import type { RunState } from '../core/run/state.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { parseFrozen } from './facts/output.ts';
 import { storedText } from './stored-text.ts';
 
-/** Parsed and frozen. */
+/** Parsed and frozen, with its secret members. */
 export async function runInput(store: RunStore, state: RunState): Promise<unknown> {
-  return parseFrozen(await storedText(store, state.id, state.input));
+  const { id, input, secretInput } = state;
+  if (!secretInput) return parseFrozen(await storedText(store, id, input));
+  return (parseFrozen(await store.readPayload(secretInput.runId, secretInput)) as Salted).input;
+}
+
+interface Salted {
+  readonly input: unknown;
+  readonly salt: string;
+}
+
+/**
+ * The text of an input with secret members, as it is kept. The journal names it by its hash, from which short secrets could be
+ * guessed without the salt.
+ */
+export function saltedText(inputText: string, salt: string): string {
+  return `{"input":${inputText},"salt":${JSON.stringify(salt)}}`;
 }

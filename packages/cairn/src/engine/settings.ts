@@ -1,8 +1,13 @@
 /** Times and bounds of the engine. All durations in ms. The local cloud uses shorter ones, and says so. */
+import { budgetOf, DRIVE_TIMEOUT_S, LONGEST_DRIVE_S, longestStepIn } from '../core/drive-time.ts';
+
 export interface EngineSettings {
-  /** A drive that has given no sign of life for this long is dead. */
+  /**
+   * A drive that has given no sign of life for this long is dead. Longer than a body may keep the event loop busy: the
+   * usual death is found sooner, by the redelivery of its task (decisions/claim.ts).
+   */
   readonly leaseMs: number;
-  /** Longest time between two signs of life. */
+  /** Longest time between two signs of life; three may get lost within a lease. */
   readonly heartbeatMs: number;
   /** Shortest time between two coalesced snapshot writes: about one a second is what a document bears. */
   readonly flushMs: number;
@@ -23,10 +28,10 @@ export interface EngineSettings {
 }
 
 export const PRODUCTION_SETTINGS: EngineSettings = {
-  leaseMs: 5 * 60_000,
-  heartbeatMs: 30_000,
+  leaseMs: 90_000,
+  heartbeatMs: 25_000,
   flushMs: 1_250,
-  budgetMs: 432_000,
+  budgetMs: budgetOf(DRIVE_TIMEOUT_S),
   graceMs: 8_000,
   shortRetryMs: 5_000,
   pollMs: 4_000,
@@ -35,25 +40,23 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
   stepTimeoutMs: 60_000,
 };
 
-/**
- * Longest timeout a step may declare. What a drive does before its first step (claim, outputs of earlier steps) takes
- * its share of the budget: a step that could outlast the rest would be handed on for ever instead of timing out.
- */
-export const LONGEST_STEP_MS = PRODUCTION_SETTINGS.budgetMs - 32_000;
+/** Longest timeout of a step whose workflow has no functions of its own. */
+export const LONGEST_STEP_MS = longestStepIn(PRODUCTION_SETTINGS.budgetMs);
+/** Of any. */
+export const LONGEST_STEP_ANYWHERE_MS = longestStepIn(budgetOf(LONGEST_DRIVE_S));
 
 /**
- * For one machine, where a dead worker should be noticed while somebody looks on. The heartbeat is a little over the
- * second, so that with claim and release no snapshot is written more than ten times in ten seconds.
+ * For one machine, where somebody looks on: what bodies say of themselves is seen sooner. The heartbeat is a little over
+ * the second, so that with claim and release no snapshot is written more than ten times in ten seconds.
  */
 export const LOCAL_SETTINGS: EngineSettings = {
   ...PRODUCTION_SETTINGS,
-  leaseMs: 5_000,
   heartbeatMs: 1_500,
   pollMs: 2_000,
 };
 
 /**
- * For the same reason: how long, in ms, repetitions of a request wait for the worker that had begun it. Longer than any
+ * On one machine: how long, in ms, repetitions of a request wait for the worker that had begun it. Longer than any
  * request that is alive takes on one machine, but for large backfills, which may be done twice.
  */
 export const LOCAL_PROCESSING_LOCK_MS = 20_000;

@@ -6,11 +6,14 @@ import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../core/run/records.ts';
 import { messageOf, readable, stackOf } from '../core/thrown.ts';
+import { GRPC_STATUS } from '../ports/grpc-outcome.ts';
 import type { Log } from '../ports/log.ts';
-import { OutcomeUnknown, UndecodableDocument } from '../ports/store-errors.ts';
+import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/store-errors.ts';
 
 /** Long enough for a store or an instance to come back, short enough for a person who waits. */
 export const RETRY_AFTER_S = 2;
+const INSTALLATION_HELP =
+  'The service lacks rights or its database; tell whoever operates it. Then send the same request again.';
 /** Causes of a failure that are logged; ours are three deep at most. */
 const MAX_CAUSES = 5;
 
@@ -37,8 +40,8 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Ca
   });
 }
 
-/** Both leave the request safe to repeat: a start with a key is recognised, a read changes nothing. */
-function asOurs(error: unknown): unknown {
+/** The error that says it to a caller. All leave the request safe to repeat: a start with a key is recognised, a read changes nothing. */
+export function asOurs(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) {
     return new CairnError('UNAVAILABLE', 'the store did not answer in time', { cause: error });
   }
@@ -47,9 +50,21 @@ function asOurs(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error instanceof StoreRefused) return refusedByStore(error);
   if (error instanceof UndecodableDocument)
     return new CairnError('DATA_DAMAGED', error.message, { cause: error });
   return error;
+}
+
+/** The text of the store stays in the log: it may quote the document. */
+function refusedByStore(error: StoreRefused): CairnError {
+  const [status = String(error.code)] =
+    Object.entries(GRPC_STATUS).find(([, code]) => code === error.code) ?? [];
+  return new CairnError('STORE_REFUSED', `the store refuses a write or read of this request (${status})`, {
+    details: { status, reason: error.reason },
+    ...(error.reason === 'installation' ? { help: INSTALLATION_HELP } : {}),
+    cause: error,
+  });
 }
 
 /** The chain of causes may be a ring, and each of them as long as whoever threw it liked: a log line is neither. */

@@ -12,8 +12,8 @@ import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
 import { countedRunStore } from './spending/counted-run-store.ts';
 import { Spending } from './spending/spending.ts';
 
-/** How long to fight with a busy drive before the caller is asked to come back (DESIGN section 4). */
-export const OUTSIDE_PATIENCE_MS = 10_000;
+/** Time to compete with a busy drive before the caller is asked to come back: callers are answered within 8 s. */
+export const OUTSIDE_PATIENCE_MS = 7_000;
 
 /**
  * Called anew on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,

@@ -5,6 +5,7 @@
  */
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { canonicalTextOf } from '../core/encoding/json.ts';
+import { assertEventFits, bounded } from '../core/run/bounded.ts';
 import { seal } from '../core/run/chain.ts';
 import type { EventDraft, RunEvent, Writer } from '../core/run/events.ts';
 import { type Checkpoint, checkpointOf, type StepRecord, stepRecordOf } from '../core/run/records.ts';
@@ -47,6 +48,13 @@ export type ProposalResult =
     }
   | { readonly kind: 'refused'; readonly error: unknown };
 
+/** A change of status, by the event that made it. */
+export interface StatusMove {
+  readonly from: RunStatus;
+  readonly to: RunStatus;
+  readonly by: RunEvent;
+}
+
 export interface Batch {
   /** State after the last event. */
   readonly after: RunState;
@@ -55,7 +63,7 @@ export interface Batch {
   readonly steps: readonly StepRecord[];
   readonly effects: readonly EffectWrite[];
   /** Every change of status on the way; one commit may make several. */
-  readonly moves: readonly { readonly from: RunStatus; readonly to: RunStatus }[];
+  readonly moves: readonly StatusMove[];
   /** One for each proposal taken, in order; proposals beyond the limits of a commit are left for the next. */
   readonly results: readonly ProposalResult[];
 }
@@ -66,20 +74,21 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
   const checkpoints: Checkpoint[] = [];
   const steps = new Map<string, StepRecord>();
   const effects: EffectWrite[] = [];
-  const moves: Batch['moves'][number][] = [];
+  const moves: StatusMove[] = [];
   const results: ProposalResult[] = [];
   let after = state;
   let bytes = 0;
 
   for (const decide of proposals) {
     let drafts: readonly EventDraft[];
+    let wanted: number;
     try {
-      drafts = decide(after);
+      drafts = decide(after).map(bounded);
+      wanted = sizeOf(drafts);
     } catch (error) {
       results.push({ kind: 'refused', error });
       continue;
     }
-    const wanted = sizeOf(drafts);
     const writes = events.length + checkpoints.length + steps.size + effects.length;
     if (
       results.length > 0 &&
@@ -98,7 +107,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
       if (draft.effect) effects.push(draft.effect);
       const { status: from } = after;
       after = reduce(after, event);
-      if (after.status !== from) moves.push({ from, to: after.status });
+      if (after.status !== from) moves.push({ from, to: after.status, by: event });
       events.push(event);
     }
     const withEffects = drafts.some(({ effect }) => effect !== undefined);
@@ -113,11 +122,15 @@ function writerOf(draft: EventDraft, state: RunState, owner: string | undefined)
   return owner !== undefined && lease?.owner === owner ? { owner, epoch: lease.epoch } : undefined;
 }
 
+/** @throws CairnError RUN_TOO_LARGE if one of them has no room in its document */
 function sizeOf(drafts: readonly EventDraft[]): number {
   let bytes = 0;
-  for (const { data, outputText, effect } of drafts) {
+  for (const draft of drafts) {
+    const { data, outputText, effect } = draft;
     // The text of the data is made once: the event is hashed and stored by it.
-    bytes += EVENT_OVERHEAD_BYTES + Buffer.byteLength(canonicalTextOf(data));
+    const ofData = Buffer.byteLength(canonicalTextOf(data));
+    assertEventFits(draft, ofData);
+    bytes += EVENT_OVERHEAD_BYTES + ofData;
     if (outputText !== undefined) bytes += Buffer.byteLength(outputText);
     if (effect !== undefined) bytes += Buffer.byteLength(JSON.stringify(effect));
   }

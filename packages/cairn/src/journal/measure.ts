@@ -7,17 +7,28 @@ import { type Log, ofRun } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Batch } from './batch.ts';
 
-/** @param log gets a line for each checkpoint, which is one for each step: too many for more than a close look */
-export function measure(
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-  { after, moves, checkpoints }: Batch,
-): void {
+export type Durable = Pick<Batch, 'after' | 'events' | 'moves' | 'checkpoints'>;
+
+interface Observers {
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+export function measure({ metrics, log }: Observers, { after, events, moves, checkpoints }: Durable): void {
   const { tenantId, type, durationMs = 0 } = after;
+  const about = ofRun(after);
+  for (const event of events) {
+    if (event.type === 'run_claimed') log.info('run_claimed', { ...about, epoch: event.data.epoch });
+  }
   for (const { seq, boundary, stepId, resumable } of checkpoints)
-    log.debug('run_checkpoint', { ...ofRun(after), seq, boundary, stepId, resumable });
-  for (const { from, to } of moves) {
+    log.info('run_checkpoint', { ...about, seq, boundary, stepId, resumable });
+  for (const { from, to, by } of moves) {
+    const { initiator, actor, type: cause, seq } = by;
+    log.info('run_transition', { ...about, from, to, initiator, actor, cause, seq });
     metrics.transition({ tenantId, from, to });
     // The terminal event is the last that changes anything of this (J6).
-    if (isTerminal(to)) metrics.ended({ tenantId, type, status: to, durationMs });
+    if (!isTerminal(to)) continue;
+    log.info('run_completed', { ...about, type, status: to, durationMs });
+    metrics.ended({ tenantId, type, status: to, durationMs });
   }
 }

@@ -8,7 +8,7 @@
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
-import type { Progress, RunState } from '../core/run/state.ts';
+import type { RunState } from '../core/run/state.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -18,6 +18,7 @@ import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type Batch, type Decide } from './batch.ts';
 import { measure } from './measure.ts';
+import type { JournalOptions } from './options.ts';
 
 export interface JournalDeps {
   readonly store: RunStore;
@@ -27,28 +28,6 @@ export interface JournalDeps {
   readonly log: Log;
   /** Where events are published; absent: nowhere. Whoever appends only notes that they are owed: drives publish. */
   readonly bus?: EventBus;
-}
-
-/** Told of every event that is durable, in order; may miss some, and be told of some twice. Must neither throw nor wait. */
-export interface Follower {
-  take(events: readonly RunEvent[]): void;
-  /** Events up to this seq are published. */
-  readonly publishedSeq: number;
-}
-
-export interface JournalOptions {
-  /** Unique per dispatch; given by a drive that holds or is about to take the lease. */
-  readonly owner?: string;
-  /** How far a sign of life extends the lease, ms. */
-  readonly leaseMs: number;
-  /** Shortest time between two coalesced snapshot writes, ms. */
-  readonly flushMs: number;
-  /** What the bodies under way say of themselves, if that is news; it goes with the next snapshot. */
-  readonly progress?: () => readonly Progress[] | undefined;
-  /** Absent: events are left to the drive that follows. */
-  readonly follower?: Follower;
-  /** How long to fight for an answer (unknown outcomes, foreign appends) before giving up, ms. */
-  readonly patienceMs: number;
 }
 
 /** Another took the run over: nothing this writer still wanted to say may be said. */
@@ -74,7 +53,7 @@ export interface Appended {
 const TAIL_PAGE = 200;
 const RESEND_FIRST_MS = 20;
 const RESEND_CAP_MS = 1_000;
-/** Pauses after conflicts double up to this power: a third of a second, so that ten seconds are thirty tries or more. */
+/** Pauses after conflicts double up to this power: a third of a second, so that seven seconds are twenty tries or more. */
 const LONGEST_ROOM = 4;
 
 type Job =
@@ -82,6 +61,8 @@ type Job =
   /** `snapshots`: how many had been written when it was asked for. */
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
+
+type News = Pick<SoftUpdate, 'inFlight' | 'running'>;
 
 type CommitEnd =
   | { readonly kind: 'durable'; readonly effectsVersion?: Version }
@@ -130,6 +111,11 @@ export class RunJournal {
   }
   get lastCommitAt(): number {
     return this.#lastCommitAt;
+  }
+
+  /** It appends nothing any more: whoever wanted to hears why. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
   }
 
   /** How many events of others were folded; a change says that the state has moved by itself. */
@@ -227,6 +213,7 @@ export class RunJournal {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
     const withSnapshot = mustWriteSnapshot(this.#state, batch.after) || (due && this.#isHolder(batch.after));
+    const news = withSnapshot ? this.#newsFor(batch.after) : {};
     const result = await this.#sendUntilKnown(
       () =>
         this.#deps.store.commit({
@@ -235,12 +222,13 @@ export class RunJournal {
           checkpoints: batch.checkpoints,
           steps: batch.steps,
           ...(batch.effects.length > 0 ? { effects: batch.effects } : {}),
-          ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after) } : {}),
+          ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after, news) } : {}),
         }),
       deadline,
     );
     if (result.kind !== 'committed') {
       const { isOurs, foreign } = await this.#whoWrote(batch);
+      if (!isOurs && withSnapshot) this.#options.bodies?.putBack();
       if (!isOurs) return { kind: foreign || batch.effects.length === 0 ? 'overtaken' : 'effect_moved' };
     }
     measure(this.#deps, batch);
@@ -284,11 +272,14 @@ export class RunJournal {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {
         const state = this.#state;
+        const news = this.#newsFor(state);
         const result = await this.#sendUntilKnown(
-          () => this.#deps.store.touch({ runId: state.id, seen, snapshot: state, ...this.#soft(state) }),
+          () =>
+            this.#deps.store.touch({ runId: state.id, seen, snapshot: state, ...this.#soft(state, news) }),
           deadline,
         );
         if (result.kind === 'touched') return this.#noteSnapshot(state.head, result.snapshotVersion);
+        this.#options.bodies?.putBack();
       }
       await this.#reload();
       this.#assertHolding();
@@ -362,15 +353,19 @@ export class RunJournal {
     });
   }
 
-  #soft(state: RunState): { soft?: SoftUpdate } {
+  /** Also with the commit that releases the lease: the next attempt goes on from the newest progress. */
+  #newsFor(state: RunState): News {
+    const holds = this.#isHolder(state);
+    return ((holds || this.#holding) && this.#options.bodies?.take(!holds)) || {};
+  }
+
+  #soft(state: RunState, news: News): { soft?: SoftUpdate } {
     const publishedSeq = this.#options.follower?.publishedSeq ?? this.#publishedSeq;
-    const published = publishedSeq === undefined ? {} : { publishedSeq };
+    const soft = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...news };
     if (!this.#isHolder(state))
-      return publishedSeq === undefined ? {} : { soft: { heartbeat: false, ...published } };
-    const inFlight = this.#options.progress?.();
+      return Object.keys(soft).length === 0 ? {} : { soft: { heartbeat: false, ...soft } };
     const leaseExtendedTo = this.#deps.clock.now() + this.#options.leaseMs;
-    const lived = inFlight === undefined ? {} : { inFlight };
-    return { soft: { heartbeat: true, leaseExtendedTo, ...lived, ...published } };
+    return { soft: { heartbeat: true, leaseExtendedTo, ...soft } };
   }
 
   #noteSnapshot(head: number, version: Version | undefined): void {

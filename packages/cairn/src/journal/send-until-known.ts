@@ -6,6 +6,8 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** How often the same bytes are sent again while their outcome is unknown. */
 const MAX_SENDS = 8;
+/** No sending begins later than this after the first: a store that is silent takes a deadline of 8 or 10 s for each. */
+const SEND_PATIENCE_MS = 20_000;
 const RESEND_FIRST_MS = 25;
 const RESEND_CAP_MS = 1_000;
 
@@ -21,12 +23,13 @@ export interface SendDeps {
  * @throws CairnError UNAVAILABLE if the store does not answer
  */
 export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () => Promise<T>): Promise<T> {
+  const deadline = clock.now() + SEND_PATIENCE_MS;
   for (let sent = 1; ; sent += 1) {
     try {
       return await send();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
-      if (sent === MAX_SENDS) {
+      if (sent === MAX_SENDS || clock.now() >= deadline) {
         throw new CairnError('UNAVAILABLE', 'the store did not answer', { cause: error });
       }
       await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));

@@ -13,10 +13,12 @@ import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
+import type { RunFinding } from '../ports/diagnosis/findings.ts';
 import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
+import type { StoredPlan } from '../ports/runs/plan-store.ts';
 import type { Progress as RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 import type { StoredSchedule } from '../ports/schedules/schedule-store.ts';
@@ -53,6 +55,8 @@ export class MemoryDatabase {
   readonly schedules = new Map<string, StoredSchedule>();
   /** By their ids. */
   readonly effects = new Map<string, StoredEffect>();
+  /** By type and version. */
+  readonly plans = new Map<string, StoredPlan>();
   runtimeConfig: StoredRuntimeConfig | undefined;
   /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
   readonly payloads = new Map<string, readonly Uint8Array[]>();
@@ -61,6 +65,8 @@ export class MemoryDatabase {
   /** How far deletion had come at its last tick. */
   retention: RetentionProgress = {};
   heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };
+  /** By their runs. */
+  readonly findings = new Map<string, RunFinding>();
   /** Texts by name, of each run, step and revision. */
   readonly memos = new Map<string, Map<string, string>>();
   readonly #clock: { now(): number };

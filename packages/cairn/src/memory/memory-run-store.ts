@@ -12,6 +12,7 @@ import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
+import { isOfStatus, waitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
@@ -39,6 +40,7 @@ import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
 import { ascending, descending, pageOf } from './paging.ts';
+import { listedRun } from './runs/listed-run.ts';
 
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;
@@ -181,14 +183,16 @@ export class MemoryRunStore implements RunStore {
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
     const runs = [...this.#db.runs.values()]
-      .map(({ snapshot: state, soft }) => ({ state, soft }))
-      .filter(({ state }) => matches(state, filter));
+      .filter(({ snapshot }) => matches(snapshot, filter))
+      .map(listedRun);
     const listed = pageOf(runs, page, {
       list: 'runs',
       positionOf: ({ state }) => [state.createdAt, state.id],
       compare: descending,
     });
-    const there = listed.items.filter(({ soft }) => soft.deletionMarkedAt === undefined);
+    const there = listed.items.filter(
+      ({ state }) => this.#db.runs.get(state.id)?.soft.deletionMarkedAt === undefined,
+    );
     for (const { state } of there) readable(state, `run ${state.id}`);
     return { ...listed, items: there };
   }
@@ -264,12 +268,14 @@ export class MemoryRunStore implements RunStore {
   }
 
   #softAfter(before: SoftState, update: SoftUpdate): SoftState {
-    const { heartbeat, leaseExtendedTo, inFlight, obligationsMet, publishedSeq, publishDueAt, cost } = update;
+    const { heartbeat, leaseExtendedTo, inFlight, running, obligationsMet } = update;
+    const { publishedSeq, publishDueAt, cost } = update;
     return Object.freeze({
       ...before,
       ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
       ...(leaseExtendedTo === undefined ? {} : { leaseExtendedTo }),
       ...(inFlight === undefined ? {} : { inFlight }),
+      ...(running === undefined ? {} : { running }),
       ...(obligationsMet === undefined ? {} : { obligationsMet }),
       ...(publishedSeq === undefined ? {} : { publishedSeq }),
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
@@ -280,8 +286,13 @@ export class MemoryRunStore implements RunStore {
 
 /** Whether a list with this filter has the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
-  return wanted.every(([name, value]) => [value].flat().includes(run[name as keyof RunFilter]));
+  const { status, waitsFor: waiting, ...others } = filter;
+  if (status !== undefined && !isOfStatus(run, status)) return false;
+  if (waiting !== undefined && waitsFor(run) !== waiting) return false;
+  const wanted = Object.entries(others).filter(([, value]) => value !== undefined);
+  return wanted.every(([name, value]) =>
+    [value].flat().some((one) => one === run[name as keyof typeof others]),
+  );
 }
 
 /** The value, unless a newer version of this software wrote it. */

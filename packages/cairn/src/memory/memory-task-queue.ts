@@ -7,6 +7,14 @@ import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 /** A task that nobody has taken yet. `id` counts the accepted tasks, so that equal ones can be told apart. */
 export interface QueuedTask extends DriveTask {
   readonly id: number;
+  /** Number of earlier deliveries, and whether the last one was answered. */
+  readonly retryCount: number;
+  readonly answered?: boolean;
+}
+
+/** As the drive is asked for it, like the doors do by the headers of the queue. */
+export function requestOf({ runId, alone, pool, id, retryCount, answered = false }: QueuedTask) {
+  return { runId, alone, pool, delivery: { name: String(id), retryCount, answered } };
 }
 
 export class MemoryTaskQueue implements TaskQueue {
@@ -20,7 +28,13 @@ export class MemoryTaskQueue implements TaskQueue {
       this.#names.add(task.name);
     }
     this.#accepted += 1;
-    this.#pending.set(this.#accepted, Object.freeze({ ...task, id: this.#accepted }));
+    this.#pending.set(this.#accepted, Object.freeze({ ...task, id: this.#accepted, retryCount: 0 }));
+  }
+
+  /** Delivers a task that was taken once more: its delivery failed. */
+  repeat(task: QueuedTask, { at, answered }: { readonly at: number; readonly answered: boolean }): void {
+    const retryCount = task.retryCount + 1;
+    this.#pending.set(task.id, Object.freeze({ ...task, at, answered, retryCount }));
   }
 
   /** Everything not yet taken, in the order of acceptance. */

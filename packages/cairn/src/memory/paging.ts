@@ -1,4 +1,5 @@
 /** Pages over a list in memory. */
+import { PageRoom } from '../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 
@@ -15,7 +16,9 @@ export function pageOf<T>(items: readonly T[], { limit, cursor }: PageRequest, o
   const rest = items
     .filter((item) => after === undefined || compare(positionOf(item), after) > 0)
     .sort((left, right) => compare(positionOf(left), positionOf(right)));
-  const page = rest.slice(0, limit);
+  const room = new PageRoom(limit);
+  const end = rest.findIndex((item) => !room.take(item));
+  const page = end < 0 ? rest : rest.slice(0, end);
   const last = page.at(-1);
   const more = rest.length > page.length && last !== undefined;
   return more ? { items: page, next: encodeCursor(list, positionOf(last)) } : { items: page };

@@ -6,16 +6,15 @@ import type { Deployed } from '../core/decisions/deployed.ts';
 import { endFactsOf } from '../core/decisions/end-facts.ts';
 import { endingOf } from '../core/decisions/ending.ts';
 import { optional } from '../core/optional.ts';
-import type { EventDraft, RunEvent, StopKind } from '../core/run/events.ts';
+import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
-import { assertTransition, type RunStatus } from '../core/run/status.ts';
+import { assertTransition } from '../core/run/status.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { runCancelled } from '../engine/facts/terminal.ts';
-import { logEnd } from '../engine/log-end.ts';
 import { resumed } from '../engine/waits/settle.ts';
-import type { JournalDeps } from '../journal/run-journal.ts';
+import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
 import { appendFromOutside } from './outside-append.ts';
 
@@ -46,16 +45,12 @@ export interface Cancellation {
 /** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (completed or failed), UNAVAILABLE (send the same again) */
 export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Cancellation> {
   const { runId, tenantId } = request;
-  let from: RunStatus = 'pending';
   const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
-    decide: (current) => {
-      from = current.status;
-      return cancelDrafts(current, request, deployedFor(deps.registry, current));
-    },
+    decide: (current) => cancelDrafts(current, request, deployedFor(deps.registry, current)),
   });
-  logCancellation(deps.log, { from, ...appended });
+  logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
   return cancellationOf(appended.state);
 }
@@ -74,14 +69,17 @@ export function cancelDrafts(
     ...optional('reason', reason),
     ...optional('actor', actor),
   };
-  const ended = runCancelled({ cancellation });
-  const requested: EventDraft[] = state.cancellation ? [] : [{ ...ended, type: 'cancel_requested' }];
+  const ended = runCancelled({ cancellation, inbox: state.inbox });
+  const { unread: _, ...why } = ended.data;
+  const requested: EventDraft[] = state.cancellation
+    ? []
+    : [{ ...ended, type: 'cancel_requested', data: why }];
   const asked = { requestedAt: state.updatedAt, ...cancellation };
   const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
   switch (ending.kind) {
     case 'undo_first':
       // Undoing takes a drive, which ends the run after it.
-      return [...requested, ...resumed(state, 'cancelled: what it did is to be undone')];
+      return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
     case 'cancelled':
       // What a drive was asked for and did not live to do is done by whoever asks again.
       return [...requested, ended];
@@ -102,20 +100,8 @@ function cancellationOf(state: RunState): Cancellation {
   };
 }
 
-/** What a commit changed. `from`: the status before it. */
-export interface Change {
-  readonly from: RunStatus;
-  readonly state: RunState;
-  readonly events: readonly RunEvent[];
-}
-
-/** The end of a run is logged by whoever ends it: here, what a drive logs for the runs that it ends. */
-export function logCancellation(log: Log, { from, state, events }: Change): void {
-  const about = ofRun(state);
-  for (const { type: what, initiator } of events) {
-    if (what === 'cancel_requested') log.info('run_cancel_requested', { ...about, initiator });
-    if (what !== 'run_cancelled') continue;
-    log.info('run_transition', { ...about, from, to: state.status, initiator });
-    logEnd(log, state);
-  }
+/** That somebody wants the run to end: the end itself is logged with its commit (`journal/measure.ts`). */
+export function logCancelRequests(log: Log, { state, events }: Pick<Appended, 'state' | 'events'>): void {
+  for (const { type, initiator } of events)
+    if (type === 'cancel_requested') log.info('run_cancel_requested', { ...ofRun(state), initiator });
 }

@@ -9,9 +9,10 @@ import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
-import type { RunState } from '../core/run/state.ts';
+import { type RunState, stepKey } from '../core/run/state.ts';
 import { runSpan } from '../core/trace.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import { planMissing, workflowOf } from '../engine/deployed.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
 import { kept, type Output, outputFrom } from '../engine/facts/output.ts';
@@ -53,7 +54,11 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
   // The outcome of a start that found the run is the same: it is there.
   await startRun(deps, {
     runId,
-    parent: { runId: parent.id, stepId: wait.id },
+    parent: {
+      runId: parent.id,
+      stepId: stepKey(wait.execution),
+      topRunId: parent.parent?.topRunId ?? parent.parent?.runId ?? parent.id,
+    },
     tenantId,
     environment,
     workflow: successor?.workflow ?? newest,
@@ -112,13 +117,10 @@ async function tellParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
   }
 }
 
-function stepOf(registry: WorkflowRegistry, { type, planVersion }: RunState, { execution }: Wait) {
-  const step = registry.pinned(type, planVersion)?.steps.get(execution.stepId);
+function stepOf(registry: WorkflowRegistry, state: RunState, { execution }: Wait) {
+  const step = workflowOf(registry, state)?.steps.get(execution.stepId);
   if (step) return step;
-  throw new CairnError(
-    'PLAN_VERSION_UNAVAILABLE',
-    `version ${planVersion} of workflow '${type}' is not deployed`,
-  );
+  throw planMissing(registry, state);
 }
 
 function errorOf({ id, status, error }: RunState, { execution }: Wait): RecordedError {

@@ -4,10 +4,21 @@ import type { Clock } from '../ports/clock.ts';
 /** Longest delay a Node timer takes; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Emitted by the local cloud's worker after it moved the time of this process; `waits` is to be filled. */
+const MOVED = 'cairn:clock-moved';
+const moved = new Set<() => Promise<void>>();
+process.on(MOVED as 'message', (waits: unknown) => {
+  for (const listener of moved) (waits as Promise<void>[]).push(listener());
+});
+
 export const systemClock: Clock = {
   now: Date.now,
   timer(delayMs, fire) {
     const timer = setTimeout(fire, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
     return () => clearTimeout(timer);
+  },
+  onMoved(listener) {
+    moved.add(listener);
+    return () => void moved.delete(listener);
   },
 };

@@ -1,6 +1,7 @@
 /** What each deployed function does with what it is given, once it is loaded: adapts, calls, adapts back. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
+import type { Delivery } from '../core/decisions/claim.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { optional } from '../core/optional.ts';
 import { parseTraceparent } from '../core/trace.ts';
@@ -11,13 +12,16 @@ import { sweepRetention } from '../operations/retention/sweep.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import { scan } from '../recovery/scan.ts';
+import { RequestBudget } from '../store/calls/request-budget.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
 import { takeMessage } from '../triggers/pubsub/take-message.ts';
 import { tick } from '../triggers/schedule/tick.ts';
 import { slackWebhook } from '../triggers/slack/webhook.ts';
+import { systemClock } from './clock.ts';
 import { exchange, type FunctionResponse } from './http.ts';
+import type { Installation } from './installation/installation.ts';
 import { platformLog } from './log.ts';
-import { compose } from './root.ts';
+import { compose, type Root } from './root.ts';
 import { surviveRejections } from './stray-rejections.ts';
 import { countActive } from './telemetry/active-runs.ts';
 import { type TracedDoor, tellingDoor } from './telemetry/request-span.ts';
@@ -25,44 +29,101 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Api = ReturnType<typeof createApi>;
 
-let api: Api | undefined;
+const apis = new WeakMap<Root, Api>();
 /** Whether this instance has been given a task before. */
 let hasDriven = false;
 
-export async function answerApi(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  api ??= createApi(compose().api);
-  const door = api;
-  await answer(request, response, (asked, span) => door.fetch(asked, span && { span }));
+/**
+ * Opens the clients that the first task would open. For a process that is kept ready to take the place of one that died.
+ * Sends nothing, so that it neither counts as an operation nor meets an injected fault.
+ */
+export async function warmUp(installation: Installation): Promise<void> {
+  const { connect } = await compose(installation);
+  await Promise.all(connect.map((each) => each()));
 }
 
-export async function answerGithub(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  const door = (asked: Request) => githubWebhook(compose().github, asked);
-  await answer(request, response, door, '/webhooks/github');
-}
-
-export async function answerSlack(request: FunctionRequest, response: FunctionResponse): Promise<void> {
-  const door = (asked: Request) => slackWebhook(compose().slack, asked);
-  await answer(request, response, door, '/webhooks/slack');
-}
-
-/** What was counted is told when the whole answer is out. */
-async function answer(
+export async function answerApi(
+  installation: Installation,
   request: FunctionRequest,
   response: FunctionResponse,
-  door: TracedDoor,
-  route?: string,
 ): Promise<void> {
-  const { engine, telemetry } = compose();
-  await exchange({ request, response, log: platformLog }, tellingDoor(engine.tracer, door, route));
+  const root = await compose(installation);
+  const door = apis.get(root) ?? createApi(root.api);
+  apis.set(root, door);
+  await answer(root, { request, response, door: (asked, span) => door.fetch(asked, span && { span }) });
+}
+
+export async function answerGithub(
+  installation: Installation,
+  request: FunctionRequest,
+  response: FunctionResponse,
+): Promise<void> {
+  const root = await compose(installation);
+  const door = (asked: Request) => githubWebhook(root.github, asked);
+  await answer(root, { request, response, door, route: '/webhooks/github' });
+}
+
+export async function answerSlack(
+  installation: Installation,
+  request: FunctionRequest,
+  response: FunctionResponse,
+): Promise<void> {
+  const root = await compose(installation);
+  const door = (asked: Request) => slackWebhook(root.slack, asked);
+  await answer(root, { request, response, door, route: '/webhooks/slack' });
+}
+
+interface Answering {
+  readonly request: FunctionRequest;
+  readonly response: FunctionResponse;
+  readonly door: TracedDoor;
+  readonly route?: string;
+}
+
+/**
+ * Within the budget of {@link RequestBudget} for a store that does not answer, the request is answered 503. What was counted is told when the whole
+ * answer is out.
+ */
+async function answer(
+  { engine, telemetry }: Root,
+  { request, response, door, route }: Answering,
+): Promise<void> {
+  const budget = new RequestBudget(systemClock);
+  const inTime: TracedDoor = (asked, span) => budget.run(async () => door(asked, span));
+  await exchange({ request, response, log: platformLog }, tellingDoor(engine.tracer, inTime, route));
   await telemetry?.workEnded();
 }
+
+/** The delivery as task queue functions get it from the headers of the queue. */
+export interface TaskRequest {
+  readonly data: unknown;
+  readonly id: string;
+  readonly queueName: string;
+  readonly retryCount: number;
+  readonly previousResponse?: number | undefined;
+}
+
+/** Whose dispatch it is. */
+export interface DriveQueue {
+  readonly alone: boolean;
+  /** The class of workflows that it is for; undefined: all that have no class. */
+  readonly pool?: string | undefined;
+}
+
+/** Answer of a dispatch that could not go on. For an instance that died the platform answers, with a 5xx. */
+export const ANSWERED_LATER = 409;
 
 /**
  * One task of the queue. `later`: the queue should deliver it again. A task that makes no sense is done, since it will
  * make no more sense the next time.
  */
-export async function driveTask(data: unknown): Promise<'done' | 'later'> {
-  const { engine, telemetry } = compose();
+export async function driveTask(
+  installation: Installation,
+  request: TaskRequest,
+  { alone, pool }: DriveQueue,
+): Promise<'done' | 'later'> {
+  const { data } = request;
+  const { engine, engineOf, telemetry } = await compose(installation);
   const isFirst = !hasDriven;
   hasDriven = true;
   if (isFirst) surviveRejections(platformLog);
@@ -72,9 +133,12 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
     return 'done';
   }
   try {
-    await drive(engine, {
+    await drive(engineOf(pool), {
       runId,
       isCold: isFirst,
+      alone,
+      ...optional('pool', pool),
+      ...optional('delivery', deliveryOf(request)),
       ...optional('trace', parseTraceparent(traceparentIn(data))),
     });
     return 'done';
@@ -82,8 +146,14 @@ export async function driveTask(data: unknown): Promise<'done' | 'later'> {
     engine.log.warn('drive_postponed', { runId, error });
     return 'later';
   } finally {
-    await telemetry?.workEnded();
+    await (alone ? telemetry?.lastWorkEnded() : telemetry?.workEnded());
   }
+}
+
+/** Undefined without the headers, as in a call by hand. */
+function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest): Delivery | undefined {
+  if (!id || !Number.isSafeInteger(retryCount)) return undefined;
+  return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
 
 /** By whose wish the task was made, if its maker said. */
@@ -92,8 +162,8 @@ function traceparentIn(data: unknown): string | undefined {
   return typeof traceparent === 'string' ? traceparent : undefined;
 }
 
-export async function recover(): Promise<void> {
-  const { engine, telemetry, census, beating: sign } = compose();
+export async function recover(installation: Installation): Promise<void> {
+  const { engine, telemetry, census, beating: sign } = await compose(installation);
   await beating(sign, 'recoverRuns', async () => {
     const report = await scan({ ...engine, counts: telemetry });
     if (report.found > 0) engine.log.info('recovery_scan', { ...report });
@@ -116,8 +186,8 @@ async function tellActive(
   }
 }
 
-export async function fireDueSchedules(): Promise<void> {
-  const { schedules, telemetry, beating: sign } = compose();
+export async function fireDueSchedules(installation: Installation): Promise<void> {
+  const { schedules, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'fireSchedules', async () => {
     const report = await tick(schedules);
     if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
@@ -127,8 +197,8 @@ export async function fireDueSchedules(): Promise<void> {
 }
 
 /** Nobody waits for it: what could not be looked at is looked at in another hour. */
-export async function checkSample(): Promise<void> {
-  const { sample, telemetry, beating: sign } = compose();
+export async function checkSample(installation: Installation): Promise<void> {
+  const { sample, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'checkRuns', async () => {
     const { problems, ...report } = await sampleRuns(sample);
     sample.log.info('runs_sampled', report);
@@ -137,8 +207,8 @@ export async function checkSample(): Promise<void> {
   await telemetry?.workEnded();
 }
 
-export async function deleteOldRuns(): Promise<void> {
-  const { retention, telemetry, beating: sign } = compose();
+export async function deleteOldRuns(installation: Installation): Promise<void> {
+  const { retention, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'deleteExpired', async () => {
     const report = await sweepRetention(retention);
     const { kept: _, off, ...done } = report;
@@ -149,8 +219,12 @@ export async function deleteOldRuns(): Promise<void> {
 }
 
 /** @throws if the message is to be delivered again */
-export async function takeTopicMessage(topic: string, delivered: unknown): Promise<void> {
-  const { messages, telemetry } = compose();
+export async function takeTopicMessage(
+  installation: Installation,
+  topic: string,
+  delivered: unknown,
+): Promise<void> {
+  const { messages, telemetry } = await compose(installation);
   try {
     await takeMessage(messages, topic, delivered);
   } catch (error) {

@@ -7,6 +7,7 @@
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import type { Log } from '../ports/log.ts';
+import { contentTypeOf } from './body-guard.ts';
 
 /** What is used of Express's response. */
 export interface FunctionResponse {
@@ -36,6 +37,8 @@ export function toRequest(incoming: FunctionRequest): Request {
   for (const [name, value] of Object.entries(incoming.headers)) {
     for (const one of [value ?? []].flat()) headers.append(name, one);
   }
+  const type = contentTypeOf(incoming);
+  if (type !== undefined) headers.set('content-type', type);
   const { method, rawBody } = incoming;
   // Two slashes at the beginning would be read as a host.
   const path = incoming.url.replace(/^\/+/, '/');

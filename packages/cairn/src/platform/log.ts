@@ -4,7 +4,7 @@
  */
 import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log, LogFields } from '../ports/log.ts';
-import { logLevel } from './params.ts';
+import { logLevel } from './settings/parameters.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 

@@ -4,12 +4,14 @@
  */
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
+import { budgetOf } from '../core/drive-time.ts';
 import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { KnownPlans } from '../engine/plans/known-plans.ts';
 import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
@@ -31,14 +33,21 @@ import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';
 import { lazyQueue } from './clients/tasks.ts';
 import { systemClock } from './clock.ts';
+import { type BoundSecrets, boundSecrets } from './diagnosis/bound-secrets.ts';
 import { diagnosisOf } from './diagnosis/compose.ts';
 import { InstanceOperations } from './diagnosis/instance-operations.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
-import { installedBindings, installedWorkflows } from './installed.ts';
+import { assertDrivesFit, deletionGraceMs, driveTimeoutS, poolsOf } from './installation/drive-classes.ts';
+import { functionNames, runningFunction, servedModule } from './installation/exported-names.ts';
+import { type Installation, servedInstallations } from './installation/installation.ts';
+import type { CairnOptions, Lazily } from './installation/options.ts';
+import { assertApart } from './installation/store-location.ts';
+import { shutdown } from './instance/shutdown.ts';
 import { platformLog } from './log.ts';
-import { githubWebhookSecret, readSettings, type Settings, slackSigningSecret } from './params.ts';
 import { systemRandomness } from './randomness.ts';
-import { shutdown } from './shutdown.ts';
+import { githubWebhookSecrets, type SecretText, slackSigningSecrets } from './settings/secrets.ts';
+import { readSettings, type Settings } from './settings/settings.ts';
+import { bindingsFor } from './shipped-bindings.ts';
 import { storesOn } from './stores.ts';
 import { bothMetrics } from './telemetry/both-metrics.ts';
 import { configuredTelemetry } from './telemetry/configured.ts';
@@ -49,6 +58,8 @@ import { version } from './version.ts';
 
 export interface Root {
   readonly engine: EngineDeps;
+  /** With the time that the functions of this pool have. */
+  readonly engineOf: (pool: string | undefined) => EngineDeps;
   readonly github: GithubDeps;
   readonly slack: SlackDeps;
   readonly api: ApiDeps;
@@ -61,22 +72,64 @@ export interface Root {
   readonly beating: BeatingDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
+  /** Connects the clients that a drive needs: otherwise they connect when they are first used. */
+  readonly connect: readonly (() => Promise<unknown>)[];
 }
 
-let root: Root | undefined;
+const roots = new WeakMap<Installation, Promise<Root>>();
 
 /** The same for every function of the instance. @throws Error if the installation's settings are not usable */
-export function compose(): Root {
-  root ??= build(readSettings());
+export function compose(installation: Installation): Promise<Root> {
+  const known = roots.get(installation);
+  if (known) return known;
+  const root = composed(installation);
+  roots.set(installation, root);
+  // The next request tries again: what was wrong may have passed.
+  root.catch(() => roots.delete(installation));
   return root;
 }
 
-function build(settings: Settings): Root {
+async function composed(installation: Installation): Promise<Root> {
+  const { options } = installation;
+  const [module, workflows, own] = await Promise.all([
+    servedModule(),
+    given(options.workflows),
+    given(options.bindings ?? []),
+  ]);
+  const namesOf = ({ members }: Installation) => functionNames(members, module, runningFunction());
+  const names = namesOf(installation);
+  assertApart(servedInstallations().map((each) => ({ installation: each, drive: namesOf(each).drive })));
+  const settings = readSettings(options, names);
+  const registry = new WorkflowRegistry(workflows);
+  const bindings = new Bindings(bindingsFor(options, own));
+  bindings.assertBound(registry);
+  assertDrivesFit(options, registry);
+  return build({ settings, options, registry, bindings, secrets: boundSecrets(options, names) });
+}
+
+async function given<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
+  return typeof lazily === 'function' ? lazily() : lazily;
+}
+
+interface Parts {
+  readonly settings: Settings;
+  readonly options: CairnOptions;
+  readonly registry: WorkflowRegistry;
+  readonly bindings: Bindings;
+  readonly secrets: BoundSecrets;
+}
+
+function build({ settings, options, registry, bindings, secrets }: Parts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
-  const db = firestoreClient(project, operations);
-  const commits = lazyCommitChannel({ project, emulator: settings.firestoreHost, tally: operations });
-  const { runs, records, sample, ...stores } = storesOn(db, settings.collectionPrefix, commits);
+  const db = firestoreClient({ project, database: settings.database, tally: operations });
+  const commits = lazyCommitChannel({
+    project,
+    database: settings.database,
+    emulator: settings.firestoreHost,
+    tally: operations,
+  });
+  const { runs, records, sample, plans, ...stores } = storesOn(db, settings.collectionPrefix, commits);
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
@@ -85,31 +138,39 @@ function build(settings: Settings): Root {
   const queue = lazyQueue({ settings, ...world });
   const start: StartDeps = {
     ...world,
+    installed: { registry, bindings },
     store: runs,
     records,
     queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,
     recent: new RecentStarts(),
+    plans: new KnownPlans({ store: plans, ...world }),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
     ...optional('bus', lazyBus({ settings, ...world })),
+    ...optional('poolOf', poolsOf(options)),
   };
-  const registry = new WorkflowRegistry(installedWorkflows());
-  const bindings = new Bindings(installedBindings());
-  bindings.assertBound(registry);
-  const { rendezvous, effects, census, integrity, retention, schedules } = stores;
+  const { rendezvous, effects, findings, census, integrity, retention, schedules } = stores;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
-  const { diagnosis, beating } = diagnosisOf({ settings, db, operations, log: platformLog });
+  const { diagnosis, beating } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
+  const engine: EngineDeps = {
+    ...start,
+    otherRuns: otherRuns({ ...start, registry }),
+    rendezvous,
+    runtime,
+    registry,
+    effects,
+    findings,
+    bindings,
+    settings: settings.local
+      ? { ...LOCAL_SETTINGS, ...optional('leaseMs', settings.leaseMs) }
+      : PRODUCTION_SETTINGS,
+    shutdown,
+  };
   return {
-    engine: {
-      ...start,
-      otherRuns: otherRuns({ ...start, registry }),
-      rendezvous,
-      runtime,
-      registry,
-      effects,
-      bindings,
-      settings: settings.local ? LOCAL_SETTINGS : PRODUCTION_SETTINGS,
-      shutdown,
+    engine,
+    engineOf: (pool) => {
+      const budgetMs = budgetOf(driveTimeoutS(options, pool));
+      return { ...engine, settings: { ...engine.settings, budgetMs } };
     },
     ...webhooksOf(settings, { start, registry, environment }),
     api: {
@@ -127,7 +188,7 @@ function build(settings: Settings): Root {
       shutdown,
       version,
     },
-    retention: { ...world, runtime, retention, retentionOf },
+    retention: { ...world, runtime, retention, retentionOf, graceMs: deletionGraceMs(options) },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {
       start,
@@ -140,6 +201,7 @@ function build(settings: Settings): Root {
     census,
     beating,
     telemetry,
+    connect: [commits.connect, queue.connect],
   };
 }
 
@@ -151,16 +213,18 @@ function webhooksOf(
   return {
     github: {
       ...shared,
-      secrets: () => secretsIn(githubWebhookSecret.name, githubWebhookSecret.value()),
+      secrets: () => secretsOf(githubWebhookSecrets()),
       tenants: () => githubTenantsIn(githubTenants),
     },
     slack: {
       ...shared,
-      secrets: () => secretsIn(slackSigningSecret.name, slackSigningSecret.value()),
+      secrets: () => secretsOf(slackSigningSecrets()),
       tenants: () => tenantsIn(slackTenants),
     },
   };
 }
+
+const secretsOf = ({ name, text }: SecretText) => secretsIn(name, text);
 
 function daysToMs(days: number | undefined): number | undefined {
   return days === undefined ? undefined : days * 24 * 3_600_000;

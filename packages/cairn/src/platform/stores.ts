@@ -1,6 +1,7 @@
 /** The Firestore adapters of an instance, all over one client: each port's, by the name under which the doors and the engine know it. */
 import type { Firestore } from '@google-cloud/firestore';
 import { RawBatch } from '../store/commits/raw-batch.ts';
+import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
@@ -14,7 +15,9 @@ import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
+import { FirestorePlanStore } from '../store/plans/firestore-plan-store.ts';
 import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
+import { systemClock } from './clock.ts';
 
 /**
  * @param prefix of the collections' names
@@ -27,14 +30,16 @@ export function storesOn(db: Firestore, prefix: string, commits: ConstructorPara
     config: new FirestoreRuntimeConfigStore(db, prefix),
     rendezvous: new FirestoreRendezvousStore(db, prefix),
     effects: new FirestoreEffectStore(db, prefix),
+    findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),
     census: new FirestoreRunCensus(db, prefix),
     finder: new FirestoreRunFinder(db, prefix),
     watch: new FirestoreRunWatch(db, prefix),
-    listWatch: new FirestoreRunListWatch(db, prefix),
+    listWatch: new FirestoreRunListWatch(db, systemClock, prefix),
     integrity: new FirestoreIntegrityStore(db, prefix),
     sample: new FirestoreRunSample(db, prefix),
     retention: new FirestoreRetentionStore(db, prefix),
+    plans: new FirestorePlanStore(db, prefix),
     schedules: new FirestoreScheduleStore(db, prefix),
   };
 }

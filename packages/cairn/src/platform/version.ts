@@ -1,7 +1,7 @@
 /** Which version of the functions this is. */
 import { readFileSync } from 'node:fs';
 
-/** The functions' own package, beside `src/` and beside the built `lib/`. */
+/** The package's own manifest, beside `src/` and beside the built `lib/`. The bundle of a deployment has the version in it. */
 const { version: own } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };

@@ -8,6 +8,11 @@ export interface Clock {
   now(): number;
   /** Calls `fire` once, after `delayMs`. */
   timer(delayMs: number, fire: () => void): CancelTimer;
+  /**
+   * Calls `listener` whenever the clock was moved by hand, and has those who would judge others by the new time wait for
+   * it. Absent where that cannot be.
+   */
+  onMoved?(listener: () => Promise<void>): CancelTimer;
 }
 
 /** Resolves after `delayMs`, or at once when `signal` aborts. Never rejects: the caller looks at the signal. */
@@ -30,5 +35,5 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
  */
 export function setTo(clock: Clock, now: number): Clock {
   const aheadMs = now - clock.now();
-  return { now: () => clock.now() + aheadMs, timer: (delayMs, fire) => clock.timer(delayMs, fire) };
+  return { ...clock, now: () => clock.now() + aheadMs, timer: (delayMs, fire) => clock.timer(delayMs, fire) };
 }

@@ -1,9 +1,10 @@
 /** What a failed call to a Google service says about the call, by its gRPC status; one table for every adapter. */
 
-/** The statuses that adapters tell apart. */
+/** The statuses that a call can fail with. */
 export const GRPC_STATUS = {
   CANCELLED: 1,
   UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
@@ -11,20 +12,43 @@ export const GRPC_STATUS = {
   RESOURCE_EXHAUSTED: 8,
   FAILED_PRECONDITION: 9,
   ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
   INTERNAL: 13,
   UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
 } as const;
 
-/** After these nobody but the service knows whether the call was applied. */
-const UNKNOWN_OUTCOMES: ReadonlySet<unknown> = new Set([
-  GRPC_STATUS.CANCELLED,
-  GRPC_STATUS.UNKNOWN,
-  GRPC_STATUS.DEADLINE_EXCEEDED,
-  GRPC_STATUS.RESOURCE_EXHAUSTED,
-  GRPC_STATUS.ABORTED,
-  GRPC_STATUS.INTERNAL,
-  GRPC_STATUS.UNAVAILABLE,
-]);
+/**
+ * `unknown`: nobody but the service knows whether the call was applied; the same bytes again are safe (J8).
+ * The others were certainly not applied. `precondition`: what the call required of a document does not hold; where nothing was
+ * required, the service refuses the request. `request`: the service will refuse these bytes every time.
+ * `installation`: it refuses whoever asks, or has no such database: any run's request would end so, until somebody changes that.
+ */
+export type CallFailure = 'unknown' | 'precondition' | 'request' | 'installation';
+
+const FAILURES: Readonly<Record<number, CallFailure>> = {
+  [GRPC_STATUS.CANCELLED]: 'unknown',
+  [GRPC_STATUS.UNKNOWN]: 'unknown',
+  [GRPC_STATUS.DEADLINE_EXCEEDED]: 'unknown',
+  // Firestore asks to "retry with exponential backoff" and does not say that nothing was applied; and the client itself answers so
+  // when the answer of a call that was applied is too large for it.
+  [GRPC_STATUS.RESOURCE_EXHAUSTED]: 'unknown',
+  [GRPC_STATUS.ABORTED]: 'unknown',
+  [GRPC_STATUS.INTERNAL]: 'unknown',
+  [GRPC_STATUS.UNAVAILABLE]: 'unknown',
+  [GRPC_STATUS.NOT_FOUND]: 'precondition',
+  [GRPC_STATUS.ALREADY_EXISTS]: 'precondition',
+  [GRPC_STATUS.FAILED_PRECONDITION]: 'precondition',
+  // Also of a document above 1 MiB, and of a request above 10 MiB.
+  [GRPC_STATUS.INVALID_ARGUMENT]: 'request',
+  [GRPC_STATUS.OUT_OF_RANGE]: 'request',
+  [GRPC_STATUS.DATA_LOSS]: 'request',
+  [GRPC_STATUS.PERMISSION_DENIED]: 'installation',
+  [GRPC_STATUS.UNAUTHENTICATED]: 'installation',
+  [GRPC_STATUS.UNIMPLEMENTED]: 'installation',
+};
 
 /** Errors of the operating system that client libraries pass on instead of a status. */
 const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
@@ -45,10 +69,16 @@ export function grpcStatusOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
+/** Undefined for an error that says nothing about a call: a bug, or a refusal of ours. */
+export function failureOf(error: unknown): CallFailure | undefined {
+  const code = codeOf(error);
+  if (CONNECTION_ERRORS.has(code)) return 'unknown';
+  return typeof code === 'number' ? FAILURES[code] : undefined;
+}
+
 /** Whether the call may or may not have been applied. */
 export function leavesOutcomeUnknown(error: unknown): boolean {
-  const code = codeOf(error);
-  return UNKNOWN_OUTCOMES.has(code) || CONNECTION_ERRORS.has(code);
+  return failureOf(error) === 'unknown';
 }
 
 function codeOf(error: unknown): unknown {

@@ -69,6 +69,8 @@ export interface StoredRendezvous {
 
 /** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
 export interface RendezvousStore {
+  /** The store whose calls this one counts; absent: it is one of its own. */
+  readonly countsFor?: RendezvousStore;
   read(address: RendezvousAddress): Promise<StoredRendezvous | undefined>;
   /**
    * Puts the rendezvous in the place of the version last seen, or where none was; undefined deletes that version.

@@ -8,22 +8,36 @@ import type { Spent } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import type { RunEvent, StopKind } from '../core/run/events.ts';
+import type { RunningStep } from '../core/run/now/running.ts';
+import type { WaitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { Progress, RunState, SoftState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { ListedSoft, ListedState } from '../core/search/listed.ts';
+import type { ListedWaits } from '../core/search/listing.ts';
+import type { StepCounts } from '../core/search/step-counts.ts';
 import type { MemoStore, PayloadStore } from './value-store.ts';
 
 /** Which version of a document somebody last saw; opaque, compared by the store. */
 export type Version = string;
 
-/** A run as its snapshot shows it: what was folded, and what is kept beside it. */
+/** A run as lists show it, by its snapshot. */
 export interface ListedRun {
-  readonly state: RunState;
-  readonly soft: SoftState;
+  readonly state: ListedState;
+  readonly soft: ListedSoft;
+  /** Absent: a version of Cairn that does not count has written the snapshot. */
+  readonly stepCounts?: StepCounts;
+  readonly waits: ListedWaits;
+  /** Absent: it waits for nothing, or an earlier version has written the snapshot. */
+  readonly waitsFor?: WaitsFor;
+  /** By when somebody must have touched it, epoch ms; absent: nobody need. */
+  readonly wakeAt?: number;
 }
 
 /** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
-export interface LoadedRun extends ListedRun {
+export interface LoadedRun {
+  readonly state: RunState;
+  readonly soft: SoftState;
   /** Head of the snapshot document itself; less than `state.head` while a drive is ahead of it (J4). */
   readonly snapshotHead: number;
   readonly snapshotVersion: Version;
@@ -81,6 +95,8 @@ export interface SoftUpdate {
   readonly leaseExtendedTo?: number;
   /** What the bodies under way last said of themselves; absent: as it was. */
   readonly inFlight?: readonly Progress[];
+  /** The bodies under way; absent: as it was. */
+  readonly running?: readonly RunningStep[];
   /** Said once all is done that the end of the run owed to others: nobody need look at it again. */
   readonly obligationsMet?: true;
   /** Events up to this seq are published; absent: as it was. */
@@ -126,7 +142,10 @@ export interface DueRun {
   readonly snapshotVersion: Version;
 }
 
-/** A page of a list; `next` continues it. Runs come newest first, events and checkpoints in their own order, steps by id. */
+/**
+ * A page of a list, of at most `MAX_PAGE_BYTES` if it has more than one item; `next` continues it. Runs come newest first, events and
+ * checkpoints in their own order, steps by id.
+ */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string;
@@ -136,8 +155,13 @@ export interface Page<T> {
 
 export interface RunFilter {
   readonly tenantId: string;
-  /** One of these, if there are any. */
+  /**
+   * One of these, if there are any. A run is also found by the status it would have if only its open waits were left
+   * (`core/run/now/waits-for.ts`).
+   */
   readonly status?: RunStatus | readonly RunStatus[];
+  /** The status by its open waits alone; not of runs that an earlier version wrote last. */
+  readonly waitsFor?: WaitsFor;
   /** Of cancelled runs. */
   readonly stopKind?: readonly StopKind[];
   readonly type?: string;

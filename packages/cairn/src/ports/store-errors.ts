@@ -13,6 +13,22 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
+ * The store refused the call for good, and nothing of it was applied: the same bytes will be refused again. Sending them later
+ * helps only where the reason is the `installation` (rights, database), which somebody may change.
+ */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+  /** The gRPC status. */
+  readonly code: number;
+  readonly reason: 'request' | 'installation';
+  constructor(what: string, cause: unknown, { code, reason }: Pick<StoreRefused, 'code' | 'reason'>) {
+    super(`${what}: ${messageOf(cause)}`, { cause });
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/**
  * A document that this software cannot have left so: damaged, changed by hand, or gone though another needs it. The message names it and what is wrong with
  * it, and shows nothing of what it holds.
  */

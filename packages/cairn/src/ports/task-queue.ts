@@ -2,11 +2,24 @@
 import type { TraceContext } from '../core/trace.ts';
 
 /** Why a drive was asked for; for the log only, no decision depends on it. */
-export type DriveReason = 'start' | 'continue' | 'lease_expiry' | 'retry' | 'resume' | 'early' | 'recovery';
+export type DriveReason =
+  | 'start'
+  | 'continue'
+  | 'lease_expiry'
+  | 'retry'
+  | 'resume'
+  | 'early'
+  | 'recovery'
+  | 'suspect'
+  | 'cleared';
 
 export interface DriveTask {
   readonly runId: string;
   readonly reason: DriveReason;
+  /** To the queue whose dispatches have a process of their own; absent: to the one where a process serves many. */
+  readonly alone?: boolean;
+  /** Class of workflows that have functions and queues of their own; absent: the queues of all others. */
+  readonly pool?: string | undefined;
   /** Not before this time, epoch ms; absent: now. */
   readonly at?: number;
   /**

@@ -1,10 +1,10 @@
 /**
- * What Cloud Tasks tells of the queue that drives runs: whether it runs, and how much waits in it. Takes a role that
+ * Reads from Cloud Tasks the state of a queue that drives runs: whether it runs, and how much waits in it. Takes a role that
  * putting tasks into it does not; without that role it says so.
  *
  * Must not: change anything, or look into a task.
  */
-import type { QueueLook, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
+import type { QueueLook, QueueName, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 
 /** What this adapter needs of `CloudTasksClient`. */
@@ -21,6 +21,7 @@ export interface QueueClient {
 
 interface CallOptions {
   readonly timeout: number;
+  readonly retry: null;
 }
 
 /** Times are as protobufjs makes them of an int64. */
@@ -35,31 +36,34 @@ export interface CloudTasksLookOptions {
   readonly client: QueueClient;
   readonly project: string;
   readonly location: string;
-  readonly queue: string;
+  readonly names: Readonly<Record<QueueName, string>>;
 }
 
 /** The most the service gives out at once. */
 const PAGE = 1_000;
-/** Somebody waits for the answer. */
-const CALL_TIMEOUT_MS = 5_000;
+/** Somebody waits for the answer; who gets none asks again. */
+const CALL: CallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
 
 export class CloudTasksLook implements QueueLook {
   readonly #client: QueueClient;
-  readonly #name: string;
+  readonly #location: string;
+  readonly names: Readonly<Record<QueueName, string>>;
 
-  constructor({ client, project, location, queue }: CloudTasksLookOptions) {
+  constructor({ client, project, location, names }: CloudTasksLookOptions) {
+    this.names = names;
     this.#client = client;
-    this.#name = `projects/${project}/locations/${location}/queues/${queue}`;
+    this.#location = `projects/${project}/locations/${location}`;
   }
 
-  async look(now: number): Promise<SeenQueue> {
+  async look(now: number, queue: QueueName): Promise<SeenQueue> {
+    const name = `${this.#location}/queues/${this.names[queue]}`;
     try {
-      const [{ state }] = await this.#client.getQueue({ name: this.#name }, { timeout: CALL_TIMEOUT_MS });
+      const [{ state }] = await this.#client.getQueue({ name }, CALL);
       const word =
         typeof state === 'string' && state in STATES ? STATES[state as keyof typeof STATES] : 'unknown';
-      return { kind: 'seen', state: word, tasks: await this.#tasks(now) };
+      return { kind: 'seen', state: word, tasks: await this.#tasks(name, now) };
     } catch (error) {
       const status = grpcStatusOf(error);
       if (status === GRPC_STATUS.NOT_FOUND) return { kind: 'missing' };
@@ -68,11 +72,11 @@ export class CloudTasksLook implements QueueLook {
     }
   }
 
-  async #tasks(now: number): Promise<SeenTasks> {
+  async #tasks(parent: string, now: number): Promise<SeenTasks> {
     try {
       const [tasks, next] = await this.#client.listTasks(
-        { parent: this.#name, pageSize: PAGE, responseView: 'BASIC' },
-        { timeout: CALL_TIMEOUT_MS, autoPaginate: false },
+        { parent, pageSize: PAGE, responseView: 'BASIC' },
+        { ...CALL, autoPaginate: false },
       );
       const due = tasks.map(({ scheduleTime }) => msOf(scheduleTime)).filter((at) => at <= now);
       return {

@@ -4,6 +4,7 @@
  *
  * Must not: decide when or how often a run is driven.
  */
+import { CairnError } from '../core/errors.ts';
 import { type TraceContext, traceparentOf } from '../core/trace.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import { GRPC_STATUS, grpcStatusOf, leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
@@ -13,7 +14,10 @@ import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
 /** What this adapter needs of `CloudTasksClient`. */
 export interface TasksClient {
-  createTask(request: CreateTaskRequest, options: { readonly timeout: number }): Promise<unknown>;
+  createTask(
+    request: CreateTaskRequest,
+    options: { readonly timeout: number; readonly retry: null },
+  ): Promise<unknown>;
 }
 
 export interface CreateTaskRequest {
@@ -21,6 +25,7 @@ export interface CreateTaskRequest {
   task: {
     name?: string;
     scheduleTime?: { seconds: number; nanos: number };
+    dispatchDeadline?: { seconds: number };
     httpRequest: {
       httpMethod: 'POST';
       url: string;
@@ -31,25 +36,44 @@ export interface CreateTaskRequest {
   };
 }
 
+export interface QueueTarget {
+  /** Name of the queue, which is that of its function. */
+  readonly name: string;
+  /** Where that function listens. */
+  readonly targetUrl: string;
+}
+
+export interface DriveQueues {
+  /** How long the service waits for an answer, s; left out: 600. */
+  readonly deadlineS?: number;
+  readonly shared: QueueTarget;
+  /** For tasks that are to be alone: one at a time in an instance. */
+  readonly alone: QueueTarget;
+}
+
 export interface CloudTasksQueueOptions {
   readonly client: TasksClient;
   readonly project: string;
   readonly location: string;
-  /** Name of the queue, which is that of the drive function. */
-  readonly queue: string;
-  /** Where the drive function listens. */
-  readonly targetUrl: string;
+  readonly queues: DriveQueues;
+  /** For tasks of workflows that have functions of their own, by the name of the class. */
+  readonly pools?: Readonly<Record<string, DriveQueues>>;
   readonly serviceAccountEmail: string;
   readonly clock: Clock;
   readonly random: Randomness;
+  /** Limit of all attempts of an enqueue together; shorter in tests. */
+  readonly timeoutMs?: () => number;
 }
 
 /** Sent so often before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */
 const ATTEMPTS = 4;
 const FIRST_BACKOFF_MS = 100;
 const BACKOFF_CAP_MS = 2_000;
-/** An enqueue stands between a commit and the end of a drive, so a silent service must not hold it for long. */
-const CALL_TIMEOUT_MS = 5_000;
+/**
+ * Limit of all attempts together: an enqueue stands between a commit and the end of a drive, so a silent service must not hold it
+ * for long. One attempt may take half of it, so that a lost answer leaves time for another.
+ */
+const ENQUEUE_TIMEOUT_MS = 5_000;
 /**
  * Cloud Tasks takes nothing due in more than 30 days; less an hour for clocks that differ. A task that comes early is
  * enqueued again by the drive.
@@ -58,39 +82,47 @@ const MAX_AHEAD_MS = 30 * 24 * 3_600_000 - 3_600_000;
 
 export class CloudTasksQueue implements TaskQueue {
   readonly #options: CloudTasksQueueOptions;
-  readonly #parent: string;
 
   constructor(options: CloudTasksQueueOptions) {
     this.#options = options;
-    this.#parent = `projects/${options.project}/locations/${options.location}/queues/${options.queue}`;
   }
 
   async enqueue(task: DriveTask): Promise<void> {
-    const { client, clock, random } = this.#options;
+    const { client, clock, random, timeoutMs = () => ENQUEUE_TIMEOUT_MS } = this.#options;
     const request = this.#requestFor(task);
+    const limit = timeoutMs();
+    const deadline = clock.now() + limit;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await client.createTask(request, { timeout: CALL_TIMEOUT_MS });
+        const timeout = Math.max(1, Math.min(limit / 2, deadline - clock.now()));
+        await client.createTask(request, { timeout, retry: null });
         return;
       } catch (error) {
         if (task.name !== undefined && grpcStatusOf(error) === GRPC_STATUS.ALREADY_EXISTS) return;
+        if (isMissing(error)) throw missing(request.parent, error);
         if (!leavesOutcomeUnknown(error)) throw error;
-        if (attempt === ATTEMPTS) throw new OutcomeUnknown(`enqueue of run ${task.runId}`, error);
+        if (attempt === ATTEMPTS || clock.now() >= deadline)
+          throw new OutcomeUnknown(`enqueue of run ${task.runId}`, error);
       }
       const bound = Math.min(BACKOFF_CAP_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
       await pause(clock, bound * random.unit());
     }
   }
 
-  #requestFor({ runId, reason, at, name, trace }: DriveTask): CreateTaskRequest {
+  #requestFor({ runId, reason, at, name, alone, pool, trace }: DriveTask): CreateTaskRequest {
     if (name !== undefined && !/^[A-Za-z0-9_-]{1,500}$/.test(name))
       throw new Error(`'${name}' is not a task name`);
-    const { clock, targetUrl: url, serviceAccountEmail } = this.#options;
+    const { clock, project, location, queues, pools = {}, serviceAccountEmail } = this.#options;
+    const own = pool === undefined ? queues : pools[pool];
+    if (!own) throw new Error(`there is no queue for the drives '${pool}'`);
+    const { name: queueName, targetUrl: url } = alone ? own.alone : own.shared;
+    const parent = `projects/${project}/locations/${location}/queues/${queueName}`;
     return {
-      parent: this.#parent,
+      parent,
       task: {
-        ...(name === undefined ? {} : { name: `${this.#parent}/tasks/${name}` }),
+        ...(name === undefined ? {} : { name: `${parent}/tasks/${name}` }),
         ...(at === undefined ? {} : { scheduleTime: timestamp(Math.min(at, clock.now() + MAX_AHEAD_MS)) }),
+        ...(own.deadlineS === undefined ? {} : { dispatchDeadline: { seconds: own.deadlineS } }),
         httpRequest: {
           httpMethod: 'POST',
           url,
@@ -102,6 +134,24 @@ export class CloudTasksQueue implements TaskQueue {
       },
     };
   }
+}
+
+function isMissing(error: unknown): boolean {
+  const status = grpcStatusOf(error);
+  // The service has answered both for a queue that is not there.
+  return status === GRPC_STATUS.NOT_FOUND || status === GRPC_STATUS.FAILED_PRECONDITION;
+}
+
+/**
+ * A suspect is not put into the queue `drive` in place of `driveAlone`: there it could take the workers of other runs with it. Whoever
+ * enqueued is tried again by its own queue, and the scan enqueues once more, so the run goes on soon after the queue is made.
+ */
+function missing(queue: string, cause: unknown): CairnError {
+  const name = queue.slice(queue.lastIndexOf('/') + 1);
+  return new CairnError('UNAVAILABLE', `there is no queue ${name} in ${queue}`, {
+    cause,
+    help: `firebase deploy --only functions:${name} makes it. Is CAIRN_REGION where the functions run?`,
+  });
 }
 
 function traced(trace: TraceContext | undefined): { traceparent?: string } {

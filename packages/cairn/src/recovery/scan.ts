@@ -11,14 +11,17 @@ import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { pooled } from '../engine/enqueue-soon.ts';
 import { closedBy, postpone } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { bringReady } from '../engine/rendezvous/collect.ts';
+import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
 import { countedStores } from '../journal/spending/counted-stores.ts';
 import { Spending } from '../journal/spending/spending.ts';
 import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
+import { StoreRefused } from '../ports/store-errors.ts';
 
 /** What the scan needs beside what the engine does. */
 export interface ScanDeps extends EngineDeps {
@@ -62,6 +65,7 @@ export async function scan(deps: ScanDeps): Promise<ScanReport> {
       handled.push(await handleSafely(deps, run, { config, trace: span?.context }));
   });
   await Promise.all(workers);
+  await reviewSafely(deps);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
   const counts = {
     enqueued: count('enqueued'),
@@ -95,7 +99,18 @@ async function handleSafely(deps: EngineDeps, run: DueRun, look: Look): Promise<
       runId: run.runId,
       error: messageOf(error),
     });
+    if (error instanceof StoreRefused)
+      await endUnwritable(deps, { runId: run.runId, owner: undefined, refusal: error });
     return 'failed';
+  }
+}
+
+/** A finding that cannot be read now is read a minute later. */
+async function reviewSafely(deps: EngineDeps): Promise<void> {
+  try {
+    await reviewFindings(deps);
+  } catch (error) {
+    deps.log.warn('findings_not_reviewed', { error: messageOf(error) });
   }
 }
 
@@ -138,6 +153,8 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       return enqueue(deps, loaded, { at: verdict.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
+    case 'suspended':
+      return owes ? enqueue(deps, loaded, { trace }) : lookAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
       if (verdict.parked) return unpark(deps, loaded, trace);
@@ -148,9 +165,17 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       );
     case 'orphaned':
     case 'interrupted': {
-      const { kind } = await recoverRun(deps, loaded, trace);
+      const { kind } = await recoverRun(deps, loaded, { by: trace });
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
-      await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...optional('trace', trace) });
+      // Whoever takes an orphan over makes a suspect of it.
+      const alone = verdict.kind === 'orphaned' || state.suspect?.alone;
+      await deps.queue.enqueue({
+        runId: state.id,
+        reason: 'resume',
+        ...pooled(deps, state),
+        ...optional('alone', alone),
+        ...optional('trace', trace),
+      });
       return 'recovered';
     }
   }
@@ -183,6 +208,8 @@ async function enqueue(
     runId: state.id,
     reason: 'recovery',
     name,
+    ...pooled(deps, state),
+    ...optional('alone', state.suspect?.alone),
     ...optional('at', at),
     ...optional('trace', trace),
   });

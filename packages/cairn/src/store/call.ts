@@ -1,14 +1,35 @@
 /** Every call to Firestore goes through here, so that each failure says the same everywhere. */
-import { GRPC_STATUS, grpcStatusOf, leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
-import { OutcomeUnknown } from '../ports/store-errors.ts';
+import { failureOf, GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
+import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
+import { RequestBudget } from './calls/request-budget.ts';
 
-/** @throws OutcomeUnknown if it cannot be known whether the call was applied; otherwise what the call threw */
+/**
+ * @throws OutcomeUnknown if it cannot be known whether the call was applied, StoreRefused if the store will not apply it, CairnError
+ *   UNAVAILABLE when the time of the request it is part of is up, and what the call threw otherwise: a precondition that does not
+ *   hold, see {@link isTaken} and {@link isStale}
+ */
 export async function call<T>(what: string, send: () => Promise<T>): Promise<T> {
-  try {
-    return await send();
-  } catch (error) {
-    throw leavesOutcomeUnknown(error) ? new OutcomeUnknown(what, error) : error;
-  }
+  const told = async () => {
+    try {
+      return await send();
+    } catch (error) {
+      throw toldOf(what, error);
+    }
+  };
+  return RequestBudget.current?.spend(what, told) ?? told();
+}
+
+function toldOf(what: string, error: unknown): unknown {
+  const failure = failureOf(error);
+  if (failure === 'unknown') return new OutcomeUnknown(what, error);
+  if (failure === undefined || failure === 'precondition') return error;
+  return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: failure });
+}
+
+/** A precondition of ours cannot explain the failure: then the store refuses the request. Any other error as it is. */
+export function unexplained(what: string, error: unknown): unknown {
+  if (failureOf(error) !== 'precondition') return error;
+  return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: 'request' });
 }
 
 /** Whether a create met a document that was there already. */

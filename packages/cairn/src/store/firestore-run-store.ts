@@ -3,7 +3,7 @@
  * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in lists/, values
  * outside the journal in payloads.ts and memos.ts.
  *
- * Must not: decide anything about a run, retry, or read before it writes.
+ * Must not: decide anything about a run, retry, or read before it writes, but for what lies in pages (pages/).
  */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { writesOf } from '../core/cost/writes.ts';
@@ -31,22 +31,25 @@ import type {
 } from '../ports/run-store.ts';
 import { UndecodableDocument } from '../ports/store-errors.ts';
 import type { Memo } from '../ports/value-store.ts';
-import { call, isStale, isTaken } from './call.ts';
+import { call, isStale, isTaken, unexplained } from './call.ts';
 import { effectCodec, encodeEffectChange } from './codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
+import type { Members } from './codec/kinds.ts';
 import {
   decodeSnapshot,
-  decodeSoft,
   encodeNewSnapshot,
   encodeOutsideUpdate,
   encodeSnapshotUpdate,
   isMarkedToGo,
 } from './codec/snapshot.ts';
+import { decodeSoft } from './codec/soft.ts';
 import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
 import type { StoreBatch } from './commits/raw-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
 import { FirestoreMemos } from './memos.ts';
+import { type PageWrites, RunPages } from './pages/run-pages.ts';
+import type { PageBudget } from './pages/spill.ts';
 import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
@@ -62,22 +65,45 @@ export class FirestoreRunStore implements RunStore {
   readonly #paths: Paths;
   readonly #lists: RunLists;
   readonly #commits: CommitCombiner;
+  readonly #pages: RunPages;
   readonly #payloads: FirestorePayloads;
   readonly #memos: FirestoreMemos;
 
   /** `newBatch` makes the batches of starts and commits; left out, they are the client library's own. */
-  constructor(db: Firestore, prefix?: string, newBatch: () => StoreBatch = () => db.batch()) {
+  constructor(
+    db: Firestore,
+    prefix?: string,
+    newBatch: () => StoreBatch = () => db.batch(),
+    budget?: PageBudget,
+  ) {
     this.#db = db;
     this.#newBatch = newBatch;
     this.#paths = new Paths(db, prefix);
     this.#lists = new RunLists(this.#paths);
     this.#commits = new CommitCombiner(newBatch);
+    this.#pages = new RunPages(db, this.#paths, newBatch, budget);
     this.#payloads = new FirestorePayloads(db, this.#paths);
     this.#memos = new FirestoreMemos(this.#paths);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
     assertSoundStart(commit);
+    const { supersedes } = commit;
+    if (!supersedes) return this.#start(commit);
+    const { snapshot, soft, seen } = supersedes;
+    const members = encodeOutsideUpdate(snapshot, soft);
+    return this.#pages.write(
+      { run: this.#paths.run(snapshot.id), snapshot, members, cost: undefined },
+      async (pages) => {
+        if (pages && pages.seen !== seen) return { kind: 'exists' };
+        return this.#start(commit, { members, pages });
+      },
+      () => false,
+    );
+  }
+
+  /** @param superseded the snapshot of the run that is superseded, if one is */
+  #start(commit: StartCommit, superseded?: SnapshotUpdate): Promise<CommitResult> {
     const { state, soft, events, checkpoints, records, supersedes } = commit;
     const run = this.#paths.run(state.id);
     const batch = this.#newBatch();
@@ -91,7 +117,7 @@ export class FirestoreRunStore implements RunStore {
       if (replaces === undefined) createRecord(batch, document, record);
       else replaceRecord(batch, { document, record, seen: replaces });
     }
-    if (supersedes) this.#supersede(batch, supersedes);
+    if (supersedes && superseded) this.#supersede(batch, supersedes, superseded);
     const overwrites = supersedes !== undefined || records.some(({ replaces }) => replaces !== undefined);
     return outcomeOf(() => batch.commit(), {
       what: `start of run ${state.id}`,
@@ -100,30 +126,50 @@ export class FirestoreRunStore implements RunStore {
     });
   }
 
-  #supersede(batch: StoreBatch, { event, snapshot, soft, seen }: Supersedes): void {
+  #supersede(
+    batch: StoreBatch,
+    { event, snapshot, seen }: Supersedes,
+    { members, pages }: SnapshotUpdate,
+  ): void {
     const run = this.#paths.run(snapshot.id);
     batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-    batch.update(run, encodeOutsideUpdate(snapshot, soft), lastUpdateTime(seen));
+    batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
+    pages?.fill(batch);
   }
 
   async commit(commit: JournalCommit): Promise<CommitResult> {
     const bytes = assertSoundCommit(commit);
-    const { runId, events, checkpoints, steps, effects = [], snapshot, soft } = commit;
+    const { runId, snapshot, soft } = commit;
+    if (!snapshot) return this.#commit(commit, bytes);
+    const members = encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) });
+    return this.#pages.write(
+      { run: this.#paths.run(runId), snapshot, members, cost: soft?.cost },
+      (pages) => this.#commit(commit, bytes, { members, pages }),
+      ({ kind }) => kind === 'effect_moved',
+    );
+  }
+
+  #commit(commit: JournalCommit, bytes: number, updated?: SnapshotUpdate): Promise<CommitResult> {
+    const { runId, events, checkpoints, steps, effects = [] } = commit;
+    const { members, pages } = updated ?? {};
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {
-      if (snapshot) batch.update(run, encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) }));
+      if (pages) batch.update(run, { ...members, ...pages.members }, lastUpdateTime(pages.seen));
+      else if (members) batch.update(run, members);
       for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
       for (const checkpoint of checkpoints) {
         batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
       }
       for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
       for (const effect of effects) this.#writeEffect(batch, effect);
+      pages?.fill(batch);
     };
-    const others = events.length + checkpoints.length + steps.length + (snapshot ? 1 : 0);
-    const writes = others + effects.length;
-    return outcomeOf(() => this.#commits.commit({ writes, bytes, fill }), {
+    const others = events.length + checkpoints.length + steps.length + (members ? 1 : 0);
+    const writes = others + effects.length + (pages?.writes ?? 0);
+    const part = { writes, bytes: bytes + (pages?.bytes ?? 0), fill };
+    return outcomeOf(() => this.#commits.commit(part), {
       what: `commit of run ${runId}`,
-      ...(snapshot ? { snapshotAt: 0 } : {}),
+      ...(members ? { snapshotAt: 0 } : {}),
       ...(effects.length > 0 ? { effectAt: others } : {}),
       isRefusal: isTaken,
       isMovedEffect: (error) => effects.length > 0 && isStale(error),
@@ -141,23 +187,32 @@ export class FirestoreRunStore implements RunStore {
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
     assertSoundTouch(touch);
-    const run = this.#paths.run(touch.runId);
-    try {
-      const batch = this.#newBatch();
-      batch.update(run, encodeSnapshotUpdate(touch), lastUpdateTime(touch.seen));
-      const [written] = await call(`touch of run ${touch.runId}`, () => batch.commit());
-      return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
-    } catch (error) {
-      if (isStale(error)) return { kind: 'stale' };
-      throw error;
-    }
+    const { runId, seen, snapshot, soft } = touch;
+    const run = this.#paths.run(runId);
+    const members = encodeSnapshotUpdate(touch);
+    const send = async (pages?: PageWrites): Promise<TouchResult> => {
+      if (pages && pages.seen !== seen) return { kind: 'stale' };
+      try {
+        const batch = this.#newBatch();
+        batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
+        pages?.fill(batch);
+        const [written] = await call(`touch of run ${runId}`, () => batch.commit());
+        return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
+      } catch (error) {
+        if (isStale(error)) return { kind: 'stale' };
+        throw error;
+      }
+    };
+    return snapshot
+      ? this.#pages.write({ run, snapshot, members, cost: soft?.cost }, send, () => false)
+      : send();
   }
 
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
-    const found = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
+    const first = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
     // Before anything is decoded or asked for besides: its version and its tail are not for other tenants to notice.
-    if (ofTenant !== undefined && found.get('tenantId') !== ofTenant) return undefined;
-    const document = found.data();
+    if (ofTenant !== undefined && first.get('tenantId') !== ofTenant) return undefined;
+    const { found, members: document, reads } = await this.#pages.whole(first);
     if (!document || !found.updateTime) return undefined;
     if (ofTenant !== undefined && isMarkedToGo(document)) return undefined;
     const what = `run ${runId}`;
@@ -170,7 +225,7 @@ export class FirestoreRunStore implements RunStore {
       snapshotHead: snapshot.head,
       snapshotVersion: versionOf(found.updateTime),
       readAt: found.readTime.toMillis(),
-      reads: 1 + tail.reads,
+      reads: 1 + reads + tail.reads,
       tailWrites: tail.writes,
     };
   }
@@ -260,6 +315,12 @@ export class FirestoreRunStore implements RunStore {
   }
 }
 
+/** The write of a run document: all its members, and the writes of its pages. */
+interface SnapshotUpdate {
+  readonly members: Members;
+  readonly pages: PageWrites | undefined;
+}
+
 interface Sending {
   readonly what: string;
   /** Place of the snapshot among the writes, if it is one of them. */
@@ -289,6 +350,6 @@ async function outcomeOf(
   } catch (error) {
     if (isRefusal(error)) return { kind: 'exists' };
     if (isMovedEffect?.(error)) return { kind: 'effect_moved' };
-    throw error;
+    throw unexplained(what, error);
   }
 }

@@ -82,6 +82,18 @@ export class Paths {
     return run.collection('payloads');
   }
 
+  /**
+   * Parts of snapshots that one document has no room for, addressed by content. Created and deleted by the commits that write
+   * the snapshot; read with it; deleted with the run.
+   */
+  pages(run: DocumentReference): CollectionReference {
+    return run.collection('pages');
+  }
+
+  page(run: DocumentReference, sha256: string): DocumentReference {
+    return this.pages(run).doc(sha256);
+  }
+
   /** Payloads of every run, in the order of the runs, after a run that is known. */
   payloadsAfter(run: DocumentReference | undefined): Query {
     // No id has a character below `!` or above `~`, so that these lie before, between and after all there are.
@@ -144,6 +156,14 @@ export class Paths {
     return this.schedules().doc(encodeKey(scheduleId));
   }
 
+  /**
+   * The plan of each version of a workflow as of its first run. Created by starts, never changed; read by each
+   * process once a version; never deleted: a version keeps its meaning when its last run is gone.
+   */
+  plan(type: string, planVersion: number): DocumentReference {
+    return this.#db.collection(`${this.#prefix}plans`).doc(encodeKey(`${type}@${planVersion}`));
+  }
+
   /** Written by who issues API keys (admins through the API, the local cloud); read by calls of the API; deleted by hand. */
   clients(): CollectionReference {
     return this.#db.collection(`${this.#prefix}clients`);
@@ -151,6 +171,15 @@ export class Paths {
 
   client(clientId: string): DocumentReference {
     return this.clients().doc(encodeKey(clientId));
+  }
+
+  /** Runs that cannot be written. Written by their drives; read by the diagnosis and who looks at the run; deleted by the scan. */
+  findings(): CollectionReference {
+    return this.#db.collection(`${this.#prefix}findings`);
+  }
+
+  finding(runId: string): DocumentReference {
+    return this.findings().doc(runId);
   }
 
   /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */

@@ -35,7 +35,7 @@ function outlook(state: RunState, read: ReadState): Outlook {
   }
   // Deadlines move it as well, but nobody who runs it to its end wants to see them pass.
   for (const step of state.steps.values()) {
-    if (step.phase === 'retrying') parts.push({ movesAt: step.retryAt, asked: [] });
+    if (step.phase === 'retrying' && !step.whenRoom) parts.push({ movesAt: step.retryAt, asked: [] });
   }
   return {
     movesAt: Math.min(...parts.map(({ movesAt }) => movesAt), NEVER),

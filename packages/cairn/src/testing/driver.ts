@@ -4,6 +4,7 @@
  */
 import type { EngineDeps } from '../engine/deps.ts';
 import { drive } from '../engine/drive/drive.ts';
+import { type QueuedTask, requestOf } from '../memory/memory-task-queue.ts';
 import { scan } from '../recovery/scan.ts';
 import type { ObservedBodies } from './observed-bodies.ts';
 import type { Installation } from './world/installation.ts';
@@ -12,6 +13,8 @@ import { settle } from './world/virtual-clock.ts';
 
 /** The scan ticks at full minutes, as deployed. Ticks that would find nothing are left out. */
 const SCAN_EVERY_MS = 60_000;
+/** The shortest back-off of the queue. */
+const REDELIVERY_MS = 100;
 /** Keeps the processes of one seed apart from those of the next, and from the installation itself. */
 const SEED_STRIDE = 1_000_003;
 /** Things done at one moment. More means that something goes round in a circle. */
@@ -30,6 +33,7 @@ export class Driver {
   #process: Mortal;
   #processes = 0;
   #lastScanAt = Number.NEGATIVE_INFINITY;
+  readonly #underWay = new Set<QueuedTask>();
   #failures: unknown[] = [];
 
   constructor({ installation, bodies, seed }: DriverParams) {
@@ -39,10 +43,13 @@ export class Driver {
     this.#process = this.#newProcess();
   }
 
-  /** SIGKILL to the process that drives. Nothing tells anybody; leases run out and the scan finds what is orphaned. */
+  /** SIGKILL to the process that drives. The queue delivers what it was at once more, after its back-off. */
   crash(): void {
     this.#process.kill();
     this.#bodies.forget();
+    const at = this.#now + REDELIVERY_MS;
+    for (const task of this.#underWay) this.#installation.queue.repeat(task, { at, answered: false });
+    this.#underWay.clear();
     this.#process = this.#newProcess();
   }
 
@@ -74,11 +81,15 @@ export class Driver {
   #deliver(): boolean {
     const { queue } = this.#installation;
     const due = queue.due(this.#now);
-    for (const { id, runId } of due) {
-      queue.take(id);
-      this.#begin((deps) => drive(deps, { runId }));
-    }
+    for (const task of due) this.#dispatch(task);
     return due.length > 0;
+  }
+
+  #dispatch(task: QueuedTask): void {
+    this.#installation.queue.take(task.id);
+    this.#underWay.add(task);
+    // A process that died never answers, and its tasks are repeated by `crash`.
+    this.#begin((deps) => drive(deps, requestOf(task)).finally(() => this.#underWay.delete(task)));
   }
 
   #tick(): boolean {

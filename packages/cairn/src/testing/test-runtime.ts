@@ -4,6 +4,7 @@
  *
  * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
  */
+import { budgetOf, LONGEST_DRIVE_S } from '../core/drive-time.ts';
 import { parseDuration } from '../core/duration.ts';
 import type { Resolution } from '../core/effects/effect.ts';
 import type { Decision } from '../core/run/events.ts';
@@ -11,7 +12,7 @@ import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Binding } from '../engine/define/capability.ts';
 import type { Workflow } from '../engine/define/steps.ts';
-import { type EngineSettings, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import { type EngineSettings, LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import type { Cancellation } from '../operations/cancel-run.ts';
 import type { EffectResolved } from '../operations/effects/request.ts';
@@ -47,6 +48,13 @@ const DEFAULT_PATIENCE_MS = 1_000;
 /** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
 const MAX_MOMENTS = 100_000;
 
+/** Where a step takes longer than usual drives last, its workflow has others (`drives` of `cairnFunctions`). */
+function budgetFor(workflows: readonly Workflow[]): number {
+  const steps = workflows.flatMap((workflow) => [...workflow.steps.values()]);
+  const isLong = steps.some((step) => 'body' in step && step.timeoutMs > LONGEST_STEP_MS);
+  return isLong ? budgetOf(LONGEST_DRIVE_S) : PRODUCTION_SETTINGS.budgetMs;
+}
+
 export class TestRuntime {
   readonly #installation: Installation;
   readonly #bodies: ObservedBodies;
@@ -60,7 +68,7 @@ export class TestRuntime {
     this.#installation = new Installation({
       workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
       bindings,
-      settings: { ...PRODUCTION_SETTINGS, ...settings },
+      settings: { ...PRODUCTION_SETTINGS, budgetMs: budgetFor(workflows), ...settings },
       seed,
       startAt: now === undefined ? undefined : timeOf(now),
       logTo: (clock) => (log = new CollectedLog(clock)),

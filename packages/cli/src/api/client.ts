@@ -6,6 +6,7 @@
  */
 
 import type {
+  Answer,
   AnswerOf,
   Change,
   ChangingMethod,
@@ -13,7 +14,7 @@ import type {
   PagedPath,
   PathWith,
   Question,
-} from '../../functions/src/api/openapi/calls.ts';
+} from 'cairn/api/calls';
 import type { World } from '../world.ts';
 import { problemOf, Refusal, Unreachable } from './problem.ts';
 
@@ -41,6 +42,8 @@ export interface Listed<Item> {
   readonly more: boolean;
   /** Ids of runs. */
   readonly unreadable?: readonly string[];
+  /** Only the inbox has them. */
+  readonly findings?: Answer<'InboxPage'>['findings'];
 }
 
 /** Sendings of one request; what is not done by then will hardly be done in the next second. */
@@ -83,6 +86,7 @@ export class Api {
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
+    let findings: Listed<ItemOf<P>>['findings'];
     let cursor: string | undefined;
     do {
       const size = String(Math.min(PAGE, limit - items.length));
@@ -91,12 +95,19 @@ export class Api {
         items: ItemOf<P>[];
         next?: string;
         unreadable?: string[];
+        findings?: typeof findings;
       };
       items.push(...page.items);
       unreadable.push(...(page.unreadable ?? []));
+      findings ??= page.findings;
       cursor = page.next;
     } while (cursor !== undefined && items.length < limit);
-    return { items, more: cursor !== undefined, ...(unreadable.length > 0 ? { unreadable } : {}) };
+    return {
+      items,
+      more: cursor !== undefined,
+      ...(unreadable.length > 0 ? { unreadable } : {}),
+      ...(findings ? { findings } : {}),
+    };
   }
 
   /** @throws Refusal, Unreachable with the idempotency key under which the same can be asked again */
@@ -137,7 +148,12 @@ export class Api {
 
   headers(more: Readonly<Record<string, string>> = {}): Record<string, string> {
     const { apiKey } = this.connection;
-    return { authorization: `Bearer ${apiKey}`, accept: 'application/json', ...more };
+    return {
+      authorization: `Bearer ${apiKey}`,
+      accept: 'application/json',
+      'x-cairn-client': 'cli',
+      ...more,
+    };
   }
 
   /** Sends the same until there is an answer that says something; safe, since a change carries its key. */

@@ -15,7 +15,7 @@ export interface Wanted {
   readonly local: string | undefined;
 }
 
-/** Where `npm start` says where it is; see local/data-dir/address.ts. */
+/** Where `npm start` says where it is; see packages/local/src/data-dir/address.ts. */
 const ADDRESS_FILE = 'address.json';
 const USUAL_DATA_DIR = '.cairn';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

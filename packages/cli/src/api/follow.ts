@@ -4,7 +4,7 @@
  * again and again, where answers come only when they are whole (Firebase Hosting hands none on before).
  */
 
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { World } from '../world.ts';
 import { type Api, reasonOf, targetOf } from './client.ts';
 import { problemOf, Refusal, Unreachable } from './problem.ts';

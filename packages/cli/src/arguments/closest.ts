@@ -1,4 +1,4 @@
-/** Which known word a mistyped one was probably meant to be. Pure. */
+/** The known word that a mistyped one was probably meant to be. Pure. The engine has one of its own, which the CLI may not load. */
 
 /** More slips than this are another word. */
 const MOST_SLIPS = 2;

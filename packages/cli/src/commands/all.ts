@@ -10,7 +10,7 @@ import { readIdempotency } from './idempotency.ts';
 import { inbox } from './inbox.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
-import { cancelRun, signalRun } from './runs/change.ts';
+import { cancelRun, continueRun, failWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
 import { searchRuns } from './runs/search.ts';
@@ -29,6 +29,8 @@ export const COMMANDS: readonly Command[] = [
   watchRun,
   startRun,
   cancelRun,
+  suspendRun,
+  continueRun,
   resumeRun,
   replayRun,
   forkRun,
@@ -39,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   decisions.reject,
   decisions.halt,
   signalRun,
+  failWait,
   shown.listEvents,
   shown.listSteps,
   shown.listCheckpoints,

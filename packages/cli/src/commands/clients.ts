@@ -1,11 +1,11 @@
 /** `clients …`: who has keys of the tenant. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { table } from '../render/table.ts';
 import { ago } from '../render/time.ts';
 
-const ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const;
+const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
 const CLIENT = { help: 'id of the client, see clients list' } as const;
 const MOST_GRACE_S = 7 * 24 * 3_600;
 

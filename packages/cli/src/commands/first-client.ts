@@ -21,7 +21,7 @@ const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const firstClient = command({
   name: 'clients first',
-  summary: 'Make the first admin key of an installation, as the owner of its project',
+  summary: 'Make the first key of an installation, with the role installation, as the owner of its project',
   details:
     'Reads an access token of Google Cloud from standard input and writes one document to Firestore: the client, with\nthe sha256 of its secret. The token needs the role roles/datastore.user. The key is printed once.',
   args: { project: { help: 'id of the Firebase project' }, tenant: { help: 'tenant whose admin it is' } },
@@ -49,7 +49,7 @@ export const firstClient = command({
     const path = `/v1/projects/${args.project}/databases/${database}/documents/${encodeURIComponent(prefix)}clients`;
     const document = clientDocument({ id, tenantId: args.tenant, secret, now: world.now() });
     await create(`${FIRESTORE}${path}?documentId=${id}`, { token, document, world });
-    const made = { id, tenantId: args.tenant, role: 'admin', secret: `cairn_${id}_${secret}` };
+    const made = { id, tenantId: args.tenant, role: 'installation', secret: `cairn_${id}_${secret}` };
     out.answer(made, () => `${made.secret}\n`);
     if (!out.json) notes.print(notes.style.dim('Keep it: it is stored nowhere and never shown again.\n'));
   },
@@ -69,7 +69,7 @@ function clientDocument({ id, tenantId, secret, now }: NewClient): unknown {
     fields: {
       id: { stringValue: id },
       tenantId: { stringValue: tenantId },
-      roles: { arrayValue: { values: [{ stringValue: 'admin' }] } },
+      roles: { arrayValue: { values: [{ stringValue: 'installation' }] } },
       secretHash: { stringValue: createHash('sha256').update(secret).digest('hex') },
       disabled: { booleanValue: false },
       createdAt: { timestampValue: new Date(now).toISOString() },

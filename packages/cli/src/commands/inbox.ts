@@ -1,6 +1,6 @@
 /** `inbox`: what waits for a person. */
 import { command } from '../arguments/command.ts';
-import { answerLines, inboxTable } from '../views/inbox.ts';
+import { answerLines, findingList, inboxTable } from '../views/inbox.ts';
 import { limitOption, tellMore, tellUnreadable } from './listed.ts';
 
 const USUAL = 20;
@@ -9,7 +9,8 @@ const MOST = 1_000;
 
 export const inbox = command({
   name: 'inbox',
-  summary: 'List every open question to a person, the oldest first, with the command that answers it',
+  summary:
+    'List every open question to a person, the oldest first, with the command that answers it, and runs that get nowhere',
   args: {},
   options: { limit: limitOption({ most: MOST, usual: USUAL, what: 'how many questions, more or less' }) },
   examples: [
@@ -18,8 +19,15 @@ export const inbox = command({
   ],
   async run({ api, out, notes, world }, { options: { limit = USUAL } }) {
     const found = await api.list('/v1/inbox', { limit });
-    out.answer(found, (shape) => inboxTable(found.items, world.now(), shape) + answerLines(found.items));
-    if (found.items.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
+    const findings = found.findings ?? [];
+    out.answer(
+      found,
+      (shape) =>
+        inboxTable(found.items, world.now(), shape) +
+        answerLines(found.items) +
+        findingList(findings, world.now(), shape),
+    );
+    if (found.items.length + findings.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
     tellUnreadable({ out, notes }, found.unreadable);
     tellMore({ out, notes }, found.more);
   },

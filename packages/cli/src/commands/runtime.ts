@@ -1,5 +1,5 @@
 /** What is deployed and whether it may run: `workflows`, `pause`, `unpause`. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../exit.ts';

@@ -1,5 +1,5 @@
 /** `schedules …`: runs again and again. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { jsonValue, timeValue } from '../arguments/values.ts';
 import { UsageError } from '../exit.ts';

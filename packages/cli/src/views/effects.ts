@@ -1,5 +1,5 @@
 /** Rows of the side-effect ledger in a list. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';

@@ -1,9 +1,10 @@
 /** What waits for a person, and the words that answer it. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { ago, moment } from '../render/time.ts';
-import { OF_DOUBT, quoted } from './run-page.ts';
+import { clean } from '../render/width.ts';
+import { findingText, OF_DOUBT, quoted, section } from './run-page.ts';
 
 type Item = Answer<'InboxPage'>['items'][number];
 
@@ -29,6 +30,19 @@ export function inboxTable(items: readonly Item[], now: number, shape: Shape): s
     ],
     shape,
   );
+}
+
+/** Runs that nobody has to answer: somebody has to mend what keeps them. */
+export function findingList(
+  findings: NonNullable<Answer<'InboxPage'>['findings']>,
+  now: number,
+  shape: Shape,
+): string {
+  const told = findings.map(
+    (finding) =>
+      `${clean(finding.runId)} ${clean(finding.type)}, since ${ago(finding.since, now)}\n${findingText(finding, shape)}`,
+  );
+  return section('Get nowhere', told.join(''), shape);
 }
 
 /** One line for each run, since a person looks at a run before answering it. */

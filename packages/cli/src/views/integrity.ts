@@ -1,5 +1,5 @@
 /** What is wrong with a run, and what a repair does about it. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { clean } from '../render/width.ts';

@@ -1,10 +1,10 @@
 /** What a successor would do, as a page. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
-import { section } from './run-page.ts';
+import { section, signalTable } from './run-page.ts';
 
 type Preview = Answer<'SuccessorPreview'>;
 
@@ -16,7 +16,7 @@ const WOULD: Readonly<Record<Preview['would'], string>> = {
 
 export function previewText(preview: Preview, shape: Shape): string {
   const { style } = shape;
-  const { mode, would, planVersion, steps, effects, effectsCut, blockers } = preview;
+  const { mode, would, planVersion, steps, effects, effectsCut, unread, blockers } = preview;
   const stops = blockers.map(
     ({ code, detail, help }) =>
       `  ${style.paint('bad', code)} ${clean(detail)}\n    ${style.dim(clean(help))}\n`,
@@ -26,6 +26,7 @@ export function previewText(preview: Preview, shape: Shape): string {
     section('What stands in the way', stops.join(''), shape),
     section('Steps', stepTable(steps, shape), shape),
     section(effectsCut ? 'Outside (not all are shown)' : 'Outside', effectTable(effects, shape), shape),
+    section('Signals that nobody read (--carry-signals takes them over)', signalTable(unread, shape), shape),
   ].join('');
 }
 

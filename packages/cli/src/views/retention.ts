@@ -1,5 +1,5 @@
 /** What becomes of runs that have ended. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';

@@ -1,5 +1,5 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
@@ -51,14 +51,31 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
           .filter(Boolean)
           .join(' · '),
     ],
-    ['parked', run.parked],
+    [
+      'suspended',
+      run.suspension &&
+        [
+          ago(run.suspension.requestedAt, now),
+          run.suspension.actor && `by ${run.suspension.actor}`,
+          run.suspension.reason,
+        ]
+          .filter(Boolean)
+          .join(' · '),
+    ],
+    ['parked', run.blocked ? undefined : run.parked],
     [
       'driven by',
       lease && !isOver(run.status)
-        ? `drive ${lease.epoch}, until ${moment(lease.expiresAt)} unless it beats`
+        ? (silenceText(run, now) ?? `drive ${lease.epoch}, until ${moment(lease.expiresAt)} unless it beats`)
         : undefined,
     ],
-    ['next look', !isOver(run.status) && run.wakeAt !== undefined ? ago(run.wakeAt, now) : undefined],
+    ['at', runningText(run, now)],
+    ['if it died', isOver(run.status) ? undefined : leaseWaitText(run)],
+    ['alone', isOver(run.status) ? undefined : suspicionText(run)],
+    [
+      'next look',
+      !isOver(run.status) && !run.blocked && run.wakeAt !== undefined ? ago(run.wakeAt, now) : undefined,
+    ],
     [
       'came back',
       run.resumeCount > 0 ? (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`) : undefined,
@@ -74,6 +91,62 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
     ['trace', run.traceId],
   ];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '');
+}
+
+/** Longer than there is between two signs of life of a drive that is well, locally and deployed. */
+const SILENT_MS = 40_000;
+
+/** Undefined while the drive beats. Otherwise the queue takes over at once, unless something under way must not run twice. */
+function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string | undefined {
+  if (!lease || lastHeartbeatAt === undefined) return undefined;
+  const silentMs = now - Date.parse(lastHeartbeatAt);
+  if (silentMs < SILENT_MS) return undefined;
+  return `drive ${lease.epoch}, no sign of life for ${duration(silentMs)}: if its worker is gone, another takes the run after ${moment(lease.expiresAt)}`;
+}
+
+/** More names than these say less. */
+const MOST_NAMED = 5;
+
+/** The bodies under way, each with its attempt if it is not the first, and since when. */
+function runningText({ running, runningCount }: RunView, now: number): string {
+  const named = running.slice(0, MOST_NAMED).map(({ step, attempt, since, undoes }) => {
+    const which = [undoes && 'undoing', attempt > 1 && `attempt ${attempt}`, `since ${ago(since, now)}`];
+    return `${step} (${which.filter(Boolean).join(', ')})`;
+  });
+  const more = runningCount - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function leaseWaitText({ leaseWait }: RunView): string | undefined {
+  return leaseWait && `it waits for its lease until ${moment(leaseWait.until)}: ${leaseWait.why}`;
+}
+
+function suspicionText({ suspect }: RunView): string | undefined {
+  if (!suspect?.alone) return undefined;
+  const { steps, deaths } = suspect;
+  const at = steps.length > 0 ? ` at ${steps.join(', ')}` : '';
+  const alone = deaths
+    .map(({ step, times }) => `died ${times === 1 ? 'once' : `${times} times`} alone at ${step}`)
+    .join(', ');
+  return `since its worker died${at}${alone && `; ${alone}`}`;
+}
+
+/** Why it gets nowhere, in one sentence, and what to do. */
+export function findingText(
+  { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
+  { style }: Shape,
+): string {
+  const at = stepId === undefined ? '' : ` at step ${clean(stepId)}`;
+  return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(help)}\n`;
+}
+
+/** Why it stands although it waits for nobody, since when, and what to do. */
+export function blockedText(
+  { message, since, help }: NonNullable<RunView['blocked']>,
+  now: number,
+  { style }: Shape,
+): string {
+  return `  ${clean(message)} ${style.dim(`(${ago(since, now)})`)}\n    ${style.dim(help)}\n`;
 }
 
 /** In what is billed, and in money without free tiers. */
@@ -138,9 +211,10 @@ export function stepTable(steps: readonly Step[], shape: Shape): string {
   );
 }
 
-function stepTook({ status, startedAt, updatedAt }: Step): string {
+function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
   if (status === 'pending' || status === 'running' || status === 'waiting') return '';
-  return duration(Date.parse(updatedAt) - Date.parse(startedAt));
+  // Steps recorded by an earlier version have no duration of their own.
+  return duration(durationMs ?? Date.parse(updatedAt) - Date.parse(startedAt));
 }
 
 /** Each open question with the command that answers it. */
@@ -192,6 +266,23 @@ function answerTo(
 
 /** What decisions mean where a step was cut off. */
 export const OF_DOUBT = '(runs it again; or waive: it is done, reject: it fails, halt: the run ends)';
+
+/** Signals that no step has read. */
+export function signalTable(
+  signals: readonly Pick<RunView['inbox'][number], 'signalId' | 'name' | 'key' | 'at'>[],
+  shape: Shape,
+): string {
+  return table(
+    signals,
+    [
+      { title: 'SIGNAL', of: ({ name }) => name, least: 12 },
+      { title: 'KEY', of: ({ key }) => key ?? '', goes: 1 },
+      { title: 'SENT', of: ({ at }) => moment(at) },
+      { title: 'ID', of: ({ signalId }) => signalId, goes: 2 },
+    ],
+    shape,
+  );
+}
 
 /** For a shell, if it needs that. */
 export function quoted(word: string): string {

@@ -1,5 +1,5 @@
 /** Runs in a list. Pure. */
-import type { Answer } from '../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { type Column, table } from '../render/table.ts';
@@ -38,10 +38,14 @@ function runColumns(now: number): readonly Column<RunSummary>[] {
 }
 
 /** `halted` is how people call a run that a person stopped at a question. */
-export function statusText({ status, stopKind, compensating, cancellation }: RunSummary): string {
+export function statusText(run: RunSummary): string {
+  const { status, stopKind, compensating, cancellation, suspension, waitsFor } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'cancelled (halt)';
   if (compensating && !isOver(status)) return `${status} (undoing)`;
-  return cancellation && !isOver(status) ? `${status} (cancelling)` : status;
+  if (cancellation && !isOver(status)) return `${status} (cancelling)`;
+  if (suspension && !isOver(status)) return `${status} (suspended)`;
+  // It is found by that status too.
+  return waitsFor === undefined || waitsFor === status ? status : `${status}, ${waitsFor}`;
 }
 
 export function isOver(status: string): boolean {
@@ -50,8 +54,8 @@ export function isOver(status: string): boolean {
 
 /** Done of those that have begun; what is still to come only the workflow knows. */
 function stepsText({ steps }: RunSummary): string {
+  if (!steps || steps.begun === 0) return '';
   const { begun, running, retrying, waiting } = steps;
-  if (begun === 0) return '';
   return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
 }
 
@@ -59,12 +63,15 @@ function tookText({ durationMs }: RunSummary): string {
   return durationMs === undefined ? '' : duration(durationMs);
 }
 
-/** What it failed over, waits for, or is about. */
-function aboutText({ error, parked, waits, prId, repoId, threadId, id }: RunSummary): string {
+/** The error, wait, step or subject of the run, whichever comes first. */
+function aboutText(run: RunSummary): string {
+  const { error, parked, waits, running, runningCount, prId, repoId, threadId, id } = run;
   if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
   if (parked !== undefined) return parked;
   const [wait] = waits;
   if (wait) return `${wait.execution.stepId} (${wait.kind})`;
+  const [body] = running;
+  if (body) return `at ${body.step}${runningCount > 1 ? ` and ${runningCount - 1} more` : ''}`;
   if (prId !== undefined) return `${repoId ?? ''}#${prId}`;
   return repoId ?? (threadId === id ? '' : threadId);
 }

@@ -13,7 +13,7 @@ import type {
   PagedPath,
   PathWith,
   Question,
-} from '../../../functions/src/api/openapi/calls.ts';
+} from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { Passage } from './passage.ts';
 import { ApiError, isPassing, type Problem, problemOf, unreachable } from './problem.ts';
@@ -107,7 +107,12 @@ export class Api {
     try {
       answer = await fetch(target, {
         method,
-        headers: { ...headers, authorization, ...(hasBody ? { 'content-type': 'application/json' } : {}) },
+        headers: {
+          ...headers,
+          authorization,
+          'x-cairn-client': 'ui',
+          ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        },
         signal,
         redirect: 'error',
         ...(hasBody ? { body: JSON.stringify(body ?? {}) } : {}),

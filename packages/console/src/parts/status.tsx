@@ -17,6 +17,8 @@ const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
   degraded: ['good', '≈'],
   reused: ['good', '↺'],
   skipped: ['quiet', '–'],
+  undone: ['quiet', '⟲'],
+  'undo failed': ['bad', '⟲'],
   failed: ['bad', '✕'],
   cancelled: ['quiet', '⊘'],
 };

@@ -20,7 +20,7 @@ export interface LocalCloud {
   readonly firstSteps: readonly string[];
 }
 
-const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin'];
+const ROLES: readonly Role[] = ['viewer', 'submitter', 'operator', 'admin', 'installation'];
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 

@@ -65,7 +65,8 @@ export function checkCollectionId(id: string): void {
   if (id.includes('/')) throw invalid(`Collection id "${id}" contains "/".`);
 }
 
-const RESERVED = /^__.*__$/s;
+/** `____` is no reserved id: production's clients store documents under it. */
+const RESERVED = /^__.+__$/s;
 
 function checkSegment(segment: string, index: number): void {
   const what = index % 2 === 0 ? 'Collection id' : 'Document id';

@@ -49,6 +49,8 @@ interface Draft {
   next: Version | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
+  /** The last write of it in this commit was a delete. */
+  deleted: boolean;
   /** Of all its writes so far. */
   transforms: number;
 }
@@ -183,7 +185,17 @@ export class Database {
       updateTime: stored.updateTime,
     };
     const { segments } = write.resource;
-    return { segments, key, stored, before, next: before, body: undefined, changed: false, transforms: 0 };
+    return {
+      segments,
+      key,
+      stored,
+      before,
+      next: before,
+      body: undefined,
+      changed: false,
+      deleted: false,
+      transforms: 0,
+    };
   }
 
   #mutation(draft: Draft): Mutation[] {
@@ -217,6 +229,11 @@ function decide(draft: Draft, write: Write, time: number): WriteOutcome {
       `"${write.name}" is given more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`,
     );
   }
+  const { precondition } = write;
+  if (draft.deleted && precondition.kind === 'exists' && precondition.exists) {
+    throw invalid(`"${write.name}" is deleted by this commit and cannot be required to exist after that.`);
+  }
+  if (write.kind !== 'verify') draft.deleted = write.kind === 'delete';
   const fieldsBefore = draft.next?.fields;
   const { next, changed, transformResults } = applyWrite(draft.next, write, time);
   let bytes = 0;

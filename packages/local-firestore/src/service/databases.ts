@@ -24,6 +24,12 @@ export class Databases {
     this.#open.clear();
   }
 
+  /** Deletes all documents of one database. */
+  clearOne(name: string): void {
+    this.#options.storage.clear(this.get(name).number);
+    this.#open.delete(name);
+  }
+
   /** Deletes all documents: of one project, or of all. */
   clear(projectId?: string): void {
     const { storage } = this.#options;

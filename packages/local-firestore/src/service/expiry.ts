@@ -11,6 +11,7 @@ import { normaliseQuery } from '../model/query/normalise.ts';
 import type { Cursor } from '../model/query/query.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { StatusError } from '../model/status.ts';
+import { decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { meterCommit } from './metering.ts';
 import { type Found, runQueryPlan } from './query-runner.ts';
@@ -91,7 +92,8 @@ export class Expiry {
   }
 }
 
-function isExpired({ fields }: Found, path: FieldPath, now: number): boolean {
+function isExpired({ stored }: Found, path: FieldPath, now: number): boolean {
+  const { fields } = decodeStored(stored.body, new Set(path.slice(0, 1)));
   const value = getField(fields, path);
   return value?.kind === 'timestamp' && value.seconds * 1000 + value.nanos / 1e6 <= now;
 }

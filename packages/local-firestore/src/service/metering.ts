@@ -5,7 +5,8 @@ import { readTextField } from '../wire/document-codec.ts';
 import type { CommitPlan } from './database.ts';
 
 const RUN_PATH = /\/documents\/[^/]*runs\/([^/]+)/;
-const RUN_FIELD = 'runId';
+/** Member that names the run of a document whose path does not. */
+export const RUN_FIELD = 'runId';
 
 /** By path: the root document of a collection whose id ends in `runs`. Otherwise the document's own `runId`. */
 export function runOf(name: string, fields: Fields | undefined): string | undefined {

@@ -1,27 +1,37 @@
 /** Runs a plan: pages through its sources, checks every document, merges in order. */
 import { levelPrefix } from '../model/document-key.ts';
-import { type Candidate, compareCandidates, matches, withinCursors } from '../model/query/match.ts';
+import {
+  type Candidate,
+  compareCandidates,
+  fieldsLookedAt,
+  matches,
+  withinCursors,
+} from '../model/query/match.ts';
 import { planQuery } from '../model/query/plan.ts';
 import type { Source } from '../model/query/planner.ts';
 import type { Query, QueryScope } from '../model/query/query.ts';
 import type { StoredDocument } from '../storage/document-storage.ts';
-import { decodeDocument, decodeName } from '../wire/document-codec.ts';
+import { decodeName, decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
+import { RUN_FIELD } from './metering.ts';
 import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
+/** With the fields that the query looks at; all of them if it is a vector search. */
 export interface Found extends Candidate {
   readonly stored: StoredDocument;
 }
 
-/** Rows fetched at first and at most in one go: a small limit reads little, a large result is fetched in few calls. */
+/** Rows fetched at first, where no number is wanted, and at most in one go: a large result is fetched in few calls. */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 512;
+/** A merge looks one row ahead, and it is known that no more are wanted when one more is found. */
+const LOOKED_AHEAD = 2;
 /** Sorts before every key; after a key, it makes the next one. */
 const NEXT = Buffer.from([0]);
 
 export interface RunOptions {
-  /** The most results wanted, those the offset skips included. */
+  /** The most results wanted, those the offset skips included; infinite: all. */
   readonly count: number;
   /** Undefined: the newest commit. */
   readonly snapshot: Snapshot | undefined;
@@ -48,10 +58,12 @@ export function runQueryPlan(database: Database, query: Query, options: RunOptio
 export function queryResults(
   database: Database,
   query: Query,
-  { snapshot, scanned = { entries: 0 } }: Omit<RunOptions, 'count'>,
+  { count, snapshot, scanned = { entries: 0 } }: Partial<RunOptions>,
 ): Generator<Found> {
+  const isBounded = count !== undefined && Number.isFinite(count);
+  const firstPage = isBounded ? Math.min(count + LOOKED_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
-    const read = counted(rows(database, query.scope, source), scanned);
+    const read = counted(rows(database, query.scope, source, firstPage), scanned);
     const found = accepted({ ...query, filter }, unchangedSince(read, snapshot));
     return source.ordered ? found : sorted(query, found);
   });
@@ -60,8 +72,9 @@ export function queryResults(
 }
 
 function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<Found> {
+  const wanted = query.nearest ? undefined : fieldsLookedAt(query).add(RUN_FIELD);
   for (const document of stored) {
-    const { name, fields } = decodeDocument(document.body);
+    const { name, fields } = decodeStored(document.body, wanted);
     const candidate = { name, fields, stored: document };
     if (inScope(query.scope, name) && matches(query, candidate) && withinCursors(query, candidate))
       yield candidate;
@@ -82,7 +95,12 @@ function* unchangedSince(
   for (const document of stored) if (!snapshot?.has(decodeName(document.body))) yield document;
 }
 
-function* rows(database: Database, scope: QueryScope, source: Source): Generator<StoredDocument> {
+function* rows(
+  database: Database,
+  scope: QueryScope,
+  source: Source,
+  firstPage: number,
+): Generator<StoredDocument> {
   const { storage } = database;
   switch (source.kind) {
     case 'one': {
@@ -96,10 +114,12 @@ function* rows(database: Database, scope: QueryScope, source: Source): Generator
       }
       return;
     case 'documents':
-      yield* paged(source, (scan) => storage.scanDocuments(scan).map((d) => ({ at: d.key, document: d })));
+      yield* paged(source, firstPage, (scan) =>
+        storage.scanDocuments(scan).map((d) => ({ at: d.key, document: d })),
+      );
       return;
     case 'entries':
-      yield* paged(source, (scan) =>
+      yield* paged(source, firstPage, (scan) =>
         storage.scanEntries(scan).map((e) => ({ at: e.entry, document: e.document })),
       );
       return;
@@ -115,10 +135,11 @@ interface PageRequest {
 
 function* paged(
   { bounds, reverse }: Source & { kind: 'documents' | 'entries' },
+  firstPage: number,
   fetch: (request: PageRequest) => { at: Uint8Array; document: StoredDocument }[],
 ): Generator<StoredDocument> {
   let { from, to } = bounds;
-  for (let limit = FIRST_PAGE; ; limit = Math.min(limit * 2, LARGEST_PAGE)) {
+  for (let limit = firstPage; ; limit = Math.min(limit * 2, LARGEST_PAGE)) {
     const page = fetch({ from, to, reverse, limit });
     for (const { document } of page) yield document;
     const last = page.at(-1);

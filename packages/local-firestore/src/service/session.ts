@@ -3,10 +3,11 @@
  * commit) under the consistency the caller asked for. Owns the life of a transaction; knows no message of the wire.
  */
 import type { Candidate } from '../model/query/match.ts';
-import { invalid } from '../model/status.ts';
+import { parseDocument } from '../model/resource-name.ts';
+import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Write } from '../model/write.ts';
 import type { DocumentStorage } from '../storage/document-storage.ts';
-import type { CommitPlan, Database, DatabaseOptions } from './database.ts';
+import type { CommitPlan, Database, DatabaseOptions, DocumentAddress } from './database.ts';
 import { Databases } from './databases.ts';
 import { Listeners } from './listen/listeners.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
@@ -51,13 +52,16 @@ export class Session {
     return this.transactions.begin(database, mode, snapshot);
   }
 
+  /** The moment that a read of the transaction sees; undefined: the newest commit. */
+  momentOf(transaction: Transaction): Snapshot | undefined {
+    if (transaction.isOptimistic) transaction.snapshot ??= this.databases.get(transaction.database).open();
+    return transaction.snapshot;
+  }
+
   /** Runs `read` under the transaction's locks on the named documents. */
   read<T>(transaction: Transaction | undefined, names: readonly string[], read: () => T): T | Promise<T> {
+    if (transaction?.isOptimistic) this.#optimistic.sawDocuments(transaction, names);
     if (!transaction || transaction.snapshot) return read();
-    if (transaction.isOptimistic) {
-      this.#optimistic.sawDocuments(transaction, names);
-      return read();
-    }
     return this.locks.run(transaction, { kind: 'read', names }, () => {
       const result = read();
       this.locks.holdDocuments(transaction, names);
@@ -74,13 +78,13 @@ export class Session {
     whole: LockedRange,
     run: () => { result: T; range: LockedRange; found: readonly Candidate[] },
   ): T | Promise<T> {
-    if (!transaction || transaction.snapshot) return run().result;
-    if (transaction.isOptimistic) {
+    if (transaction?.isOptimistic) {
       const { result, range, found } = run();
       this.#optimistic.sawDocuments(transaction, namesOf(found));
       this.#optimistic.sawRange(transaction, range);
       return result;
     }
+    if (!transaction || transaction.snapshot) return run().result;
     return this.locks.run(transaction, { kind: 'query', range: whole }, () => {
       const { result, range, found } = run();
       this.locks.holdDocuments(transaction, namesOf(found));
@@ -98,22 +102,42 @@ export class Session {
     if (transaction?.mode === 'readOnly' && writes.length > 0) {
       throw invalid('Cannot write in a read-only transaction.');
     }
-    const owner = transaction ?? { age: this.transactions.nextAge(), aborted: () => {} };
+    const owner = transaction ?? {
+      age: this.transactions.nextAge(),
+      wounds: false,
+      isDecided: false,
+      aborted: () => {},
+    };
     const names = writes.filter((w) => w.kind !== 'verify').map((w) => w.name);
     const intents = () => intentsOf(database, writes);
     try {
       const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {
-        // An optimistic one may have failed while it waited for those that lock.
-        transaction?.check();
+        if (writes.length > 0) this.#checkUnchanged(database, transaction);
         const decided = database.plan(writes);
         database.apply(decided);
-        this.#optimistic.changed(decided.intents, owner);
+        if (transaction) transaction.isDecided = true;
         return decided;
       });
       await this.storage.durable();
       return plan;
+    } catch (error) {
+      // The storage took back what others of the group have been shown.
+      if (error instanceof StatusError && error.code === Code.UNAVAILABLE) this.startAnew();
+      throw error;
     } finally {
       if (transaction && transaction.abortReason === undefined) this.end(transaction);
+    }
+  }
+
+  /** @throws ABORTED when an optimistic transaction has read what was changed since. */
+  #checkUnchanged(database: Database, transaction: Transaction | undefined): void {
+    if (!transaction?.isOptimistic || !transaction.snapshot) return;
+    const current = (name: string) => database.get(parseAddress(name));
+    if (this.#optimistic.isStale(transaction, transaction.snapshot, current)) {
+      throw new StatusError(
+        Code.ABORTED,
+        'Aborted: what this transaction has read was changed meanwhile. Try the transaction again.',
+      );
     }
   }
 
@@ -140,6 +164,10 @@ export class Session {
     this.locks.sweep();
     for (const transaction of this.transactions.overdue()) this.end(transaction);
   }
+}
+
+function parseAddress(name: string): DocumentAddress {
+  return { name, segments: parseDocument(name).segments };
 }
 
 function namesOf(found: readonly Candidate[]): string[] {

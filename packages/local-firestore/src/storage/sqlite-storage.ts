@@ -4,8 +4,11 @@
  * reached the operating system: it survives the death of every process, though not a power cut.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
+import { checkDatabase, Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
 import { databasePrefix } from '../model/document-key.ts';
+import { Code, StatusError } from '../model/status.ts';
 import type {
   DocumentStorage,
   IndexedDocument,
@@ -14,6 +17,7 @@ import type {
   Scan,
   StoredDocument,
 } from './document-storage.ts';
+import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 
 /** 64 MiB of page cache: the working set of the benchmark, a fraction of the idle budget until used. */
 const CACHE_KIB = 65_536;
@@ -32,12 +36,22 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const TABLES = ['documents', 'entries', 'databases', 'settings'];
 const DOCUMENT = 'd.id, d.key, d.body, d.create_time AS createTime, d.update_time AS updateTime';
+/** The same of a scan. The length of a body is known without reading it. */
+const SCANNED = DOCUMENT.replace(
+  'd.body',
+  `CASE WHEN length(d.body) < ${LARGE_BODY_BYTES} THEN d.body END AS body`,
+);
 const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
 /** Setting that says by which configuration the entries were made. */
 const INDEXED_BY = 'indexed-by';
 const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
-interface Row extends StoredDocument {
+interface Row extends Omit<StoredDocument, 'body'> {
+  /** Null for a large one. */
+  readonly body: Uint8Array | null;
+}
+
+interface EntryRow extends Row {
   readonly entry: Uint8Array;
 }
 
@@ -47,28 +61,54 @@ interface Batch {
   readonly reject: (error: Error) => void;
 }
 
-/** `file` undefined: in memory. @throws when another process has the file. */
-export function openSqliteStorage(file: string | undefined): DocumentStorage {
+/**
+ * `file` undefined: in memory.
+ *
+ * @throws when another process has the file, or it is damaged and that is not accepted
+ */
+export function openSqliteStorage(file: string | undefined, acceptDamage = false): DocumentStorage {
+  if (file !== undefined) check(file, acceptDamage);
   const db = new DatabaseSync(file ?? ':memory:', { timeout: HANDOVER_MS });
   try {
-    return new SqliteStorage(db);
+    return new SqliteStorage(db, file);
   } catch (error) {
     db.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
+    throw inUse(error, file);
   }
+}
+
+function check(file: string, acceptDamage: boolean): void {
+  try {
+    checkDatabase({ file, acceptDamage });
+  } catch (error) {
+    throw inUse(error, file);
+  }
+}
+
+function inUse(error: unknown, file: string | undefined): unknown {
+  if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) return error;
+  return new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
+}
+
+/** As a client of production's is told that the service cannot write now: it may try again. */
+function unavailable(error: unknown): unknown {
+  const known = storageError(error);
+  return known instanceof StorageFullError ? new StatusError(Code.UNAVAILABLE, known.message) : known;
 }
 
 export class SqliteStorage implements DocumentStorage {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #witness: Witness;
+  readonly #large = new LargeBodies();
   #batch: Batch | undefined;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, file?: string) {
     this.#db = db;
     db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;`);
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
     db.exec(SCHEMA);
+    this.#witness = new Witness(db, file);
   }
 
   databaseNumber(name: string): number {
@@ -76,8 +116,9 @@ export class SqliteStorage implements DocumentStorage {
       | { id: number }
       | undefined;
     if (known) return known.id;
-    const made = this.#sql('INSERT INTO databases (name, commit_time) VALUES (?, 0)').run(name);
-    return Number(made.lastInsertRowid);
+    const insert = this.#sql('INSERT INTO databases (name, commit_time) VALUES (?, 0)');
+    this.#commit();
+    return this.#transaction(() => Number(insert.run(name).lastInsertRowid));
   }
 
   databaseNames(): readonly string[] {
@@ -99,16 +140,28 @@ export class SqliteStorage implements DocumentStorage {
 
   scanDocuments({ from, to, reverse, limit }: Scan): StoredDocument[] {
     const order = reverse ? 'DESC' : 'ASC';
-    const sql = `SELECT ${DOCUMENT} FROM documents d WHERE d.key >= ? AND d.key < ? ORDER BY d.key ${order} LIMIT ?`;
-    return this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as StoredDocument[];
+    const sql = `SELECT ${SCANNED} FROM documents d WHERE d.key >= ? AND d.key < ? ORDER BY d.key ${order} LIMIT ?`;
+    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as Row[];
+    return rows.map((row) => this.#whole(row));
   }
 
   scanEntries({ from, to, reverse, limit }: Scan): IndexedDocument[] {
     const order = reverse ? 'DESC' : 'ASC';
-    const sql = `SELECT e.key AS entry, ${DOCUMENT} FROM entries e JOIN documents d ON d.id = e.document
+    const sql = `SELECT e.key AS entry, ${SCANNED} FROM entries e JOIN documents d ON d.id = e.document
       WHERE e.key >= ? AND e.key < ? ORDER BY e.key ${order} LIMIT ?`;
-    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as Row[];
-    return rows.map((row) => ({ entry: row.entry, document: row }));
+    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as EntryRow[];
+    return rows.map((row) => ({ entry: row.entry, document: this.#whole(row) }));
+  }
+
+  #whole(row: Row): StoredDocument {
+    const { id, updateTime } = row;
+    const body = row.body ?? this.#large.of(id, updateTime, () => this.#body(id));
+    return { ...row, body };
+  }
+
+  #body(id: number): Uint8Array {
+    const row = this.#sql('SELECT body FROM documents WHERE id = ?').get(id);
+    return (row as { body: Uint8Array }).body;
   }
 
   countEntries({ from, to }: KeyRange): number {
@@ -117,14 +170,14 @@ export class SqliteStorage implements DocumentStorage {
   }
 
   apply(database: number, commitTime: number, mutations: readonly Mutation[]): void {
-    this.#begin();
     try {
+      this.#begin();
       for (const mutation of mutations) this.#mutate(mutation);
       this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
     } catch (error) {
       // A statement can fail for lack of space only; the batch is then not known to be whole.
-      this.#fail(error as Error);
-      throw error;
+      this.#fail(error);
+      throw unavailable(error);
     }
   }
 
@@ -134,25 +187,27 @@ export class SqliteStorage implements DocumentStorage {
 
   clear(database: number): void {
     this.#commit();
+    this.#large.clear();
     const prefix = databasePrefix(database);
     const to = prefixEnd(prefix) ?? NO_BOUND;
-    this.#db.exec('BEGIN IMMEDIATE');
-    this.#sql('DELETE FROM documents WHERE key >= ? AND key < ?').run(prefix, to);
-    this.#sql('DELETE FROM entries WHERE key >= ? AND key < ?').run(prefix, to);
-    this.#db.exec('COMMIT');
+    this.#transaction(() => {
+      this.#sql('DELETE FROM documents WHERE key >= ? AND key < ?').run(prefix, to);
+      this.#sql('DELETE FROM entries WHERE key >= ? AND key < ?').run(prefix, to);
+    });
   }
 
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void {
     const row = this.#sql('SELECT value FROM settings WHERE name = ?').get(INDEXED_BY);
     if ((row as { value: string } | undefined)?.value === fingerprint) return;
     this.#commit();
-    this.#db.exec('BEGIN IMMEDIATE; DELETE FROM entries;');
-    const documents = this.#sql(`SELECT ${DOCUMENT} FROM documents d`).iterate();
-    for (const document of documents as IterableIterator<unknown> as IterableIterator<StoredDocument>) {
-      for (const entry of entriesOf(document)) this.#sql(INSERT_ENTRY).run(entry, document.id);
-    }
-    this.#sql('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(INDEXED_BY, fingerprint);
-    this.#db.exec('COMMIT');
+    this.#transaction(() => {
+      this.#db.exec('DELETE FROM entries;');
+      const documents = this.#sql(`SELECT ${DOCUMENT} FROM documents d`).iterate();
+      for (const document of documents as IterableIterator<unknown> as IterableIterator<StoredDocument>) {
+        for (const entry of entriesOf(document)) this.#sql(INSERT_ENTRY).run(entry, document.id);
+      }
+      this.#sql('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(INDEXED_BY, fingerprint);
+    });
   }
 
   exportTo(file: string): void {
@@ -162,15 +217,15 @@ export class SqliteStorage implements DocumentStorage {
 
   importFrom(file: string): void {
     this.#commit();
+    this.#large.clear();
     this.#db.prepare('ATTACH ? AS copy').run(file);
     try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      for (const table of TABLES) {
-        this.#db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} SELECT * FROM copy.${table};`);
-      }
-      this.#db.exec('COMMIT');
+      this.#transaction(() => {
+        for (const table of TABLES) {
+          this.#db.exec(`DELETE FROM main.${table}; INSERT INTO main.${table} SELECT * FROM copy.${table};`);
+        }
+      });
     } finally {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#db.exec('DETACH copy');
     }
   }
@@ -179,6 +234,22 @@ export class SqliteStorage implements DocumentStorage {
     this.#commit();
     this.#statements.clear();
     this.#db.close();
+    this.#witness.close();
+  }
+
+  /** One that nothing else shares. */
+  #transaction<Result>(work: () => Result): Result {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      const result = work();
+      this.#witness.count();
+      this.#db.exec('COMMIT');
+      this.#witness.record();
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw unavailable(error);
+    }
   }
 
   #mutate(mutation: Mutation): void {
@@ -213,20 +284,23 @@ export class SqliteStorage implements DocumentStorage {
     const batch = this.#batch;
     if (!batch) return;
     try {
+      this.#witness.count();
       this.#db.exec('COMMIT');
+      this.#witness.record();
     } catch (error) {
-      this.#fail(error as Error);
+      this.#fail(error);
       return;
     }
     this.#batch = undefined;
     batch.resolve();
   }
 
-  #fail(error: Error): void {
+  #fail(error: unknown): void {
     const batch = this.#batch;
     this.#batch = undefined;
+    this.#large.clear();
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-    batch?.reject(error);
+    batch?.reject(unavailable(error) as Error);
   }
 
   #sql(text: string): StatementSync {

@@ -3,16 +3,23 @@
  * as bytes. A sub-message and a bytes field have the same encoding, so the wire is unchanged, and this server decodes
  * a document once, with its own codec, and only when it has to.
  */
-import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadProtocol, type ProtocolJson, serviceDefinition } from '../../wire/grpc-service.ts';
 
+import { loadProtocol, type ProtocolJson, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import type protobuf from 'protobufjs';
+
+const PACKAGE = '@google-cloud/firestore-api';
+const DESCRIPTION = 'build/protos/protos.json';
 const SERVICE = 'google.firestore.v1.Firestore';
 const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 
+/** As the protocol describes it, for who needs every field by name. */
+export function firestoreProtocol(): protobuf.Service {
+  return loadProtocol(PACKAGE, DESCRIPTION, withVerify).lookupService(SERVICE);
+}
+
 export function firestoreService(): ServiceDefinition {
-  const root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', (json) =>
-    leaveOpaque(withVerify(json)),
-  );
+  const root = loadProtocol(PACKAGE, DESCRIPTION, (json) => leaveOpaque(withVerify(json)));
   const definition = serviceDefinition(root, SERVICE, { plainAnswers: true });
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

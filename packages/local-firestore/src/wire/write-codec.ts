@@ -107,18 +107,10 @@ export function decodeMask(mask: WireMask): FieldPath[] {
   return [...new Set(mask.fieldPaths ?? [])].map(parseFieldPath);
 }
 
-/** @throws INVALID_ARGUMENT when one path contains another, so that one of the two would mean nothing */
+/** One path may contain another: the containing one decides, as web clients rely on. */
 function decodeUpdateMask(mask: WireMask): FieldPath[] {
   const paths = decodeMask(mask);
-  const named = new Set(paths.map((path) => path.join('\0')));
-  for (const path of paths) {
-    checkWritable(path);
-    for (let length = 1; length < path.length; length++) {
-      if (named.has(path.slice(0, length).join('\0'))) {
-        throw invalid(`The field mask names "${path.join('.')}" and a field that contains it.`);
-      }
-    }
-  }
+  for (const path of paths) checkWritable(path);
   return paths;
 }
 

@@ -5,9 +5,23 @@
  *
  * Must not: know what the tables are for.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import {
+  DatabaseSync,
+  type SQLInputValue,
+  type SQLOutputValue,
+  type StatementResultingChanges,
+} from 'node:sqlite';
+import { StorageFullError, storageError } from './storage-full.ts';
+import { checkDatabase, Witness } from './witness.ts';
 
-export type SqliteStorage = { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly file: string };
+export type SqliteStorage =
+  | { readonly kind: 'memory' }
+  | {
+      readonly kind: 'sqlite';
+      readonly file: string;
+      /** Goes on with what is left of damaged files. */
+      readonly acceptDamage?: boolean;
+    };
 
 export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, string>>, Later> {
   readonly storage: SqliteStorage;
@@ -17,64 +31,121 @@ export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, strin
   readonly apply: (write: Later) => void;
 }
 
+type Row = Record<string, SQLOutputValue>;
+
+/** A prepared statement; `run` is a transaction of its own outside of one. */
+export interface Statement {
+  run(...values: SQLInputValue[]): StatementResultingChanges;
+  get(...values: SQLInputValue[]): Row | undefined;
+  all(...values: SQLInputValue[]): Row[];
+}
+
 /** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
 const CHECKPOINT_PAGES = 8_000;
+/** Between attempts to write what was to be written later and found no room. */
+const NO_ROOM_PAUSE_MS = 1_000;
 
 export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later> {
-  readonly statements: Readonly<Record<keyof Sql, StatementSync>>;
+  readonly statements: Readonly<Record<keyof Sql, Statement>>;
   readonly #db: DatabaseSync;
+  readonly #witness: Witness;
   readonly #apply: (write: Later) => void;
   #later: Later[] = [];
   #flushScheduled = false;
 
+  /** @throws DamagedDataError for a file whose acknowledged commits cannot all be read */
   constructor({ storage, schema, sql, apply }: GroupedDatabaseParams<Sql, Later>) {
     this.#apply = apply;
-    this.#db = new DatabaseSync(storage.kind === 'memory' ? ':memory:' : storage.file);
+    const file = storage.kind === 'memory' ? undefined : storage.file;
+    if (storage.kind === 'sqlite')
+      checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false });
+    this.#db = new DatabaseSync(file ?? ':memory:');
     this.#db.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
     this.#db.exec(schema);
+    this.#witness = new Witness(this.#db, file);
     this.statements = Object.fromEntries(
-      Object.entries(sql).map(([name, text]) => [name, this.#db.prepare(text)]),
-    ) as Record<keyof Sql, StatementSync>;
+      Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
+    ) as Record<keyof Sql, Statement>;
   }
 
-  /** All of it or nothing, on disk when this returns. */
-  transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE');
+  /**
+   * All of it or nothing, on disk when this returns.
+   *
+   * @throws StorageFullError when there is no room
+   */
+  transaction<Result>(work: () => Result): Result {
     try {
-      work();
+      this.#db.exec('BEGIN IMMEDIATE');
+      const result = work();
+      this.#witness.count();
       this.#db.exec('COMMIT');
+      this.#witness.record();
+      return result;
     } catch (error) {
-      this.#db.exec('ROLLBACK');
-      throw error;
+      // For lack of room SQLite may have rolled back already.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw storageError(error);
     }
   }
 
-  /** Written with others, before anything else happens that waits for input. */
+  /** Written with others, before anything else happens that waits for input; while there is no room, once there is. */
   later(write: Later): void {
     this.#later.push(write);
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    setImmediate(() => {
-      this.#flushScheduled = false;
-      if (this.#db.isOpen) this.flush();
-    });
+    setImmediate(() => this.#flushScheduledWrites());
   }
 
-  /** Writes now what was to be written later: whoever reads must see it. */
+  /** Writes now what was to be written later. @throws StorageFullError when there is no room; it is kept, and tried again */
   flush(): void {
     if (this.#later.length === 0) return;
     const writes = this.#later;
     this.#later = [];
-    this.transaction(() => {
-      for (const write of writes) this.#apply(write);
-    });
+    try {
+      this.transaction(() => {
+        for (const write of writes) this.#apply(write);
+      });
+    } catch (error) {
+      this.#later = [...writes, ...this.#later];
+      throw error;
+    }
   }
 
+  /** For who reads: sees what was to be written later, unless there is no room for it. At-least-once allows that. */
+  catchUp(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      if (!(error instanceof StorageFullError)) throw error;
+    }
+  }
+
+  /** Pending writes that find no room are dropped. */
   close(): void {
-    this.flush();
+    this.catchUp();
     this.#db.close();
+    this.#witness.close();
+  }
+
+  #flushScheduledWrites(): void {
+    this.#flushScheduled = false;
+    if (!this.#db.isOpen) return;
+    this.catchUp();
+    if (this.#later.length === 0 || this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setTimeout(() => this.#flushScheduledWrites(), NO_ROOM_PAUSE_MS).unref();
+  }
+
+  #prepare(text: string): Statement {
+    const statement = this.#db.prepare(text);
+    return {
+      run: (...values) =>
+        this.#db.isTransaction ? statement.run(...values) : this.transaction(() => statement.run(...values)),
+      get: (...values) => statement.get(...values),
+      all: (...values) => statement.all(...values),
+    };
   }
 }

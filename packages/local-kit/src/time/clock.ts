@@ -1,7 +1,7 @@
 /**
  * The one clock of the local cloud: it can be moved forward, and everything that waits for a moment is woken
  * when the clock passes it, whether time passed or was moved. Owns waiting for a point in time; no other file of
- * `local/` arms a timer for a due time.
+ * `packages/local/src/` arms a timer for a due time.
  */
 
 /** Cancels a wake-up; harmless after it happened. */
@@ -12,6 +12,8 @@ export interface Clock {
   now(): number;
   /** Calls `wake` once, as soon as `now() >= timeMs`; never within this call. */
   at(timeMs: number, wake: () => void): Cancel;
+  /** Calls `wake` once `ms` of the machine's time have gone by: for what is under way, which a moved clock makes no longer. */
+  after(ms: number, wake: () => void): Cancel;
 }
 
 export interface MovableClock extends Clock {
@@ -23,7 +25,7 @@ export interface MovableClock extends Clock {
    * @throws RangeError for what would lead backwards, or beyond {@link LATEST_MS}
    */
   advance(ms: number): void;
-  /** Calls `listener` with the new offset after each move. */
+  /** Calls `listener` with the new offset after each move. One that throws takes the move back. */
   onAdvance(listener: (offsetMs: number) => void): void;
 }
 
@@ -74,11 +76,22 @@ export function movableClock(source: () => number): MovableClock {
         waiting.delete(entry);
       };
     },
+    after(ms, wake) {
+      const timer = setTimeout(wake, ms);
+      timer.unref();
+      return () => clearTimeout(timer);
+    },
     advance(ms) {
       if (!Number.isFinite(ms) || ms < 0 || now() + ms > LATEST_MS)
         throw new RangeError(`cannot move the clock by ${ms} ms`);
       offset += ms;
-      for (const listener of listeners) listener(offset);
+      try {
+        for (const listener of listeners) listener(offset);
+      } catch (error) {
+        // Time that cannot be remembered has not passed: after a restart it would run back.
+        offset -= ms;
+        throw error;
+      }
       for (const entry of waiting) {
         clearTimeout(entry.timer);
         arm(entry);

@@ -6,7 +6,7 @@
  * Ordering, as Pub/Sub documents it: of a key, several messages may be out at once, in order and to one consumer. When
  * one is given back, all later ones of its key come again after it, acknowledged or not.
  */
-import { DueHeap } from '../../tasks/due-heap.ts';
+import { DueHeap } from '@cairn/local-tasks/due-heap';
 import { type Consumer, hasRoom, type Lease, Leases } from './leases.ts';
 
 export interface Waiting {

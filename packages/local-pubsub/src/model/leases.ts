@@ -2,7 +2,7 @@
  * What is out: who has which message until when, by ack id. Owns the deadlines and the consumers' counters, knows
  * nothing of order or redelivery.
  */
-import { DueHeap } from '../../tasks/due-heap.ts';
+import { DueHeap } from '@cairn/local-tasks/due-heap';
 
 /** Somebody who takes messages; the counters are kept here. */
 export interface Consumer {

@@ -2,7 +2,8 @@
  * The subscriptions of one server, and what happens between them and topics, snapshots and schemas, in domain words. Owns
  * which subscriptions there are and keeps feeds and storage in step. Knows no protobuf; arguments are already validated.
  */
-import type { Cancel, Clock } from '../../time/clock.ts';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import {
   DELETED_TOPIC,
   projectOf,
@@ -248,7 +249,8 @@ export class Broker {
       this.publish(topic, [{ data: message.data, orderingKey: message.orderingKey, attributes }]);
     } catch (error) {
       // The topic's schema does not take it: it stays where it is, as with a topic that is missing.
-      if (error instanceof PubsubError) return false;
+      // Nor where there is no room for it.
+      if (error instanceof PubsubError || error instanceof StorageFullError) return false;
       throw error;
     }
     this.counts.deadLetters++;
@@ -260,9 +262,14 @@ export class Broker {
   }
 
   #sweep(): void {
-    this.snapshots.expire();
-    this.topics.sweep();
-    for (const feed of this.#feeds.values()) feed.dropExpired();
+    try {
+      this.snapshots.expire();
+      this.topics.sweep();
+      for (const feed of this.#feeds.values()) feed.dropExpired();
+    } catch (error) {
+      // The next sweep finds the same, and perhaps room.
+      if (!(error instanceof StorageFullError)) throw error;
+    }
     const { clock } = this.#options;
     this.#cancelSweep = clock.at(clock.now() + SWEEP_MS, () => this.#sweep());
   }

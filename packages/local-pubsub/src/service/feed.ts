@@ -2,7 +2,7 @@
  * One subscription at work: its backlog, those who receive from it, and the one timer it needs. Owns who gets what
  * next; what an end of a delivery means for storage is told to the store, and where a dead letter goes to the broker.
  */
-import type { Cancel, Clock } from '../../time/clock.ts';
+import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
 import { type Filter, parseFilter } from '../model/filter.ts';

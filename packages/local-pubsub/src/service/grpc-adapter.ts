@@ -2,6 +2,10 @@
  * Connects handlers to grpc-js: which call is served by what, faults on request, errors to statuses. Knows nothing of
  * any call's meaning.
  */
+
+import type { Fault, Faults } from '@cairn/local-firestore/faults';
+import { IamError } from '@cairn/local-kit/iam/policies';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import {
   Metadata,
   type ServerDuplexStream,
@@ -11,8 +15,6 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { Fault, Faults } from '../../firestore/faults.ts';
-import { IamError } from '../../iam/policies.ts';
 import { PubsubError, unavailable, unimplemented } from '../model/status.ts';
 import { trailersWith } from '../wire/error-info.ts';
 import type { WireStreamingPull } from '../wire/messages.ts';
@@ -140,6 +142,7 @@ function statusOf(error: unknown): { code: status; details: string; metadata?: M
     return { code, details: message, ...(info && { metadata: trailersWith(code, message, info) }) };
   }
   if (error instanceof IamError) return { code: error.code, details: error.message };
+  if (error instanceof StorageFullError) return { code: status.UNAVAILABLE, details: error.message };
   const reason = error instanceof Error ? error.message : String(error);
   return { code: status.INTERNAL, details: `Defect in the local Pub/Sub server: ${reason}` };
 }

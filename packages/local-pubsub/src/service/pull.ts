@@ -1,5 +1,5 @@
 /** One Pull call: takes what is there, or waits for the first messages. Owns the wait. */
-import type { Clock } from '../../time/clock.ts';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import type { Feed, Received, Receiver } from './feed.ts';
 
 export interface PullRequest {

@@ -2,8 +2,9 @@
  * Push delivery: each message as one HTTP POST, whose answer acknowledges it or gives it back. Owns the requests in
  * flight; when and what is delivered is the feed's.
  */
-import type { Dispatch, DispatchOutcome } from '../../tasks/attempt.ts';
-import type { Clock } from '../../time/clock.ts';
+
+import type { Clock } from '@cairn/local-kit/time/clock';
+import type { Dispatch, DispatchOutcome } from '@cairn/local-tasks/attempt';
 import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
 import type { Feed, Received, Receiver } from './feed.ts';

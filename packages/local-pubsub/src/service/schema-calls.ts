@@ -1,5 +1,5 @@
 /** The RPCs of `google.pubsub.v1.SchemaService`, each an operation on the schemas. Owns request and answer shapes. */
-import { fromMs } from '../../tasks/wire.ts';
+import { fromMs } from '@cairn/local-tasks/wire';
 import { requireProject, requireSchema, splitSchema } from '../model/names.ts';
 import type { SchemaRevision } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';

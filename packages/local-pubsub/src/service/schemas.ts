@@ -4,7 +4,7 @@
  * `schema/`'s.
  */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../time/clock.ts';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import { LIMITS, type Publication, type SchemaRevision, type SchemaSettings } from '../model/resources.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';
 import { type Definition, type Encoding, type SchemaType, understand } from '../schema/definition.ts';

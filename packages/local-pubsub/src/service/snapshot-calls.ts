@@ -1,5 +1,5 @@
 /** The RPCs of `google.pubsub.v1` about snapshots, each an operation of the broker. Owns request shapes. */
-import { toMs } from '../../tasks/wire.ts';
+import { toMs } from '@cairn/local-tasks/wire';
 import {
   projectOf,
   requireProject,

@@ -2,7 +2,7 @@
  * The snapshots of one server: which there are, how long they are kept, and who holds a message for them. What they hold
  * is the store's; what a seek to one does to a subscription is the broker's.
  */
-import type { Clock } from '../../time/clock.ts';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import { DELETED_TOPIC } from '../model/names.ts';
 import { LIMITS, type SnapshotConfig, type SubscriptionConfig } from '../model/resources.ts';
 import { exists, invalid, missing, precondition } from '../model/status.ts';

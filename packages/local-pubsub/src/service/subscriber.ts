@@ -1,6 +1,7 @@
 /** The unary RPCs of `google.pubsub.v1.Subscriber`, each an operation of the broker or a feed. Owns request shapes. */
-import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
-import type { Clock } from '../../time/clock.ts';
+
+import type { Clock } from '@cairn/local-kit/time/clock';
+import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
 import { projectOf, requireProject, requireSnapshot, requireSubscription } from '../model/names.ts';
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';

@@ -2,7 +2,7 @@
  * The topics of one server: which there are, how long each keeps its messages, and which schema it holds them to. Who
  * receives from a topic is the broker's.
  */
-import type { Clock } from '../../time/clock.ts';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import { DELETED_SCHEMA } from '../model/names.ts';
 import type { Publication, SchemaRevision, TopicConfig } from '../model/resources.ts';
 import { exists, missing, precondition } from '../model/status.ts';

@@ -4,8 +4,8 @@
  * publish survives SIGKILL. What deliveries change is written in groups a moment later: losing it repeats a delivery,
  * which at-least-once allows. Who has confirmed a delivery writes it first (`flush`).
  */
-import type { Policy, PolicyStore } from '../../iam/policies.ts';
-import { GroupedDatabase, type SqliteStorage } from '../../sqlite/grouped-database.ts';
+import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
+import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Waiting } from '../model/backlog.ts';
 import type {
   Message,
@@ -188,7 +188,7 @@ export class PubsubStore implements PolicyStore {
 
   /** What the subscription has not acknowledged, oldest first. */
   pending(subscription: string): Waiting[] {
-    this.#db.flush();
+    this.#db.catchUp();
     return this.#holdings.pending(subscription);
   }
 
@@ -204,7 +204,7 @@ export class PubsubStore implements PolicyStore {
 
   /** When the oldest message was published that the subscription has not acknowledged. */
   oldest(subscription: string): number | undefined {
-    this.#db.flush();
+    this.#db.catchUp();
     return this.#holdings.oldest(subscription);
   }
 

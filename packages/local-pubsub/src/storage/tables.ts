@@ -2,7 +2,7 @@
  * The tables of the Pub/Sub server in SQLite and every statement on them. Owns what a row means; when one is written is the
  * stores' to say.
  */
-import type { GroupedDatabase } from '../../sqlite/grouped-database.ts';
+import type { GroupedDatabase } from '@cairn/local-kit/sqlite/grouped-database';
 
 /**
  * A row of `pending` keeps a message for its holder: a subscription that has not acknowledged it, a snapshot that

@@ -2,7 +2,7 @@
  * What Pub/Sub accepts: turns request messages into model values, or throws INVALID_ARGUMENT with a sentence that names
  * the field, or UNIMPLEMENTED for what this server does not do. Pure.
  */
-import { toMs, type WireTimestamp } from '../../tasks/wire.ts';
+import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
 import { parseFilter } from '../model/filter.ts';
 import { requireSubscription, requireTopic } from '../model/names.ts';
 import {

@@ -1,5 +1,5 @@
 /** What the requests and resources of `google.pubsub.v1` look like once protobuf is decoded. Types only. */
-import type { WireTimestamp } from '../../tasks/wire.ts';
+import type { WireTimestamp } from '@cairn/local-tasks/wire';
 
 /** What protobufjs makes of an int64: a number below 2^53 or a Long. */
 export type Int64 = number | { toNumber(): number };

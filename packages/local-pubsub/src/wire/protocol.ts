@@ -1,6 +1,7 @@
 /** The services of `google.pubsub.v1` as grpc-js serves them, from the client's own protocol description. */
+
+import { loadProtocol, type ProtocolJson, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadProtocol, type ProtocolJson, serviceDefinition } from '../../wire/grpc-service.ts';
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 

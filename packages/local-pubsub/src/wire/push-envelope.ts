@@ -1,5 +1,5 @@
 /** A message as the HTTP request a push endpoint gets: in the documented JSON envelope, or as it is. Pure. */
-import { type DispatchRequest, identityToken } from '../../tasks/attempt.ts';
+import { type DispatchRequest, identityToken } from '@cairn/local-tasks/attempt';
 import { messageId, type PushConfig } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
 

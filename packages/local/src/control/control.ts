@@ -4,6 +4,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
+import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import { ControlError, type Route } from './route.ts';
 
 /** Largest control request; the biggest real one is a list of fault rules. */
@@ -22,7 +25,7 @@ export async function startControlPort(options: {
     answer(options.routes, request).then(
       (body) => send(response, 200, 'application/json', body ?? {}),
       (error: unknown) => {
-        const status = error instanceof ControlError ? error.status : 500;
+        const status = statusOf(error);
         const detail = error instanceof Error ? error.message : String(error);
         send(response, status, 'application/problem+json', {
           status,
@@ -45,6 +48,11 @@ export async function startControlPort(options: {
   };
 }
 
+function statusOf(error: unknown): number {
+  if (error instanceof StorageFullError) return 503;
+  return error instanceof ControlError ? error.status : 500;
+}
+
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   403: 'Forbidden',
@@ -54,12 +62,12 @@ const TITLES: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   500: 'Internal Server Error',
   501: 'Not Implemented',
+  503: 'Service Unavailable',
 };
 
 async function answer(routes: readonly Route[], request: IncomingMessage): Promise<unknown> {
-  // Any page open in a browser on this machine can send requests here; scripts send no origin.
-  if (request.headers.origin !== undefined)
-    throw new ControlError(403, 'web pages may not use the control port');
+  const refused = refusedCaller(request.headers, 'no pages');
+  if (refused !== undefined) throw new ControlError(403, refused);
   const { pathname } = new URL(request.url ?? '/', 'http://control');
   const onPath = routes.flatMap((route) => {
     const match = route.path.exec(pathname);
@@ -73,7 +81,7 @@ async function answer(routes: readonly Route[], request: IncomingMessage): Promi
   }
   const params = (hit.match.groups ?? {}) as Record<string, string>;
   for (const [name, value] of Object.entries(params)) params[name] = decoded(value);
-  return hit.route.answer({ params, body: await jsonBody(request) });
+  return hit.route.answer({ params, body: await jsonBody(request, BODY) });
 }
 
 function decoded(text: string): string {
@@ -84,22 +92,11 @@ function decoded(text: string): string {
   }
 }
 
-async function jsonBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES)
-      throw new ControlError(413, `a control request has at most ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  if (size === 0) return undefined;
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch (error) {
-    throw new ControlError(400, `the body is not JSON: ${(error as Error).message}`);
-  }
-}
+const BODY: BodyRefusals = {
+  maxBytes: MAX_BODY_BYTES,
+  tooLarge: () => new ControlError(413, `a control request has at most ${MAX_BODY_BYTES} bytes`),
+  malformed: (why) => new ControlError(400, `the body is not JSON: ${why}`),
+};
 
 function send(response: ServerResponse, status: number, type: string, body: unknown): void {
   response.writeHead(status, { 'content-type': type }).end(`${JSON.stringify(body)}\n`);

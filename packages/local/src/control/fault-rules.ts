@@ -1,6 +1,7 @@
 /** Reads the fault rules of a control request. Loaded on use: validation is no part of a start. */
+
+import type { Fault as FaultOfGoogle, FaultRule } from '@cairn/local-firestore/faults';
 import { z } from 'zod';
-import type { Fault as FaultOfGoogle, FaultRule } from '../firestore/faults.ts';
 import type { OutsideFault as FaultOutside } from '../outside/faults.ts';
 import { ControlError } from './route.ts';
 

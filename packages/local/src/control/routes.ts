@@ -1,9 +1,9 @@
 /** The routes every local cloud has: meter, faults, export and import, clock, processes, and the Firestore emulator's own reset call. */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { Fault, FaultRule } from '../firestore/faults.ts';
+import type { Fault, FaultRule } from '@cairn/local-firestore/faults';
+import { LATEST_MS, type MovableClock } from '@cairn/local-kit/time/clock';
 import type { OutsideFault } from '../outside/faults.ts';
-import { LATEST_MS, type MovableClock } from '../time/clock.ts';
 import { estimatedCostUsd, type Operations } from './cost.ts';
 import { ControlError, type Route } from './route.ts';
 

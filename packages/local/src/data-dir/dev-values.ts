@@ -4,13 +4,14 @@
  * moved, since the data is of that time. Kept in one file of the data directory, readable by its owner only, so that they stay the
  * same from start to start. Without a file (memory mode) they live as long as the process.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 
 interface Values {
   readonly apiSecret: string;
   readonly secrets: Record<string, string>;
-  functionsPorts: number[];
-  clockOffsetMs: number;
+  readonly functionsPorts: readonly number[];
+  readonly clockOffsetMs: number;
 }
 
 export interface DevValues {
@@ -28,27 +29,41 @@ export interface DevValues {
 /** More former ports than this are forgotten: it takes as many starts that found their port taken. */
 const MAX_PORTS = 32;
 
-/** `freshSecret` makes 32 URL-safe characters. */
-export function openDevValues(file: string | undefined, freshSecret: () => string): DevValues {
+/** What a full disk, an exceeded quota and a disk that fails or became read-only say. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
+
+/**
+ * A value that cannot be kept is not changed either: the next attempt succeeds once there is room.
+ *
+ * @param freshSecret makes 32 URL-safe characters
+ * @param writeText makes a file that only its owner can read
+ * @throws StorageFullError from here and whatever changes a value
+ */
+export function openDevValues(
+  file: string | undefined,
+  freshSecret: () => string,
+  writeText: (file: string, text: string) => void = writePrivate,
+): DevValues {
   const known = file === undefined ? undefined : read(file);
-  const values: Values = known ?? {
+  let values: Values = known ?? {
     apiSecret: freshSecret(),
     secrets: {},
     functionsPorts: [],
     clockOffsetMs: 0,
   };
-  const save = () => {
-    if (file !== undefined) write(file, values);
+  const change = (changes: Partial<Values>) => {
+    const changed = { ...values, ...changes };
+    if (file !== undefined) write(file, changed, writeText);
+    values = changed;
   };
-  if (known === undefined) save();
+  if (known === undefined) change({});
   return {
     apiSecret: values.apiSecret,
     secret(name) {
       const existing = values.secrets[name];
       if (existing !== undefined) return existing;
       const made = freshSecret();
-      values.secrets[name] = made;
-      save();
+      change({ secrets: { ...values.secrets, [name]: made } });
       return made;
     },
     get functionsPorts() {
@@ -57,15 +72,14 @@ export function openDevValues(file: string | undefined, freshSecret: () => strin
     rememberFunctionsPort(port) {
       const { functionsPorts } = values;
       if (functionsPorts.at(-1) === port) return;
-      values.functionsPorts = [...functionsPorts.filter((known) => known !== port), port].slice(-MAX_PORTS);
-      save();
+      const others = functionsPorts.filter((known) => known !== port);
+      change({ functionsPorts: [...others, port].slice(-MAX_PORTS) });
     },
     get clockOffsetMs() {
       return values.clockOffsetMs;
     },
     rememberClock(offsetMs) {
-      values.clockOffsetMs = offsetMs;
-      save();
+      change({ clockOffsetMs: offsetMs });
     },
   };
 }
@@ -91,7 +105,17 @@ function read(file: string): Values | undefined {
 }
 
 /** Written beside and renamed, so that a crash leaves the old values or the new ones. */
-function write(file: string, values: Values): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+function write(file: string, values: Values, writeText: (file: string, text: string) => void): void {
+  try {
+    writeText(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`);
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (!NO_ROOM.has((error as NodeJS.ErrnoException).code)) throw error;
+    rmSync(`${file}.new`, { force: true });
+    throw new StorageFullError(error);
+  }
+}
+
+function writePrivate(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
 }

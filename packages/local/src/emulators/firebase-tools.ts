@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 /** Its main, from the project's folder. It is no dependency of the project: it alone is larger than all of them. */
 const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
 const LIFELINE = new URL('./lifeline.mjs', import.meta.url).href;
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Until functions are discovered, in seconds; its own 10 are too few on a busy machine. */
 const DISCOVERY_TIMEOUT_S = 60;

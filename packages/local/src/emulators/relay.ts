@@ -3,11 +3,11 @@
  * the differences between the two: the path of a function, and that a message goes in as the event made of it.
  */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { refuse } from '@cairn/local-kit/http/problem';
 import { withoutHopHeaders } from '../host/forward.ts';
 import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';
 import { splitPath } from '../host/request-shape.ts';
-import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
-import { refuse } from '../http/problem.ts';
 import type { Discovered } from './discovery.ts';
 
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */

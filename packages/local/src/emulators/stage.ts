@@ -25,7 +25,7 @@ export interface Stage {
   remove(): Promise<void>;
 }
 
-/** @throws Error with what the compiler says if the functions cannot be built */
+/** @throws Error with what the build says if the functions cannot be built */
 export async function makeStage({ root, env, ports }: StageOptions): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'cairn-emulators-'));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -52,8 +52,7 @@ export async function makeStage({ root, env, ports }: StageOptions): Promise<Sta
 }
 
 function build(root: string, outDir: string): Promise<void> {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const child = spawn(process.execPath, [compiler, '-p', join(root, 'functions'), '--outDir', outDir], {
+  const child = spawn(process.execPath, [join(root, 'scripts/build-functions.mjs'), outDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

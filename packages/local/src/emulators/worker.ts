@@ -5,15 +5,15 @@
  */
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type FromWorker, reasonOf, type ToWorker } from '../host/messages.ts';
-import { drainable } from '../http/drain.ts';
+import { drainable } from '@cairn/local-kit/http/drain';
+import { type FromWorker, reasonOf, type ToWorker } from '../host/workers/messages.ts';
 import { type Discovered, discovered, functionsAt } from './discovery.ts';
 import { type FirebaseTools, isInstalled, NOT_INSTALLED, startFirebaseTools } from './firebase-tools.ts';
 import { freePorts } from './free-ports.ts';
 import { relay } from './relay.ts';
 import { makeStage, type Stage } from './stage.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Less than what the cloud process leaves a worker, so that firebase-tools can end its functions after it. */
 const GRACE_MS = 4_000;
 const BEAT_MS = 1_000;
@@ -50,6 +50,7 @@ async function obey(message: ToWorker): Promise<void> {
       return;
     case 'clock':
       if (message.offsetMs !== 0) process.stderr.write(`${NO_CLOCK}\n`);
+      tell({ kind: 'clock-moved' });
   }
 }
 

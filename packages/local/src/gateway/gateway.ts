@@ -5,10 +5,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { drainable } from '../http/drain.ts';
-import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
-import { answerExpectations, refuse } from '../http/problem.ts';
-import { answerUnreadable } from '../http/unreadable.ts';
+import { drainable } from '@cairn/local-kit/http/drain';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
+import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { Rewrite } from './rewrites.ts';
 import type { Site } from './site.ts';
 
@@ -18,6 +18,8 @@ export interface GatewayOptions {
   readonly rewrites: readonly Rewrite[];
   /** Answers the request by a function. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
+  /** The time of the cloud, epoch ms: what answers are dated with. */
+  now(): number;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
   /** What the console learns here and nowhere else, as JSON: it opens without asking for a key. */
@@ -37,12 +39,14 @@ export async function startGateway({
   port,
   rewrites,
   site,
+  now,
   serve,
   consoleJson,
   welcome,
 }: GatewayOptions): Promise<Gateway> {
   // Node would refuse who names no host without a word.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
+    response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request)) return refuse(response, 400, 'the request names no host', { field: 'Host' });
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));

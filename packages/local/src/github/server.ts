@@ -1,12 +1,12 @@
 /**
  * GitHub's REST API, as far as the shipped capabilities use it, on a loopback port. Owns who may do what, and which routes
- * there are; what it keeps and what goes wrong is `local/outside`.
+ * there are; what it keeps and what goes wrong is `packages/local/src/outside`.
  */
 
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import type { OutsideRoute, Reply } from '../outside/route.ts';
 import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
-import type { SqliteStorage } from '../sqlite/grouped-database.ts';
-import type { Clock } from '../time/clock.ts';
 import { checkRunRoutes } from './routes/check-runs.ts';
 import { commentRoutes } from './routes/comments.ts';
 import { labelRoutes } from './routes/labels.ts';
@@ -43,7 +43,9 @@ const ROUTES: readonly OutsideRoute[] = [
 
 const UNKNOWN: Reply = {
   status: 501,
-  body: { message: 'This stand-in for GitHub does not serve that (local/FIDELITY.md lists what it does)' },
+  body: {
+    message: 'This stand-in for GitHub does not serve that (packages/local/FIDELITY.md lists what it does)',
+  },
 };
 
 export function startGithubServer({

@@ -10,14 +10,11 @@ import {
   request,
   type ServerResponse,
 } from 'node:http';
-import { refuse } from '../http/problem.ts';
-import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
+import { refuse } from '@cairn/local-kit/http/problem';
+import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
-import { type Lease, NoWorkerError, type WorkerPool } from './worker-pool.ts';
-
-/** How often a scheduled call is looked after. */
-const STUCK_CHECK_MS = 500;
+import { type Lease, NoWorkerError, type WorkerPool } from './workers/worker-pool.ts';
 
 const HOP_HEADERS = [
   'connection',
@@ -96,9 +93,8 @@ export class Forwarder {
   }
 
   /**
-   * One attempt of a task or a scheduled call; settles when the function's answer is complete. A scheduled call is given up
-   * where its worker was stopped: the platform would have taken that instance away, and the next slot goes to another. A task
-   * is not: its queue waits, as production's does, for as long as the function may take.
+   * One attempt of a task or a scheduled call; settles when the function's answer is complete, or its worker has ended: one
+   * that gives no sign of life is killed by the pool.
    */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
     const head = {
@@ -110,14 +106,8 @@ export class Forwarder {
     if (connected instanceof NoWorkerError) {
       return { kind: 'answered', status: connected.status, retryAfter: undefined };
     }
-    const { outgoing, lease } = connected;
+    const { outgoing } = connected;
     return new Promise((resolve) => {
-      const watch =
-        spec.trigger.kind === 'schedule'
-          ? setInterval(() => {
-              if (lease.isStuck()) outgoing.destroy(new Error('its worker gives no sign of life'));
-            }, STUCK_CHECK_MS)
-          : undefined;
       const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
       const cancel = after(spec.timeoutSeconds, () => {
         settle({ kind: 'answered', status: 504, retryAfter: undefined });
@@ -125,7 +115,6 @@ export class Forwarder {
       });
       const settle = (outcome: DispatchOutcome) => {
         cancel();
-        clearInterval(watch);
         task.signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
@@ -162,7 +151,7 @@ export class Forwarder {
       if (failure === undefined) {
         // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
         outgoing.once('error', lease.broken);
-        return { outgoing, lease };
+        return { outgoing };
       }
       if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
       lease.broken();
@@ -194,7 +183,6 @@ export class Forwarder {
 
 interface Connected {
   readonly outgoing: ClientRequest;
-  readonly lease: Lease;
 }
 
 interface RequestHead {

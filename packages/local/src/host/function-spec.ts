@@ -51,6 +51,14 @@ export interface FunctionSpec {
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
   readonly secrets: readonly string[];
+  /** Where the installation of Cairn that it belongs to keeps its runs; told by one function of each. */
+  readonly store?: StoreLocation;
+}
+
+export interface StoreLocation {
+  /** Id of a Firestore database. */
+  readonly database: string;
+  readonly collectionPrefix: string;
 }
 
 export type Handler = (request: unknown, response: unknown) => unknown;
@@ -64,6 +72,7 @@ export interface LoadedFunction {
 const DEFAULT_TIMEOUT_S = 60;
 const DEFAULT_CONCURRENCY = 80;
 const MESSAGE_PUBLISHED = 'google.cloud.pubsub.topic.v1.messagePublished';
+const STORE_LOCATION = Symbol.for('cairn:store-location');
 const EXPRESSION = Symbol.for('firebase-functions:Expression:Tag');
 
 /** Every function the module exports, in the order of its exports. */
@@ -73,13 +82,20 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
     if (typeof value === 'function') {
       const endpoint: unknown = (value as { __endpoint?: unknown }).__endpoint;
       if (!isObject(endpoint)) return [];
-      const spec = specOf(name, plain(endpoint), defaultRegion);
+      const store = storeOf(value, name);
+      const spec = { ...specOf(name, plain(endpoint), defaultRegion), ...(store && { store }) };
       const call = value as Handler & ((event: object) => unknown);
       const handler = spec.trigger.kind === 'message' ? messageHandler(call, spec.trigger) : call;
       return [{ spec, handler }];
     }
     return isObject(value) && !Array.isArray(value) ? functionsOf(value, defaultRegion, `${name}-`) : [];
   });
+}
+
+/** A function may say it, by the name under which it is deployed. */
+function storeOf(value: object, name: string): StoreLocation | undefined {
+  const { [STORE_LOCATION]: locate } = value as { [STORE_LOCATION]?: (name: string) => StoreLocation };
+  return locate?.(name);
 }
 
 /** JSON with parameters replaced by their values; a reset value becomes null, which means "the default". */

@@ -4,21 +4,25 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerExpectations, refuse } from '../http/problem.ts';
-import { answerUnreadable } from '../http/unreadable.ts';
-import type { DispatchOutcome, DispatchRequest } from '../tasks/attempt.ts';
-import type { MovableClock } from '../time/clock.ts';
+import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
+import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
+import type { MovableClock } from '@cairn/local-kit/time/clock';
+import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import { dispatchOverHttp } from './external-dispatch.ts';
 import { Forwarder, withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
 
 export interface HostOptions {
   readonly module: string;
   /** Left out: the workers run the functions themselves. */
   readonly workerMain?: string | undefined;
+  /** For task-queue functions; the others have one of their own. */
   readonly workers: number;
+  /** A worker that gives no sign of life for so long is killed. */
+  readonly watchdogMs: number;
   readonly region: string;
   readonly clock: MovableClock;
   readonly output: number;
@@ -42,6 +46,8 @@ export interface FunctionsHost {
   readonly port: number;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   readonly workerPids: readonly number[];
+  /** The same by what they serve. */
+  readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** Resolves when all workers serve. */
   startWorkers(start: StartWorkers): Promise<void>;
   /** Sends a task's request: to a worker directly if the URL is one of this host's, over HTTP otherwise. */
@@ -53,10 +59,12 @@ export interface FunctionsHost {
 }
 
 export async function startFunctionsHost(options: HostOptions): Promise<FunctionsHost> {
-  const { module, workerMain, workers, region, clock, output, log } = options;
+  const { module, workerMain, workers, watchdogMs, region, clock, output, log } = options;
   const functions = new Map<string, FunctionSpec>();
   let running: { readonly pool: WorkerPool; readonly forwarder: Forwarder } | undefined;
 
+  /** When the runs under way have shown under the last moved clock that they are alive. */
+  let settled: Promise<unknown> = Promise.resolve();
   let stopping: Promise<void> | undefined;
 
   function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
@@ -73,6 +81,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   }
 
   const front = createServer((request, response) => {
+    // No platform stands in front of this port and asks who calls, as it does for private functions in production.
+    const refused = refusedCaller(request.headers, 'local pages');
+    if (refused !== undefined) return refuse(response, 403, refused);
     const { name, rest } = splitPath(request.url ?? '/');
     answer(name, rest, request, response);
   });
@@ -90,14 +101,19 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     get workerPids() {
       return running?.pool.pids ?? [];
     },
+    get workerPidsByRole() {
+      return running?.pool.pidsByRole ?? {};
+    },
     async startWorkers({ env, onFunctions }) {
       let secrets: Readonly<Record<string, string>> | undefined;
       const pool = new WorkerPool({
         module,
         workerMain,
         workers,
+        // Another main is one process that has others run the functions.
+        roles: workerMain === undefined,
+        watchdogMs,
         region,
-        clock,
         output,
         env,
         clockOffsetMs: clock.offsetMs,
@@ -108,7 +124,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
           return secrets;
         },
       });
-      clock.onAdvance((offsetMs) => pool.shiftClock(offsetMs));
+      clock.onAdvance((offsetMs) => {
+        settled = Promise.all([settled, pool.shiftClock(offsetMs)]);
+      });
       running = { pool, forwarder: new Forwarder({ pool }) };
       await pool.start();
     },
@@ -118,6 +136,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       const { name, rest } = splitPath(request.url.slice(own.length - 1));
       const spec = functions.get(name);
       if (spec === undefined) return { kind: 'answered', status: 404, retryAfter: undefined };
+      // A scan, or a task that the move made due, would take every run under way for dead.
+      await settled;
+      if (request.signal.aborted) return { kind: 'unreachable', reason: 'abandoned' };
       return running.forwarder.dispatch(spec, rest, request);
     },
     serve: (name, request, response) => answer(name, request.url ?? '/', request, response),

@@ -1,5 +1,5 @@
 /** The queue `firebase deploy` would create for a task-queue function, with its defaults. Pure. */
-import { burstFor, DEFAULT_RATE_LIMITS, type QueueConfig } from '../tasks/model.ts';
+import { burstFor, DEFAULT_RATE_LIMITS, type QueueConfig } from '@cairn/local-tasks/model';
 import type { FunctionSpec, QueueTrigger } from './function-spec.ts';
 
 /** The Firebase command line's defaults where a function says nothing; fewer attempts than a bare queue's 100. */

@@ -3,17 +3,21 @@
  * type and its bytes in `rawBody`. Owns how bodies are read, nothing of what functions do.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { refuse } from '@cairn/local-kit/http/problem';
 import express, { type ErrorRequestHandler } from 'express';
-import { KEEP_ALIVE_MS } from '../http/keep-alive.ts';
-import { refuse } from '../http/problem.ts';
 import type { Handler } from './function-spec.ts';
 import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
-/** Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL. */
-export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server {
+/**
+ * Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL.
+ *
+ * @param now epoch ms: what answers are dated with
+ */
+export function functionsServer(handlers: ReadonlyMap<string, Handler>, now: () => number): Server {
   const targets = new WeakMap<IncomingMessage, Handler>();
   const app = express();
   app.disable('x-powered-by');
@@ -41,6 +45,8 @@ export function functionsServer(handlers: ReadonlyMap<string, Handler>): Server 
     const handler = handlers.get(name);
     if (handler === undefined) return notFound(response, name);
     request.url = rest;
+    // Node would tell the machine's time: clients take the age of what they are shown from this header.
+    response.setHeader('date', new Date(now()).toUTCString());
     targets.set(request, handler);
     app(request, response);
   });

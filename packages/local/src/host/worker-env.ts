@@ -23,6 +23,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     FIRESTORE_EMULATOR_HOST: firestore,
     PUBSUB_EMULATOR_HOST: pubsub,
     CAIRN_TASKS_HOST: tasks,
+    CLOUD_TASKS_EMULATOR_HOST: tasks,
     CAIRN_FUNCTIONS_URL: functionsUrl,
     // Tells the functions that nothing here is production: shorter leases, readable logs.
     CAIRN_LOCAL: '1',

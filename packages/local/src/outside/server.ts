@@ -6,9 +6,10 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Faults } from '../firestore/faults.ts';
-import type { SqliteStorage } from '../sqlite/grouped-database.ts';
-import type { Clock } from '../time/clock.ts';
+import { Faults } from '@cairn/local-firestore/faults';
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import type { OutsideFault, RateLimit } from './faults.ts';
 import { type Matched, matcher, type OutsideRoute, type Reply } from './route.ts';
 import { type Call, OutsideStore } from './store.ts';
@@ -53,7 +54,8 @@ export async function startOutsideServer(options: OutsideOptions): Promise<Outsi
   const exchange = exchanger({ ...options, store, faults, match: matcher(options.routes), calls, applied });
   const server = createServer((request, response) => {
     exchange(request, response).catch((error: unknown) => {
-      send(response, { status: 500, body: { message: String(error) } });
+      const status = error instanceof StorageFullError ? 503 : 500;
+      send(response, { status, body: { message: String(error) } });
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -3,7 +3,7 @@
  * nothing of what the things are. A change and the note of the call that made it are one transaction, on disk before
  * the answer: what was acknowledged survives SIGKILL, and what was applied is counted.
  */
-import { GroupedDatabase, type SqliteStorage } from '../sqlite/grouped-database.ts';
+import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 
 /** One request, and what became of it. */
 export interface Call {

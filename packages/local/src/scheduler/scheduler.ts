@@ -2,9 +2,10 @@
  * Fires scheduled functions as Cloud Scheduler would: one HTTP POST per slot, never two of one job at a time.
  * Owns the jobs' timers; where a request goes is the caller's business.
  */
+
+import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
+import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
-import type { Dispatch } from '../tasks/attempt.ts';
-import type { Cancel, Clock } from '../time/clock.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 
 export interface SchedulerOptions {

@@ -2,10 +2,11 @@
  * The part of Slack that takes messages through `response_url`, on a loopback port: a path is an address, messages sent
  * there can be read back. Owns how long an address lives.
  */
+
+import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import type { Clock } from '@cairn/local-kit/time/clock';
 import type { OutsideRoute } from '../outside/route.ts';
 import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
-import type { SqliteStorage } from '../sqlite/grouped-database.ts';
-import type { Clock } from '../time/clock.ts';
 
 export interface SlackServerOptions {
   readonly storage: SqliteStorage;

@@ -1,8 +1,8 @@
 /** Runs of a tenant, one of each kind that a route may be about; only they are driven, nobody else's. */
 import { z } from 'zod';
-import { Fatal } from '../../../../functions/src/core/errors.ts';
-import { defineWorkflow } from '../../../../functions/src/engine/define/workflow.ts';
-import { drive } from '../../../../functions/src/engine/drive/drive.ts';
+import { Fatal } from '../../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../../packages/cairn/src/engine/drive/drive.ts';
 import { release, Scene } from '../../../operations/approvals/scene.ts';
 import { Outside } from '../../../support/outside.ts';
 import { settle } from '../../../support/virtual-clock.ts';
@@ -47,7 +47,6 @@ export class Belongings {
   readonly bindings = [this.#outside.binding];
   readonly workflows = [echo, release(), waits, nightly, failing, this.#sending()];
 
-  /** Also a run that waits for an event, which no address names. */
   async give(world: World, tenantId: string): Promise<readonly OwnRun[]> {
     const asking = await Scene.asking({ world, tenantId });
     const driven = await Scene.begun({ world, tenantId, seed: 2 });
@@ -55,12 +54,14 @@ export class Belongings {
     this.#outside.faults.push('lose_answer');
     const doubtful = await restOf(world, 'sending', tenantId);
     const failed = await restOf(world, 'failing', tenantId);
-    await announce(world.deps, await waitingRun(world));
+    const expecting = await waitingRun(world);
+    await announce(world.deps, expecting);
     return [
       this.#describe(world, 'asking', asking.runId),
       this.#describe(world, 'driven', driven.runId),
       this.#describe(world, 'doubtful', doubtful),
       this.#describe(world, 'failed', failed),
+      this.#describe(world, 'expecting', expecting),
     ];
   }
 

@@ -1,9 +1,9 @@
 /** Who may do what: each role, and a stranger, against each route. */
 import { describe, expect, test } from '@jest/globals';
-import { ROLES } from '../../../../functions/src/api/auth.ts';
-import { PATHS } from '../../../../functions/src/api/openapi/paths/all.ts';
-import type { Paths } from '../../../../functions/src/api/openapi/paths/describe.ts';
-import type { Role } from '../../../../functions/src/ports/access/client-store.ts';
+import { ROLES } from '../../../../packages/cairn/src/api/auth.ts';
+import { PATHS } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
+import type { Paths } from '../../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 import { methodOf, ROUTES, type Route, type Row, TABLE } from './table.ts';
 import { type Answered, OWNER, Tenancy } from './tenancy.ts';
 

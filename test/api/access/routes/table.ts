@@ -4,8 +4,8 @@
  *
  * Must not: read what the routes themselves say of roles.
  */
-import type { PATHS, Path } from '../../../../functions/src/api/openapi/paths/all.ts';
-import type { Role } from '../../../../functions/src/ports/access/client-store.ts';
+import type { PATHS, Path } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
+import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 
 export type Route = {
   [P in Path]: { [M in keyof (typeof PATHS)[P] & string]: `${M} ${P}` }[keyof (typeof PATHS)[P] & string];
@@ -35,13 +35,19 @@ export interface Row {
 }
 
 /** The owner has one of each. */
-export const RUN_KINDS = ['asking', 'driven', 'doubtful', 'failed'] as const;
+export const RUN_KINDS = ['asking', 'driven', 'doubtful', 'failed', 'expecting'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
 const viewer = (reach: Reach): Row => ({ least: 'viewer', status: 200, reach });
 const admin = (reach: Reach, body?: object, status = 200): Row => ({
   least: 'admin',
   status,
+  reach,
+  ...(body ? { body } : {}),
+});
+const installation = (reach: Reach, body?: object): Row => ({
+  least: 'installation',
+  status: 200,
   reach,
   ...(body ? { body } : {}),
 });
@@ -67,12 +73,12 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/docs': open,
   'GET /v1/me': viewer('own'),
   'GET /v1/metrics': admin('own'),
-  'GET /v1/diagnosis': admin('sums'),
+  'GET /v1/diagnosis': installation('sums'),
   'GET /v1/workflows': viewer('own'),
-  'POST /v1/workflows/{type}/pause': admin('all', { reason: 'a look' }),
-  'POST /v1/workflows/{type}/unpause': { ...admin('all', {}), idle: true },
-  'GET /v1/runtime': admin('own'),
-  'PUT /v1/runtime': { ...admin('all', { killSwitch: false }), idle: true },
+  'POST /v1/workflows/{type}/pause': installation('all', { reason: 'a look' }),
+  'POST /v1/workflows/{type}/unpause': { ...installation('all', {}), idle: true },
+  'GET /v1/runtime': installation('own'),
+  'PUT /v1/runtime': { ...installation('all', { killSwitch: false }), idle: true },
   'GET /v1/clients': admin('own'),
   'POST /v1/clients': admin('own', { name: 'CI', role: 'viewer' }, 201),
   'POST /v1/clients/{id}/rotate': admin('named', {}),
@@ -92,6 +98,8 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'POST /v1/runs/{id}/hold': admin('named', { reason: 'a dispute' }),
   'POST /v1/runs/{id}/release-hold': { ...admin('named', {}), idle: true },
   'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),
+  'POST /v1/runs/{id}/suspend': operator('named', { reason: 'to look first' }),
+  'POST /v1/runs/{id}/continue': { ...operator('named', {}), idle: true },
   'POST /v1/runs/{id}/resume': { ...operator('named', {}, 201), run: 'failed' },
   'POST /v1/runs/{id}/replay': { ...operator('named', {}, 201), run: 'failed' },
   'POST /v1/runs/{id}/fork': { ...operator('named', {}, 201), run: 'failed' },
@@ -109,6 +117,10 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/runs/{id}/steps': viewer('named'),
   'GET /v1/runs/{id}/checkpoints': viewer('named'),
   'GET /v1/runs/{id}/checkpoints/{seq}/output': viewer('named'),
+  'POST /v1/runs/{id}/waits/{stepId}/fail': {
+    ...submitter('named', { reason: 'lost' }),
+    run: 'expecting',
+  },
   'POST /v1/events': submitter('own', { event: 'built', key: 'main', data: { build: 7 } }),
   'GET /v1/schedules': viewer('own'),
   'POST /v1/schedules': operator('own', { type: 'echo', cron: '0 * * * *', input: { text: 'x' } }, 201),

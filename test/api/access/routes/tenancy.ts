@@ -2,11 +2,12 @@
  * An installation with two tenants: one that has one of everything that a route can name, and a rival. Knows every call
  * that a request makes to a store or a queue, and everything that is stored.
  */
-import { createApi } from '../../../../functions/src/api/app.ts';
-import type { ApiDeps } from '../../../../functions/src/api/deps.ts';
-import { requestHash } from '../../../../functions/src/core/encoding/fingerprint.ts';
-import type { Role } from '../../../../functions/src/ports/access/client-store.ts';
-import { tick } from '../../../../functions/src/triggers/schedule/tick.ts';
+import { createApi } from '../../../../packages/cairn/src/api/app.ts';
+import type { ApiDeps } from '../../../../packages/cairn/src/api/deps.ts';
+import { requestHash } from '../../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
+import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
+import { tick } from '../../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { intercept } from '../../../support/intercept.ts';
 import { PLACE } from '../../../support/waiting-runs.ts';
 import { seededRandomness } from '../../../support/world.ts';
@@ -195,9 +196,18 @@ export class Tenancy {
     const { world, apiDeps } = this.installation;
     this.#runs = await this.#belongings.give(world, OWNER);
     await this.#give(OWNER);
+    for (const { snapshot } of world.db.runs.values()) if (snapshot.tenantId === OWNER) this.#name(snapshot);
     this.#scheduleId = [...world.db.schedules.keys()].filter((id) => id.startsWith('sch_')).at(-1) ?? '';
     await this.installation.key('ci', { tenantId: OWNER, roles: ['submitter'] });
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: OWNER });
+  }
+
+  /** As one that cannot be written, as far as it has come. */
+  #name({ id: runId, tenantId, type, head }: RunState): void {
+    this.installation.world.db.findings.set(runId, {
+      ...{ runId, tenantId, type, head, reason: 'request' },
+      ...{ message: `too large for ${tenantId}`, since: 0, lastAt: 0 },
+    });
   }
 
   /** A schedule, and a run that nobody has driven yet. @returns the id of the run */
@@ -242,8 +252,8 @@ function isAbout(route: Route, collection: string): boolean {
   return route.includes(` /v1/${collection}/{`);
 }
 
-function addressOf({ id, seq, effectId }: OwnRun): Named {
-  return { id, seq, effectId, stepId: 'gate' };
+function addressOf({ kind, id, seq, effectId }: OwnRun): Named {
+  return { id, seq, effectId, stepId: kind === 'expecting' ? 'any' : 'gate' };
 }
 
 /** What has a version changes with it. */

@@ -1,5 +1,5 @@
 /** Runs as the API lists them, as much of them as a row needs. */
-import type { RunRow, RunSummary } from '../../../../console/src/pages/runs/row.ts';
+import type { RunRow, RunSummary } from '../../../../packages/console/src/pages/runs/row.ts';
 
 const NOBODY = {
   running: 0,
@@ -23,7 +23,10 @@ export function summary(part: Partial<RunSummary> = {}): RunSummary {
     trigger: { source: 'api' },
     steps: { begun: 0, ...NOBODY, ...steps },
     waits: [],
+    waitCount: part.waits?.length ?? 0,
     inFlight: [],
+    running: [],
+    runningCount: part.running?.length ?? 0,
     compensating: false,
     createdAt: '2026-01-01T00:00:00.000Z',
     ...rest,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EventDraft } from '../../../../functions/src/core/run/events.ts';
-import { fold, reduce } from '../../../../functions/src/core/run/reduce/index.ts';
-import { isOver, type RunState } from '../../../../functions/src/core/run/state.ts';
-import { freeze } from '../../../../functions/src/memory/memory-database.ts';
+import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
+import { fold, reduce } from '../../../../packages/cairn/src/core/run/reduce/index.ts';
+import { isOver, type RunState } from '../../../../packages/cairn/src/core/run/state.ts';
+import { freeze } from '../../../../packages/cairn/src/memory/memory-database.ts';
 import {
   append,
   claimed,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EventDraft } from '../../../../functions/src/core/run/events.ts';
-import type { RunState } from '../../../../functions/src/core/run/state.ts';
+import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
+import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   claimed,

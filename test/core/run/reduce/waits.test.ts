@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { sha256Hex } from '../../../../functions/src/core/encoding/hash.ts';
-import { DECISIONS, type EventData, type EventDraft } from '../../../../functions/src/core/run/events.ts';
-import { RECEIVED_IDS } from '../../../../functions/src/core/run/reduce/waits.ts';
-import { feedbackFor, hasObligations, tookIn } from '../../../../functions/src/core/run/state.ts';
+import { sha256Hex } from '../../../../packages/cairn/src/core/encoding/hash.ts';
+import {
+  DECISIONS,
+  type EventData,
+  type EventDraft,
+} from '../../../../packages/cairn/src/core/run/events.ts';
+import { RECEIVED_IDS } from '../../../../packages/cairn/src/core/run/reduce/waits.ts';
+import { feedbackFor, hasObligations, tookIn } from '../../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   childOf,

@@ -1,9 +1,9 @@
 /** For every problem, ways to make it by hand, and what a repair does about it; and what these are made of. */
-import type { IdempotencyRecord } from '../../../../functions/src/core/decisions/idempotency.ts';
-import type { EffectRecord } from '../../../../functions/src/core/effects/effect.ts';
-import { seqId } from '../../../../functions/src/core/encoding/ids.ts';
-import type { ProblemCode } from '../../../../functions/src/core/integrity/problems.ts';
-import type { EventDraft, EventType } from '../../../../functions/src/core/run/events.ts';
+import type { IdempotencyRecord } from '../../../../packages/cairn/src/core/decisions/idempotency.ts';
+import type { EffectRecord } from '../../../../packages/cairn/src/core/effects/effect.ts';
+import { seqId } from '../../../../packages/cairn/src/core/encoding/ids.ts';
+import type { ProblemCode } from '../../../../packages/cairn/src/core/integrity/problems.ts';
+import type { EventDraft, EventType } from '../../../../packages/cairn/src/core/run/events.ts';
 import { type Bench, TENANT } from '../bench.ts';
 
 export interface Case {

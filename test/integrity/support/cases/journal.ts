@@ -1,5 +1,5 @@
 /** Damage of journals. */
-import { seqId } from '../../../../functions/src/core/encoding/ids.ts';
+import { seqId } from '../../../../packages/cairn/src/core/encoding/ids.ts';
 import { append, appendEvents } from '../append.ts';
 import { completed, driven, waiting } from '../runs.ts';
 import { type Case, said, THIRD } from './case.ts';

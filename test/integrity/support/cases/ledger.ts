@@ -1,6 +1,6 @@
 /** Damage of the side-effect ledger. */
-import { effectIdOf } from '../../../../functions/src/core/effects/effect.ts';
-import { sha256Hex } from '../../../../functions/src/core/encoding/hash.ts';
+import { effectIdOf } from '../../../../packages/cairn/src/core/effects/effect.ts';
+import { sha256Hex } from '../../../../packages/cairn/src/core/encoding/hash.ts';
 import { abandoned, acted, doubtful } from '../runs.ts';
 import { type Case, changeEffect } from './case.ts';
 

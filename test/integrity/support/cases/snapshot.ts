@@ -1,6 +1,6 @@
 /** Damage of the run document. */
 import { Timestamp } from '@google-cloud/firestore';
-import { seqId } from '../../../../functions/src/core/encoding/ids.ts';
+import { seqId } from '../../../../packages/cairn/src/core/encoding/ids.ts';
 import { append, appendEvents, putSnapshot, stateAt } from '../append.ts';
 import { completed, halted, waiting } from '../runs.ts';
 import { type Case, isResolved, said } from './case.ts';
@@ -184,6 +184,13 @@ export const SNAPSHOT: readonly Case[] = [
     how: 'the search would not find it',
     run: waiting,
     damage: ({ shelf, runId }) => shelf.change('runs', runId, { foundBy: undefined }),
+    repair: 'healed',
+  },
+  {
+    code: 'SNAPSHOT_DIFFERENT',
+    how: 'lists would show other steps and waits',
+    run: completed,
+    damage: ({ shelf, runId }) => shelf.change('runs', runId, { listed: '{"head":9000}' }),
     repair: 'healed',
   },
   {

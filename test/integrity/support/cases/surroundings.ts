@@ -1,7 +1,19 @@
 /** Damage around a run: its rendezvous, and the record under which it was started. */
-import { rendezvousId } from '../../../../functions/src/ports/rendezvous-store.ts';
+import { type FindingReason, STUCK_AFTER } from '../../../../packages/cairn/src/core/findings.ts';
+import { rendezvousId } from '../../../../packages/cairn/src/ports/rendezvous-store.ts';
+import { append, stateAt } from '../append.ts';
+import type { Bench } from '../bench.ts';
 import { completed, halted, waiting } from '../runs.ts';
-import { type Case, changeRecord, RENDEZVOUS } from './case.ts';
+import { type Case, changeRecord, RENDEZVOUS, said } from './case.ts';
+
+const THROWN = { code: 'INTERNAL', message: 'out of order', retryable: true };
+
+function named({ world, runId, shelf }: Bench, { reason }: { readonly reason: FindingReason }): void {
+  world.db.findings.set(runId, {
+    ...{ runId, tenantId: 't1', type: 'waits', reason, head: shelf.journal().length },
+    ...{ message: 'x'.repeat(500), since: 0, lastAt: 0 },
+  });
+}
 
 export const SURROUNDINGS: readonly Case[] = [
   {
@@ -28,6 +40,29 @@ export const SURROUNDINGS: readonly Case[] = [
     run: waiting,
     damage: ({ world }) =>
       world.db.rendezvous.set(rendezvousId(RENDEZVOUS), { rendezvous: 'damaged' as never, version: 'v' }),
+    repair: 'refused',
+  },
+  {
+    code: 'RUN_UNWRITABLE',
+    how: 'the store refused it, and it has no event more since',
+    run: waiting,
+    damage: (bench) => named(bench, { reason: 'request' }),
+    repair: 'refused',
+  },
+  {
+    code: 'RUN_STUCK',
+    how: 'ten dispatches in a row threw',
+    run: waiting,
+    damage: (bench) => {
+      const { epoch } = stateAt(bench, bench.shelf.journal().length);
+      append(bench, [said('run_resumed', { reason: 'an event came' })]);
+      for (let nth = 1; nth <= STUCK_AFTER; nth += 1)
+        append(bench, [
+          said('run_claimed', { owner: 'o', epoch: epoch + nth, expiresAt: 0 }),
+          said('run_released', { reason: 'error', inFlight: [], dueAt: 0, error: THROWN }),
+        ]);
+      named(bench, { reason: 'dispatches' });
+    },
     repair: 'refused',
   },
   {

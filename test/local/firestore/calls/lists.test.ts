@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseOrders } from '../../../../local/firestore/wire/order-text.ts';
+import { parseOrders } from '../../../../packages/local-firestore/src/wire/order-text.ts';
 import { type Bench, startBench } from '../support/client.ts';
 import { type Answer, RawCalls } from '../support/raw-calls.ts';
 import { commit, doc, database as root, set } from '../support/requests.ts';

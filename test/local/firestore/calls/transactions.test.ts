@@ -90,6 +90,26 @@ describe('an optimistic transaction', () => {
     expect((await bench.db.doc('o/other').get()).exists).toBe(false);
   });
 
+  test('sees the moment of its first read, and may end without writing though that has passed', async () => {
+    await write('s/one', 1);
+    await write('s/two', 1);
+    const transaction = await begin('OPTIMISTIC');
+    await write('s/one', 2);
+    const numberIn = async (path: string) => {
+      const { messages } = await read(transaction, path);
+      const { found } = messages[0] as { found?: { fields: { n: { integerValue: number } } } };
+      return found?.fields.n.integerValue;
+    };
+    expect(await numberIn('s/one')).toBe(2);
+    await write('s/two', 2);
+    await write('s/one', 3);
+    expect(await numberIn('s/two')).toBe(1);
+    expect(await numberIn('s/one')).toBe(2);
+    const { messages } = await atLeast(transaction, 's', 3);
+    expect(messages.filter(({ document }) => document)).toEqual([]);
+    expect(await raw.call('Commit', { ...commit(), transaction })).toMatchObject({ code: 0 });
+  });
+
   test('of two that read and write the same document, the one that commits first wins', async () => {
     const [one, two] = [await begin('OPTIMISTIC'), await begin('OPTIMISTIC')];
     for (const transaction of [one, two]) await read(transaction, 'o/both');

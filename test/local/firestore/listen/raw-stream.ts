@@ -1,7 +1,7 @@
 /** A Listen stream without the client library: what a test sends, and every message that comes back. */
 import { Client, type ClientDuplexStream, credentials } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { loadProtocol } from '../../../../local/wire/grpc-service.ts';
+import { loadProtocol } from '../../../../packages/local-kit/src/wire/grpc-service.ts';
 import { database } from '../support/requests.ts';
 import { Seen } from './seen.ts';
 

@@ -1,7 +1,7 @@
 /** What a listener of the unmodified client is shown, remembered in order, so that tests can wait for it. */
 import { setTimeout } from 'node:timers/promises';
 import type { DocumentSnapshot, Query, QuerySnapshot, Timestamp } from '@google-cloud/firestore';
-import type { FirestoreServer } from '../../../../local/firestore/server.ts';
+import type { FirestoreServer } from '../../../../packages/local-firestore/src/server.ts';
 
 export interface Shown {
   /** Paths in the order of the query. */

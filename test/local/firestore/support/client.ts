@@ -4,7 +4,7 @@ import {
   type FirestoreServer,
   type FirestoreServerOptions,
   startFirestoreServer,
-} from '../../../../local/firestore/server.ts';
+} from '../../../../packages/local-firestore/src/server.ts';
 
 export interface Bench {
   readonly server: FirestoreServer;

@@ -1,6 +1,6 @@
 /** Random documents and questions from a seed, over few enough values that questions have answers. */
 import { type Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
-import { generator } from '../../../../local/firestore/seeded.ts';
+import { generator } from '../../../../packages/local-firestore/src/seeded.ts';
 import {
   type Condition,
   completeOrders,

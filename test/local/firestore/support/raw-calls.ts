@@ -1,8 +1,8 @@
 /** Calls of the server with requests that the client library would never send, down to bytes that are no request. */
 import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { withVerify } from '../../../../local/firestore/wire/protocol.ts';
-import { loadProtocol } from '../../../../local/wire/grpc-service.ts';
+import { withVerify } from '../../../../packages/local-firestore/src/wire/protocol.ts';
+import { loadProtocol } from '../../../../packages/local-kit/src/wire/grpc-service.ts';
 
 const DEADLINE_MS = 30_000;
 

@@ -2,7 +2,7 @@
  * The first plan of the review. Stays registered, since runs are pinned to the version they began with; new runs get
  * that of workflow.ts.
  */
-import { defineWorkflow } from '../../../engine/define/workflow.ts';
+import { defineWorkflow } from 'cairn';
 import { PullRequestEvent } from '../event.ts';
 import { suggestLabels } from '../labels.ts';
 import { whoMustLook } from '../reviewers.ts';

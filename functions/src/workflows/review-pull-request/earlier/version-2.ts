@@ -2,7 +2,7 @@
  * The second plan of the review, which posts nothing. Stays registered, since runs are pinned to the version they began
  * with; new runs get that of workflow.ts, where there is something to post to.
  */
-import { defineWorkflow } from '../../../engine/define/workflow.ts';
+import { defineWorkflow } from 'cairn';
 import { REVIEWED } from '../event.ts';
 import { reviewFile } from '../file-review.ts';
 import { suggestLabels } from '../labels.ts';

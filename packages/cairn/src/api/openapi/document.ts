@@ -36,6 +36,7 @@ const OF_CALLERS: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'UNAVAILABLE',
   'DATA_DAMAGED',
+  'STORE_REFUSED',
   'INTERNAL',
 ];
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];

@@ -1,12 +1,16 @@
 /**
  * `GET /v1/runs/{id}/graph`: what a run is made of and where each step stands, for who draws it. One read, however many
- * steps there are: the states come from the snapshot.
+ * steps there are: the states come from the snapshot, which names the bodies under way.
  */
+
+import type { RunState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { workflowOf } from '../../engine/deployed.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readQuery } from '../query.ts';
 import type { View } from '../views/run.ts';
+import { statesWithRunning } from '../views/running.ts';
 import { readable } from '../views/values.ts';
 import { nodesOf } from '../views/workflow.ts';
 import { ownRun, type RunAddress } from './read-runs.ts';
@@ -17,7 +21,8 @@ export async function readGraph(
   { runId, url }: RunAddress,
 ): Promise<Response> {
   readQuery(url, []);
-  const { state } = await ownRun(start.store, caller, runId);
+  const run = await ownRun(start.store, caller, runId);
+  const { state } = run;
   const { id, type, planVersion, status, head } = state;
   return Response.json({
     runId: id,
@@ -25,13 +30,13 @@ export async function readGraph(
     planVersion,
     status,
     head,
-    ...nodes(registry, type, planVersion),
-    steps: [...state.steps].map(([key, step]) => ({ key, ...(readable(step) as View) })),
+    ...nodes(registry, state),
+    steps: [...statesWithRunning(run)].map(([key, step]) => ({ key, ...(readable(step) as View) })),
   });
 }
 
-/** None if the plan version is not deployed: then only what has begun is known. */
-function nodes(registry: WorkflowRegistry, type: string, planVersion: number): { nodes?: object[] } {
-  const workflow = registry.pinned(type, planVersion);
+/** None if the plan of the run is not deployed: then only what has begun is known. */
+function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] } {
+  const workflow = workflowOf(registry, state);
   return workflow ? { nodes: nodesOf(workflow) } : {};
 }

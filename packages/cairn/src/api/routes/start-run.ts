@@ -8,7 +8,7 @@ import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut } from '../../core/run/records.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
-import { traceOf } from '../../http/trace-context.ts';
+import { clientOf, contextOf } from '../../http/caller-context.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { assertRole, type Caller } from '../auth.ts';
@@ -71,12 +71,12 @@ async function startOf(deps: ApiDeps, caller: Caller, { bytes, key, headers }: S
     environment: deps.environment,
     workflow,
     input: body.input,
-    trigger: { source: 'api' },
+    trigger: { source: clientOf(headers), userId: principalOf(caller) },
     source: 'api',
     key: key === undefined ? undefined : apiKey(principalOf(caller), key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
-    trace: traceOf(headers),
+    ...contextOf(headers),
   });
   return answerFor(outcome);
 }

@@ -18,6 +18,7 @@ import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerOnce, type Mutation, principalOf, readMutation } from '../mutation.ts';
 import type { Turnstile } from '../turnstile.ts';
+import { iso } from '../views/values.ts';
 import type { RunAddress } from './read-runs.ts';
 import { answerFor, THREAD_ID } from './start-run.ts';
 
@@ -33,13 +34,15 @@ const from = z
   ])
   .optional();
 const force = z.boolean().optional();
+const signals = z.literal('carry').optional();
 const planVersion = z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional();
 
-export const ResumeBody = z.strictObject({ from, force });
-export const ReplayBody = z.strictObject({ from, force });
+export const ResumeBody = z.strictObject({ from, force, signals });
+export const ReplayBody = z.strictObject({ from, force, signals });
 export const ForkBody = z.strictObject({
   from,
   force,
+  signals,
   input: z.unknown().optional(),
   planVersion,
   threadId: z.string().regex(THREAD_ID).optional(),
@@ -47,6 +50,7 @@ export const ForkBody = z.strictObject({
 export const PreviewBody = z.strictObject({
   mode: z.enum(SUCCESSOR_MODES),
   from,
+  signals,
   input: z.unknown().optional(),
   planVersion,
 });
@@ -67,13 +71,14 @@ export async function resumeFromApi(deps: ApiDeps, caller: Caller, call: Success
   if (isOver(state) && !(await wasUnparked(deps, caller, mutation.key))) {
     return startedBy(deps, caller, { mode: 'resume', runId, mutation });
   }
-  if (mutation.body.from !== undefined || mutation.body.force) {
+  const { from: place, force: isForced, signals: carries } = mutation.body;
+  if (place !== undefined || isForced || carries) {
     throw new CairnError(
       'RUN_INVALID_TRANSITION',
       `run ${runId} has not ended: it goes on from where it is`,
       {
         details: { status: state.status },
-        help: "Leave out 'from' and 'force'.",
+        help: "Leave out 'from', 'force' and 'signals'.",
       },
     );
   }
@@ -114,7 +119,8 @@ export function previewFromApi(deps: ApiDeps, caller: Caller, call: SuccessorCal
     const { start, registry, effects, bindings } = deps;
     const wanted = wantedBy(caller, { mode: body.mode, runId: call.runId, body });
     const preview = await previewSuccessor({ ...start, registry, effects, bindings }, wanted);
-    return Response.json({ ...preview, blockers: preview.blockers.map(toProblem) });
+    const unread = preview.unread.map(({ at, ...signal }) => ({ ...signal, at: iso(at) }));
+    return Response.json({ ...preview, unread, blockers: preview.blockers.map(toProblem) });
   });
 }
 
@@ -136,7 +142,7 @@ async function startedBy(
   caller: Caller,
   { mode, runId, mutation }: Successor,
 ): Promise<Response> {
-  const { key, body, requestHash, trace } = mutation;
+  const { key, body, requestHash, trace, client, a2aCorrelationId } = mutation;
   if (body.force) assertRole(caller, 'admin');
   const outcome = await startSuccessor(
     { ...start, registry },
@@ -145,8 +151,10 @@ async function startedBy(
       actor: principalOf(caller),
       key: key === undefined ? undefined : apiKey(principalOf(caller), key),
       requestHash,
+      client,
       force: body.force === true,
       trace,
+      a2aCorrelationId,
     },
   );
   return answerFor(outcome);
@@ -156,7 +164,7 @@ function wantedBy(
   { tenantId }: Caller,
   { mode, runId, body }: { readonly mode: SuccessorMode; readonly runId: string; readonly body: Body },
 ): Wanted {
-  const { planVersion: version, threadId } = body;
+  const { planVersion: version, threadId, signals: carried } = body;
   const input = body.input === undefined ? undefined : { value: body.input };
-  return { runId, tenantId, mode, from: body.from, input, planVersion: version, threadId };
+  return { runId, tenantId, mode, from: body.from, input, planVersion: version, threadId, signals: carried };
 }

@@ -1,9 +1,10 @@
 /** What lies under a run, as callers see it. */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { RunEvent } from '../../core/run/events.ts';
-import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { Checkpoint } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { View } from './run.ts';
+import type { ShownStep } from './running.ts';
 import { fromText, iso, readable } from './values.ts';
 
 export function eventView(event: RunEvent): View {
@@ -11,7 +12,7 @@ export function eventView(event: RunEvent): View {
 }
 
 /** `compensated`: the revision that is shown was undone. */
-export function stepView(record: StepRecord, { compensationLog }: RunState): View {
+export function stepView(record: ShownStep, { compensationLog }: RunState): View {
   const { startedAtMs, updatedAtMs, ...step } = record;
   const compensated = compensationLog.some(
     ({ stepId, revision, outcome }) =>

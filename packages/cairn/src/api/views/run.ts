@@ -1,12 +1,18 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
 import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
+import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import { type RunState, type SoftState, SUCCESS_OUTCOMES } from '../../core/run/state.ts';
+import { optional } from '../../core/optional.ts';
+import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
+import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
+import { type ListedState, listedState } from '../../core/search/listed.ts';
+import { listedWaits } from '../../core/search/listing.ts';
+import { stepCounts } from '../../core/search/step-counts.ts';
 import type { Located } from '../../engine/stored-text.ts';
-import type { ListedRun } from '../../ports/run-store.ts';
+import type { ListedRun, LoadedRun } from '../../ports/run-store.ts';
 import { fromText, iso, isoIf, readable } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
@@ -16,28 +22,60 @@ export type View = { readonly [name: string]: Json | undefined };
  *
  * @param vocabulary of the status; nothing else of a run is translated
  */
-export function runSummary({ state, soft }: ListedRun, vocabulary: Vocabulary): View {
-  const { input, result, steps, shard, ...shown } = state;
+export function runSummary(
+  { state, soft, stepCounts, waits, waitsFor: waiting, wakeAt }: ListedRun,
+  vocabulary: Vocabulary,
+): View {
+  const { shard, currentStep: _, ...shown } = listedState(state);
   const status = projectStatus(state, vocabulary);
+  const running = runningNow(state, soft);
   return {
     ...(readable(shown) as View),
     status,
+    ...optional('waitsFor', waiting),
+    ...optional('currentStep', currentStepOf({ ...state, waits: waits.first }, soft)),
+    running: running.slice(0, LISTED_RUNNING).map(runningView),
+    runningCount: running.length,
     ...leaseView(state, soft),
     lastHeartbeatAt: isoIf(soft.lastHeartbeatAt),
-    wakeAt: isoIf(wakeAt(state, soft)),
-    steps: stepCounts(steps.values()),
+    wakeAt: isoIf(wakeAt),
+    ...optional('steps', stepCounts as View | undefined),
+    waits: readable(waits.first),
+    waitCount: waits.count,
     cost: costView(soft),
   };
 }
 
-/** Until when it holds as its drive has last extended it: what the journal says of it is old after the first sign of life. */
-function leaseView({ lease }: RunState, { leaseExtendedTo = 0 }: SoftState): View {
-  if (!lease) return {};
-  const { owner, epoch, expiresAt } = lease;
-  return { lease: { owner, epoch, expiresAt: iso(Math.max(expiresAt, leaseExtendedTo)) } };
+function runningView({ since, ...attempt }: RunningStep): View {
+  return { ...attempt, since: iso(since) };
 }
 
-function costView({ cost: spent }: SoftState): View {
+/** Attempts under way that a list shows; `runningCount` says how many there are. */
+const LISTED_RUNNING = 3;
+
+/** Until when it holds as its drive has last extended it: what the journal says of it is old after the first sign of life. */
+function leaseView({ lease }: ListedState, soft: ListedRun['soft']): View {
+  if (!lease) return {};
+  const { owner, epoch } = lease;
+  return { lease: { owner, epoch, expiresAt: iso(heldUntil(lease, soft)) } };
+}
+
+function heldUntil(
+  { expiresAt }: NonNullable<ListedState['lease']>,
+  { leaseExtendedTo = 0 }: ListedRun['soft'],
+): number {
+  return Math.max(expiresAt, leaseExtendedTo);
+}
+
+export function leaseWaitView(
+  { state: { lease }, soft }: Pick<LoadedRun, 'state' | 'soft'>,
+  wait: LeaseWait | undefined,
+): View | undefined {
+  if (!lease || !wait) return undefined;
+  return { until: iso(heldUntil(lease, soft)), steps: [...wait.steps], why: wait.why };
+}
+
+function costView({ cost: spent }: ListedRun['soft']): View {
   const cost = costOf(spent);
   return { ...cost, usd: usdOf(cost) };
 }
@@ -47,9 +85,27 @@ export interface RunValues {
   readonly result: Located | undefined;
 }
 
-export function runView(run: ListedRun, { input, result }: RunValues, vocabulary: Vocabulary): View {
+export function runView(
+  run: Pick<LoadedRun, 'state' | 'soft'>,
+  { input, result }: RunValues,
+  vocabulary: Vocabulary,
+): View {
+  const { state, soft } = run;
+  const { input: _, result: __, secretInput, steps, shard, currentStep: ___, ...shown } = state;
+  const listed = {
+    state,
+    soft,
+    stepCounts: stepCounts(steps),
+    waits: listedWaits(state.waits),
+    ...optional('waitsFor', waitsFor(state)),
+    ...optional('wakeAt', wakeAt(state, soft)),
+  };
   return {
-    ...runSummary(run, vocabulary),
+    ...(readable(shown) as View),
+    ...runSummary(listed, vocabulary),
+    ...(state.error && { error: readable(state.error) }),
+    waits: readable(state.waits),
+    running: runningNow(state, soft).map(runningView),
     ...progressView(run),
     ...valueView('input', input),
     ...(result && valueView('result', result)),
@@ -57,7 +113,7 @@ export function runView(run: ListedRun, { input, result }: RunValues, vocabulary
 }
 
 /** What is left of a drive that has ended says nothing of what goes on now. */
-function progressView({ state, soft }: ListedRun): View {
+function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View {
   return state.lease && soft.inFlight?.length ? { progress: readable(soft.inFlight) } : {};
 }
 
@@ -65,18 +121,4 @@ function progressView({ state, soft }: ListedRun): View {
 function valueView(name: string, value: Located): View {
   if ('text' in value) return { [name]: fromText(value.text) };
   return { [`${name}Ref`]: { checkpoint: value.checkpoint, ...value.ref } };
-}
-
-/** How many steps stand where; each step is at `/v1/runs/{id}/steps`. */
-function stepCounts(
-  steps: Iterable<RunState['steps'] extends { values(): Iterable<infer S> } ? S : never>,
-): View {
-  const counts: Record<string, number> = { begun: 0, running: 0, retrying: 0, waiting: 0, failed: 0 };
-  for (const outcome of SUCCESS_OUTCOMES) counts[outcome] = 0;
-  for (const step of steps) {
-    const where = step.phase === 'done' ? step.outcome : step.phase;
-    counts[where] = (counts[where] ?? 0) + 1;
-    counts.begun = (counts.begun ?? 0) + 1;
-  }
-  return counts;
 }

@@ -1,6 +1,8 @@
 /** A workflow as callers see it: its versions, what each is made of, and how many runs are on it. */
 import type { Json } from '../../core/encoding/json.ts';
+import { optional } from '../../core/optional.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import type { PlanChange } from '../../engine/plans/known-plans.ts';
 import type { LiveVersion } from '../../ports/run-census.ts';
 import type { PauseMark } from '../../ports/runtime-config.ts';
 import type { View } from './run.ts';
@@ -11,24 +13,34 @@ export interface WorkflowFacts {
   /** Newest first; none, if only runs of it are left. */
   readonly deployed: readonly Workflow[];
   readonly live: readonly LiveVersion[];
+  /** Versions whose definition has changed. */
+  readonly changes: readonly PlanChange[];
   readonly paused: PauseMark | undefined;
+  /** The reason of a pause may name other tenants' affairs. */
+  readonly showsReason: boolean;
 }
 
-export function workflowView({ type, deployed, live, paused }: WorkflowFacts): View {
+export function workflowView({ type, deployed, live, changes, paused, showsReason }: WorkflowFacts): View {
   const liveRuns = new Map(live.map(({ planVersion, runs }) => [planVersion, runs]));
   const here = deployed.map((workflow) => ({
     ...outline(workflow),
     deployed: true,
     liveRuns: liveRuns.get(workflow.planVersion) ?? 0,
+    ...optional('changed', changedIn(changes, workflow.planVersion)),
   }));
   const known = new Set(deployed.map(({ planVersion }) => planVersion));
   const gone = [...liveRuns]
     .filter(([planVersion]) => !known.has(planVersion))
     .map(([planVersion, runs]) => ({ planVersion, deployed: false, liveRuns: runs }));
   const versions = [...here, ...gone].sort((a, b) => b.planVersion - a.planVersion);
-  // Who paused it may be of another tenant, so that is not told here.
-  const mark = paused && { since: iso(paused.since), ...reasonOf(paused) };
+  // Whoever paused it may belong to another tenant, so the name is never shown here.
+  const mark = paused && { since: iso(paused.since), ...(showsReason ? reasonOf(paused) : {}) };
   return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };
+}
+
+/** Differences in a version under the same number; undefined: none. */
+function changedIn(changes: readonly PlanChange[], planVersion: number): string[] | undefined {
+  return changes.find((change) => change.planVersion === planVersion)?.differences.map(({ what }) => what);
 }
 
 /** A pause for those who may set one. */

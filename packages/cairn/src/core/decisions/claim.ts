@@ -1,7 +1,17 @@
 /** What a drive may do with a run it has just read. Pure: the drive carries the verdict out. */
+
+import type { Takeover, TaskRef } from '../run/lease/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
-import { hasUntold, isParked, nextDue } from '../run/wake.ts';
+import { isDue, isParked, nextDue, standsSuspended } from '../run/wake.ts';
+import type { Deployed } from './deployed.ts';
+import { stepsInDoubt } from './end-facts.ts';
+
+/** A delivery of the queue, as its handler sees it. */
+export interface Delivery extends TaskRef {
+  /** The delivery before this one was answered by the function: its dispatch lives, or ended in peace. */
+  readonly answered?: boolean;
+}
 
 export interface Observation {
   readonly state: RunState;
@@ -9,6 +19,10 @@ export interface Observation {
   /** The store's time of the read; with `lastHeartbeatAt`, also the store's, it judges staleness by one clock. */
   readonly readAt: number;
   readonly leaseMs: number;
+  /** The delivery of the dispatch that looks, if the queue named it. */
+  readonly delivery?: Delivery | undefined;
+  /** Absent where nobody asks on behalf of a delivery. */
+  readonly deployed?: Deployed;
 }
 
 export type ClaimVerdict =
@@ -16,31 +30,30 @@ export type ClaimVerdict =
   | { readonly kind: 'over' }
   /** Somebody drives it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
   | { readonly kind: 'leased'; readonly freeAt: number }
-  /** Its holder has gone silent: what the scan does comes first (section 9). */
-  | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number }
+  /** Its holder has gone silent, or its task has come again: what the scan does comes first (section 9). */
+  | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
   /** It waits for somebody: an answer, a deadline, or (`parked`) a deployment. */
   | { readonly kind: 'waiting'; readonly parked: boolean }
+  /** An operator wants nothing new to be started. */
+  | { readonly kind: 'suspended' }
   /** Nothing is ready before that time. */
   | { readonly kind: 'early'; readonly at: number }
   | { readonly kind: 'claim' };
 
 function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
   if (isParked(state)) return { kind: 'waiting', parked: true };
-  if (hasUntold(state)) return { kind: 'claim' };
+  if (isDue(state, readAt)) return { kind: 'claim' };
   const due = nextDue(state);
-  if (due === undefined) return { kind: 'waiting', parked: false };
-  return due <= readAt ? { kind: 'claim' } : { kind: 'early', at: due };
+  return due === undefined ? { kind: 'waiting', parked: false } : { kind: 'early', at: due };
 }
 
 /** Judges in the order of what forbids most. */
-export function claimVerdict({ state, soft, readAt, leaseMs }: Observation): ClaimVerdict {
+export function claimVerdict(seen: Observation): ClaimVerdict {
+  const { state, readAt } = seen;
   if (isOver(state)) return { kind: 'over' };
-  if (state.lease) {
-    const lastHeartbeatAt = soft.lastHeartbeatAt ?? state.updatedAt;
-    const freeAt = lastHeartbeatAt + leaseMs;
-    return readAt < freeAt ? { kind: 'leased', freeAt } : { kind: 'orphaned', lastHeartbeatAt };
-  }
+  if (state.lease) return leasedVerdict(seen);
+  if (standsSuspended(state)) return { kind: 'suspended' };
   switch (state.status) {
     case 'interrupted':
       return { kind: 'interrupted' };
@@ -52,4 +65,29 @@ export function claimVerdict({ state, soft, readAt, leaseMs }: Observation): Cla
         ? { kind: 'early', at: state.dueAt }
         : { kind: 'claim' };
   }
+}
+
+function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimVerdict {
+  const lastHeartbeatAt = soft.lastHeartbeatAt ?? state.updatedAt;
+  const freeAt = lastHeartbeatAt + leaseMs;
+  const why = takeover(state, delivery);
+  if (readAt >= freeAt) return { kind: 'orphaned', lastHeartbeatAt, why: why ?? 'silence' };
+  if (why === undefined || !deployed || !bearsASecond(state, deployed)) return { kind: 'leased', freeAt };
+  return { kind: 'orphaned', lastHeartbeatAt, why };
+}
+
+/**
+ * The very task that holds the lease has come again: the queue has given its dispatch up, which has ended or will find at
+ * its next append that it lost the run.
+ */
+function takeover({ lease }: RunState, delivery: Delivery | undefined): Takeover | undefined {
+  const task = lease?.task;
+  if (!task || task.name !== delivery?.name || delivery.retryCount <= task.retryCount) return undefined;
+  return delivery.answered ? 'answered' : 'redelivered';
+}
+
+/** True if nothing is under way that must not overlap with the previous holder, which may still be working. */
+export function bearsASecond(state: RunState, deployed: Deployed): boolean {
+  const isActing = state.effects.length > 0 || state.compensating;
+  return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;
 }

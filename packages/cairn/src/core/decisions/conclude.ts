@@ -20,6 +20,8 @@ export interface DriveFacts {
   readonly earliestDueAt: number | undefined;
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
+  /** When the outside is to be told of waits of which it could not be told; epoch ms. Until then the run is not suspended. */
+  readonly tellAgainAt: number | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
   /** What was asked for, once the drive stops for it. */
@@ -31,9 +33,9 @@ export interface DriveFacts {
   readonly undoes: boolean;
   /**
    * Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
-   * operators want nothing new.
+   * operators want nothing new. `cleared`: the run need not be alone any more.
    */
-  readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | undefined;
+  readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared' | undefined;
 }
 
 export type Conclusion =
@@ -43,7 +45,7 @@ export type Conclusion =
   | { readonly kind: 'suspend'; readonly until?: number }
   | {
       readonly kind: 'release';
-      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held';
+      readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared';
       readonly dueAt?: number;
     };
 
@@ -51,11 +53,17 @@ export function conclude(facts: DriveFacts): Conclusion {
   if (facts.active > 0) return { kind: 'wait' };
   const { cancellation, undoes: undoDue, failure, unsettled } = facts;
   const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, allEnded: unsettled === 0 });
+  // Undoing is work of its own, which operators do not want begun.
+  if (ending.kind === 'undo_first' && facts.stop === 'held') return { kind: 'release', reason: 'held' };
   if (ending.kind !== 'goes_on') return ending;
   if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
   if (facts.held > 0) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
+  const { tellAgainAt } = facts;
+  if (tellAgainAt !== undefined) {
+    return { kind: 'release', reason: 'retry', dueAt: Math.min(tellAgainAt, dueAt ?? tellAgainAt) };
+  }
   if (facts.waits > 0) return { kind: 'suspend', ...(dueAt === undefined ? {} : { until: dueAt }) };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };
   throw new Error(`${facts.unsettled} steps have not ended, and nothing can make them`);

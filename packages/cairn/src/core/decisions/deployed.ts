@@ -1,10 +1,17 @@
 /** What decisions over a run ask of the plan it is pinned to. Said by engine/deployed.ts; nothing of it is in the journal. */
 
 export interface Deployed {
-  /** False if the plan version the run is pinned to is not deployed. */
+  /** False if the plan the run was started on is not deployed. */
   readonly available: boolean;
+  /** Its version is deployed, with another plan than the run was started on: nothing of that one may touch the run. */
+  readonly changed?: boolean;
   /** Whether a step may safely run again; only asked while `available`. */
   isIdempotent(stepKey: string): boolean;
+  /**
+   * True if a step that must not run twice allows a new attempt after so many that failed or were cut off. Absent: none does.
+   * Only asked while `available`.
+   */
+  allowsNewAttempt?(stepKey: string, attempts: number): boolean;
   /** Whether it says how to undo what has this key; of a plan that is not deployed nothing can be undone. */
   isCompensable(stepKey: string): boolean;
   /** What becomes of a step that must not run twice and was caught mid-flight. */

@@ -2,28 +2,37 @@
  * What the journal of a run that no drive moves says about its end (ending.ts). A drive knows more than its journal and says
  * it itself (conclude.ts).
  */
-import { type RunState, stepsInFlight } from '../run/state.ts';
+import { type RunState, stepsInFlight, UNDOING } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
 import type { Deployed } from './deployed.ts';
 import type { EndFacts } from './ending.ts';
 
-/** So many interruptions without a checkpoint between them mean that the run kills its workers. */
-export const MAX_INTERRUPTIONS = 5;
+/**
+ * So many deaths alone while the same step was under way mean that the step kills its workers. So many at several steps,
+ * with fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, mean that something the run does kills them
+ * later. With the two dispatches in company that a run may kill before it stays alone, that is five workers.
+ */
+export const MAX_DEATHS_ALONE = 3;
+
+/**
+ * So many shutdowns in a row that cut the same body off alone, each when it had been under way for more than a minute. Nobody
+ * else is harmed meanwhile, and five deployments may do the same; but a body that is never let to its end has to be named.
+ */
+export const MAX_CUT_OFF = 10;
 
 export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
   // What an earlier death left counts until the run is set going again: then a drive has it, and may get further.
   const died = state.status === 'interrupted';
-  const { interruptions: times, currentStep: at } = state;
   return {
     drivenByAnother: state.lease !== undefined,
     cancellation: state.cancellation,
     undoDue: compensationsDue(state, deployed.isCompensable).length > 0,
     compensating: state.compensating,
     isDeployed: deployed.available,
-    lostWorkers: died && times >= MAX_INTERRUPTIONS ? { times, at } : undefined,
+    lostWorkers: lostWorkers(state, died),
     failure: state.error,
     questionOpen: died && state.waits.some(({ kind }) => kind === 'approval'),
-    inDoubt: deployed.available ? stepsInDoubt(state, deployed) : [],
+    inDoubt: deployed.available ? withoutNewAttempt(state, deployed) : [],
     onDoubt: deployed.onDoubt,
     neverSaved: died && state.checkpointHead === 0,
     allEnded: false,
@@ -33,4 +42,29 @@ export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
 /** Steps that must not run twice and were caught mid-flight (DESIGN 2.9), by their keys. */
 export function stepsInDoubt(state: RunState, { isIdempotent }: Pick<Deployed, 'isIdempotent'>): string[] {
   return stepsInFlight(state).filter((key) => !isIdempotent(key));
+}
+
+/** Steps that must not run twice, were caught mid-flight, and say that a new attempt may follow. */
+export function stepsToAttemptAnew(state: RunState, deployed: Deployed): string[] {
+  return stepsInDoubt(state, deployed).filter((key) => {
+    const step = state.steps.get(key);
+    return step?.phase === 'running' && deployed.allowsNewAttempt?.(key, step.attempt - (step.polls ?? 0));
+  });
+}
+
+function withoutNewAttempt(state: RunState, deployed: Deployed): string[] {
+  const anew = new Set(stepsToAttemptAnew(state, deployed));
+  return stepsInDoubt(state, deployed).filter((key) => !anew.has(key));
+}
+
+/** Once it is being undone, only its next death counts, or what undoing it did. */
+function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndFacts['lostWorkers'] {
+  const guilty = suspect?.deaths.find(({ times }) => times >= MAX_DEATHS_ALONE);
+  const last = suspect?.inARow;
+  const cutOff = suspect?.cutOff;
+  const several = last && last.times >= MAX_DEATHS_ALONE ? last : undefined;
+  const found = guilty ?? several ?? (cutOff && cutOff.times >= MAX_CUT_OFF ? cutOff : undefined);
+  if (!found || (compensating && !died && found.step !== UNDOING)) return undefined;
+  const isSameStep = found !== several;
+  return { times: found.times, at: found.step, isSameStep, ...(found === cutOff && { shutDown: true }) };
 }

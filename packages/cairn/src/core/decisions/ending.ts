@@ -8,7 +8,7 @@
  * | another's drive has it                       | goes on: only that drive ends it (J3)                               |
  * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
  * | its plan is not deployed                     | goes on once it is: nothing can be undone or run without            |
- * | it lost its worker too often                 | fails, after what is to be undone                                   |
+ * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
  * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
  * | its drive died, and a question is open       | goes on once that is answered                                       |
  * | a step may have acted, and must not again    | goes on once a person says so, or fails, after what is to be undone |
@@ -21,7 +21,7 @@
  * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/facts/terminal.ts).
  */
 import type { RecordedError } from '../run/events.ts';
-import type { RunState } from '../run/state.ts';
+import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
 /** Of a run that has not ended. */
 export interface EndFacts {
@@ -34,8 +34,18 @@ export interface EndFacts {
   /** Undoing has begun. */
   readonly compensating: boolean;
   readonly isDeployed: boolean;
-  /** Its drive died for the last time that it may; `at`: the step it was at. */
-  readonly lostWorkers: { readonly times: number; readonly at: string | undefined } | undefined;
+  /**
+   * So often dispatches of it died alone: each time while the step `at` was under way, or what the key stands for; without
+   * `isSameStep`, the last time. `shutDown`: they were asked to end when the step had been under way for long.
+   */
+  readonly lostWorkers:
+    | {
+        readonly times: number;
+        readonly at: string;
+        readonly isSameStep: boolean;
+        readonly shutDown?: boolean;
+      }
+    | undefined;
   /** Why it is failing, the time of the whole run among the reasons: the first that became known. */
   readonly failure: RecordedError | undefined;
   /** Its drive died while a person was asked something. */
@@ -120,10 +130,15 @@ function cancelled({ cancellation, undoDue, lostWorkers }: EndFacts): Ending | u
 /** If it was its compensations that killed the worker, they are not begun again. */
 function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): Ending | undefined {
   if (!lostWorkers) return undefined;
-  const { times, at: stepId } = lostWorkers;
-  const message = `the run lost its worker ${times} times without getting any further`;
-  const at = stepId === undefined ? {} : { stepId };
-  const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...at };
+  const { times, at, isSameStep, shutDown } = lostWorkers;
+  const isStep = at !== NO_STEP && at !== UNDOING;
+  const where = isStep
+    ? `step '${at}' was under way`
+    : at === UNDOING
+      ? 'it was being undone'
+      : 'no step was';
+  const message = `the run was dispatched alone, and its worker ${shutDown ? 'was shut down' : 'died'} ${times} times${isSameStep ? '' : ' with few steps between, the last time'} while ${where}`;
+  const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...(isStep && { stepId: at }) };
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
 

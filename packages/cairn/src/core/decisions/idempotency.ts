@@ -46,8 +46,11 @@ export const FAILED_TTL_MS = 3_600_000;
 export const PROCESSING_LOCK_MS = 5 * 60_000;
 /** How often work on one request is begun before its failure is final. */
 export const MAX_ATTEMPTS = 3;
-/** Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`). */
-export const GITHUB_SECONDARY_WINDOW_MS = 5_000;
+/**
+ * Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`): as long as the record is kept, so
+ * that whoever captured a signed delivery cannot have its run again under another delivery id.
+ */
+export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
 
 /** What an existing record means for a request with its key. */
 export type ExistingDecision =

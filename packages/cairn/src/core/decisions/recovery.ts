@@ -32,7 +32,7 @@ export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVe
   const ending = endingOf(endFactsOf(state, deployed));
   switch (ending.kind) {
     case 'goes_on':
-      return goingOn(ending);
+      return goingOn(ending, deployed);
     case 'cancelled':
       return { kind: 'cancel' };
     case 'failed':
@@ -48,10 +48,14 @@ export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVe
   }
 }
 
-function goingOn(ending: GoesOn): RecoveryVerdict {
+function goingOn(ending: GoesOn, { changed }: Deployed): RecoveryVerdict {
   switch (ending.held) {
     case 'without_plan':
-      return { kind: 'park', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' };
+      return {
+        kind: 'park',
+        status: 'waiting_external',
+        reason: changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE',
+      };
     case 'question_open':
       return { kind: 'park', status: 'awaiting_approval' };
     case 'in_doubt':

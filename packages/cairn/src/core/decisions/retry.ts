@@ -20,7 +20,19 @@ export const DEFAULT_RETRY: RetryPolicy = { maxAttempts: 3, initialMs: 1_000, fa
 
 export type RetryDecision =
   | { readonly kind: 'retry' /** Epoch ms; in the past or present: at once. */; readonly at: number }
-  | { readonly kind: 'give_up'; readonly reason: 'fatal' | 'attempts_exhausted' };
+  /** The condition that the step polls does not hold yet: no attempt failed. `at` in epoch ms. */
+  | { readonly kind: 'poll_again'; readonly at: number }
+  | { readonly kind: 'give_up'; readonly reason: 'fatal' | 'attempts_exhausted' | 'poll_over' };
+
+/** Polling of a step: `RetryAt` means "not yet", until this many ms after the step began. */
+export interface PollPolicy {
+  readonly withinMs: number;
+}
+
+/** Each poll adds an event to the journal, and no attempts limit them: a time in the past must not mean "at once". */
+export const MIN_POLL_MS = 1_000;
+/** Polls of one execution; with the journal's other events this stays far below what a run can hold. */
+export const MAX_POLLS = 10_000;
 
 export interface FailedAttempt {
   readonly policy: RetryPolicy;
@@ -32,17 +44,37 @@ export interface FailedAttempt {
   readonly now: number;
   /** What the attempt threw. */
   readonly error: unknown;
+  /** Attempts before this one that found a condition not to hold. */
+  readonly polls?: number;
+}
+
+/** An attempt of a step that polls, which found its condition not to hold. */
+export interface PollAttempt {
+  readonly poll: PollPolicy;
+  readonly now: number;
+  readonly error: RetryAt;
+  readonly polls?: number;
+  /** When the first attempt of the execution began, epoch ms. */
+  readonly startedAt: number;
 }
 
 /**
  * Backoff with full jitter: the delay is uniform between 0 and the bound, since workers that failed together must not
  * come back together. `RetryAt` sets the time exactly, `Fatal` ends it; both count as attempts.
  */
-export function nextRetry({ policy, attempt, random, now, error }: FailedAttempt): RetryDecision {
+export function nextRetry({ policy, attempt, random, now, error, polls = 0 }: FailedAttempt): RetryDecision {
   if (error instanceof Fatal) return { kind: 'give_up', reason: 'fatal' };
-  if (attempt >= policy.maxAttempts) return { kind: 'give_up', reason: 'attempts_exhausted' };
+  const failures = attempt - polls;
+  if (failures >= policy.maxAttempts) return { kind: 'give_up', reason: 'attempts_exhausted' };
   if (error instanceof RetryAt) return { kind: 'retry', at: error.at };
-  return { kind: 'retry', at: now + Math.floor(random * backoffBoundMs(policy, attempt)) };
+  return { kind: 'retry', at: now + Math.floor(random * backoffBoundMs(policy, failures)) };
+}
+
+/** After a poll whose condition does not hold yet. The last poll is at the end of the time, not before it. */
+export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt): RetryDecision {
+  const endsAt = startedAt + poll.withinMs;
+  if (now >= endsAt || polls + 1 >= MAX_POLLS) return { kind: 'give_up', reason: 'poll_over' };
+  return { kind: 'poll_again', at: Math.max(now + MIN_POLL_MS, Math.min(error.at, endsAt)) };
 }
 
 /** The longest delay after the given attempt, in ms. */

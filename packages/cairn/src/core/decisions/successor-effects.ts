@@ -15,6 +15,7 @@ import { stepKey } from '../run/state.ts';
 export interface CapabilityFacts {
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
+  readonly requiresConfirmation?: boolean;
   readonly hasLookup: boolean;
 }
 
@@ -70,7 +71,9 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): Foreto
   const isOwn = rows === call.own || scope === undefined;
   const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
   const verdict = isOwn ? effectVerdict(rows, wish) : lineageVerdict(rows, wish, scope, asked);
-  const { action, why } = toldOf(verdict, acted);
+  // Where it would act anew under a key of its own, nobody has allowed that yet.
+  const isUnconfirmed = verdict.kind === 'own' && facts.requiresConfirmation;
+  const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : verdict, acted);
   return {
     effectId,
     runId,
@@ -91,6 +94,7 @@ function toldOf(
     case 'reuse':
       return { action: 'reused', why: 'recorded' };
     case 'ask':
+    case 'confirm':
       return { action: 'asked', why: 'policy' };
     case 'doubt':
       if (verdict.remedy === 'ask') return { action: 'asked', why: 'in_doubt' };

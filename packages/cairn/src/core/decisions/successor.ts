@@ -33,7 +33,7 @@ export interface SourceFacts {
   /** As it ended. */
   readonly end: RunState;
   /** As it stood at the point from which the successor goes on; undefined: before its first step. */
-  readonly asOf: Pick<RunState, 'steps' | 'feedback'> | undefined;
+  readonly asOf: Pick<RunState, 'steps' | 'feedback' | 'itemMarks'> | undefined;
   /** By the seq of the event, for what had come to something then. */
   readonly recorded: ReadonlyMap<number, RecordedStep>;
 }
@@ -91,6 +91,8 @@ export interface SuccessorPlan {
   /** Of the steps that run, where it is not 1. */
   readonly revisions: Readonly<Record<string, number>>;
   readonly feedback: readonly { readonly steps: readonly string[]; readonly text: string }[];
+  /** Marks of the lists whose items are taken over: the successor's list must be the same. */
+  readonly marks: NonNullable<RunState['itemMarks']>;
 }
 
 export function planSuccessor(run: SuccessorRun, source: SourceFacts): SuccessorPlan {
@@ -138,7 +140,20 @@ class Planning {
         runs.filter(({ revision }) => revision > 1).map((s) => [s.id, s.revision]),
       ),
       feedback: this.#feedbackOf(new Set(runs.map(({ id }) => id))),
+      marks: this.#marksOf(steps, reused),
     };
+  }
+
+  /** A mark of another revision than the one that runs says nothing about its list. */
+  #marksOf(steps: readonly StepPlan[], reused: readonly Reuse[]): SuccessorPlan['marks'] {
+    const sets = new Set(reused.flatMap(({ data, key }) => (key === data.stepId ? [] : [data.stepId])));
+    const known = this.#source.asOf?.itemMarks ?? {};
+    return Object.fromEntries(
+      steps.flatMap(({ id, revision }) => {
+        const mark = sets.has(id) && Object.hasOwn(known, id) ? known[id] : undefined;
+        return mark?.revision === revision ? [[id, mark]] : [];
+      }),
+    );
   }
 
   /** Undefined: it is taken over. In the order of what says most to a person. */

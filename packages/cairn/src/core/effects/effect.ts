@@ -24,7 +24,7 @@ export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
 export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'failed';
 
 /** Why a row is blocked. */
-export type BlockedBy = 'doubt' | 'policy' | 'mismatch';
+export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
 
 /** What a person can say of an effect. */
 export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;

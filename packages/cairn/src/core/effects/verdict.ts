@@ -12,6 +12,8 @@ export interface Wish {
   readonly requestHash: string;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
+  /** Whether a person must allow the action before the receiver is called. */
+  readonly requiresConfirmation?: boolean;
   /** Whether the binding can ask the outside if an action took place. */
   readonly hasLookup: boolean;
 }
@@ -21,6 +23,8 @@ export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 export type EffectVerdict =
   /** `n`: of the row to be made. */
   | { readonly kind: 'act'; readonly n: number }
+  /** A person must allow it first. `n`: of the row that asks; `asked`: it is there, without an answer. */
+  | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord }
   | { readonly kind: 'reuse'; readonly origin: EffectRecord }
   /** It is recorded that something else was asked for under this key. */
   | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
@@ -36,7 +40,7 @@ export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
     // A question, or a refusal: no action stands behind it.
-    if (row.blockedBy === 'policy' || row.blockedBy === 'mismatch') continue;
+    if (row.blockedBy !== undefined && row.blockedBy !== 'doubt') continue;
     switch (row.status) {
       case 'recorded':
         return row.requestHash === wish.requestHash
@@ -45,15 +49,24 @@ export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
       case 'attempted':
         return { kind: 'doubt', row, remedy: remedyFor(row, wish) };
       case 'failed':
-        return { kind: 'act', n };
+        return confirmedFirst(rows, wish, n);
       case 'blocked':
         return row.resolution?.outcome === 're-execute'
-          ? { kind: 'act', n }
+          ? confirmedFirst(rows, wish, n)
           : { kind: 'doubt', row, remedy: 'ask' };
       case 'reused':
     }
   }
-  return { kind: 'act', n };
+  return confirmedFirst(rows, wish, n);
+}
+
+/** What a person allowed is this request, until it is done: however many calls came to nothing. */
+function confirmedFirst(rows: Rows, { requiresConfirmation, requestHash }: Wish, n: number): EffectVerdict {
+  if (!requiresConfirmation) return { kind: 'act', n };
+  const same = rows.filter((row) => row.requestHash === requestHash);
+  if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
+  const asked = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);
+  return { kind: 'confirm', n, ...(asked ? { asked } : {}) };
 }
 
 /** E5. With another request neither a look nor a repetition would be about what was attempted. */
@@ -86,7 +99,7 @@ export function lineageVerdict(
   asked?: EffectRecord,
 ): LineageVerdict {
   const before = effectVerdict(rows, wish);
-  if (before.kind === 'act') return { kind: 'own' };
+  if (before.kind === 'act' || before.kind === 'confirm') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
   // What it did itself to clear up a doubt is done: it does not do it anew.
   if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;

@@ -33,14 +33,18 @@ export function githubKey(deliveryId: string): string {
 export interface GithubEvent {
   /** Whose run it would be: the same content is another event for another tenant. */
   readonly tenantId: string;
-  /** `owner/name`. */
-  readonly repo: string;
-  readonly pullRequest: number;
+  /** `owner/name`; absent for what is about no repository. */
+  readonly repo?: string | undefined;
+  readonly pullRequest?: number | undefined;
   /** `X-GitHub-Event`. */
   readonly event: string;
-  readonly action: string;
+  /** Events such as `push` have none. */
+  readonly action?: string | undefined;
   readonly payload: { readonly [key: string]: Json | undefined };
 }
+
+/** Stands for what an event does not have; no repository and no action is named so. */
+const NONE = '-';
 
 /**
  * Members that say by which hook an event arrived, not what happened. Two hooks (of the repository and of an app)
@@ -56,30 +60,31 @@ const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
 
 /**
  * Key of what happened, as opposed to how it was delivered. Equal for two deliveries of one event, different for two
- * pushes to one pull request. Only meaningful within a few seconds: the caller compares the record's time.
+ * pushes to one pull request: payloads carry the times and commits of what they tell.
  */
 export function githubSecondaryKey(of: GithubEvent): string {
   const { tenantId, repo, pullRequest, event, action, payload } = of;
-  if (!Number.isSafeInteger(pullRequest) || pullRequest < 1)
+  if (pullRequest !== undefined && (!Number.isSafeInteger(pullRequest) || pullRequest < 1))
     refuse('pullRequest', 'is not a pull request number');
   const content = Object.fromEntries(Object.entries(payload).filter(([name]) => !DELIVERY_MEMBERS.has(name)));
   return [
     'github-content',
     part('tenantId', tenantId, 'plain'),
-    part('repo', repo, 'plain'),
-    pullRequest,
+    part('repo', repo ?? NONE, 'plain'),
+    pullRequest ?? NONE,
     part('event', event, 'plain'),
-    part('action', action, 'plain'),
+    part('action', action ?? NONE, 'plain'),
     sha256Hex(canonicalJson(content)),
   ].join(':');
 }
 
 /**
- * @param principal `c.` and the client id, or `u.` and the user id: keys of different callers never meet
+ * @param principal `c.` and the client id, `u.` and the user id, or `a.` and a digest of whom the app itself asks for: keys of different callers never meet
  * @param key what the caller sent, see {@link readApiIdempotencyHeader}
  */
 export function apiKey(principal: string, key: string): string {
-  if (!/^[cu]\../.test(principal)) refuse('principal', 'must be "c." and a client id or "u." and a user id');
+  if (!/^[acu]\../.test(principal))
+    refuse('principal', 'must be "c." and a client id, "u." and a user id, or "a." and a digest');
   return `api:${part('principal', principal, 'plain')}:${part('idempotency key', key, 'with colons')}`;
 }
 

@@ -7,8 +7,8 @@ import { checkpointProblems, type Judging, stepProblems } from './documents.ts';
 import { effectProblems } from './effects.ts';
 import type { RunFacts } from './facts.ts';
 import { type Problem, unhealable } from './problems.ts';
-import { snapshotProblems } from './snapshot.ts';
-import { recordProblems, rendezvousProblems } from './surroundings.ts';
+import { pageProblems, snapshotProblems } from './snapshot.ts';
+import { findingProblems, recordProblems, rendezvousProblems } from './surroundings.ts';
 
 /** Empty for a run of which everything is as it should be. */
 export function checkRun(facts: RunFacts): Problem[] {
@@ -20,12 +20,14 @@ export function checkRun(facts: RunFacts): Problem[] {
   const judging = judgingOf(facts, state);
   return [
     ...snapshotProblems(facts, state),
+    ...pageProblems(facts),
     ...lostEvents(facts, state, judging.vouched),
     ...checkpointProblems(judging),
     ...stepProblems(judging),
     ...effectProblems(judging, state),
     ...handoffProblems(facts, state),
     ...rendezvousProblems(facts, state),
+    ...findingProblems(facts, state),
     ...recordProblems(facts, state),
   ];
 }

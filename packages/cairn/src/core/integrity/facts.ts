@@ -4,6 +4,7 @@
  */
 import type { IdempotencyRecord } from '../decisions/idempotency.ts';
 import type { EffectRecord } from '../effects/effect.ts';
+import type { FindingReason } from '../findings.ts';
 import type { PayloadRef, RunEvent } from '../run/events.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState, SoftState } from '../run/state.ts';
@@ -32,6 +33,10 @@ export type FoundSnapshot = Found<RunState> & {
   readonly askingSince: number | null | undefined;
   /** As it was found, whatever it is. */
   readonly foundBy: unknown;
+  /** As it was found, whatever it is; undefined: there is none. */
+  readonly listed: unknown;
+  /** As it was found, whatever it is; undefined: there is none. */
+  readonly waitsFor: unknown;
   readonly tenantId: string | undefined;
   /** Undefined if it is no text. */
   readonly headHash: string | undefined;
@@ -59,6 +64,12 @@ export interface OriginFact {
   readonly sha: string | undefined;
 }
 
+/** A page of the run document with which something is wrong. `orphaned`: the document does not name it. */
+export interface PageFact {
+  readonly id: string;
+  readonly problem: 'missing' | 'damaged' | 'orphaned';
+}
+
 /** A rendezvous at which the run has set up a wait, as far as it concerns the run. */
 export interface RendezvousFact {
   readonly event: string;
@@ -69,6 +80,15 @@ export interface RendezvousFact {
   readonly reason?: string;
 }
 
+/** That a dispatch, or the scan, said that the run gets nowhere. */
+export interface FindingFact {
+  readonly reason: FindingReason;
+  readonly message: string;
+  readonly head: number;
+  /** Epoch ms. */
+  readonly since: number;
+}
+
 export interface RunFacts {
   readonly runId: string;
   /** The store's time of the reading, epoch ms. */
@@ -76,6 +96,8 @@ export interface RunFacts {
   readonly journal: JournalFacts;
   /** Undefined: there is none. */
   readonly snapshot: FoundSnapshot | undefined;
+  /** Pages of it with which something is wrong. */
+  readonly pages: readonly PageFact[];
   readonly checkpoints: readonly Found<CheckpointFact>[];
   readonly steps: readonly Found<StepRecord>[];
   /** Rows of the ledger that the run made, and those of which its journal tells. */
@@ -83,6 +105,8 @@ export interface RunFacts {
   readonly payloads: readonly PayloadFact[];
   readonly origins: readonly OriginFact[];
   readonly rendezvous: readonly RendezvousFact[];
+  /** The finding that names the run outside of its own documents. */
+  readonly finding: FindingFact | undefined;
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
   readonly record: Found<IdempotencyRecord> | undefined;
 }

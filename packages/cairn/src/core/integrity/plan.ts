@@ -59,7 +59,7 @@ export function planRepair(facts: RunFacts, problems: readonly Problem[]): Repai
   const { state } = facts.journal;
   if (!state || problems.some(isBlocking)) return { changes: [], places: [], refused: problems };
   const healable = problems.filter((problem) => problem.healable);
-  const bySubject = [...Map.groupBy(healable, ({ subject }) => subject)];
+  const bySubject = [...Map.groupBy(healable, ({ subject }) => documentOf(subject))];
   const known = knownOf(facts);
   return {
     changes: bySubject.flatMap(([subject, found]) =>
@@ -68,6 +68,11 @@ export function planRepair(facts: RunFacts, problems: readonly Problem[]): Repai
     places: healable.flatMap((problem) => placesOf(facts, problem)),
     refused: problems.filter((problem) => !problem.healable),
   };
+}
+
+/** Pages are part of the run document, and written with it. */
+function documentOf(subject: string): string {
+  return subject.startsWith('pages/') ? 'run' : subject;
 }
 
 /** True if there is nothing to do. */

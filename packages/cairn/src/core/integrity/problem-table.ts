@@ -75,6 +75,21 @@ export const PROBLEMS = {
     title: 'The run document cannot be read',
     help: 'Repair writes it anew from the journal.',
   },
+  PAGE_MISSING: {
+    severity: 'error',
+    title: 'A page of the run document is missing',
+    help: 'Repair writes the run document and its pages anew from the journal.',
+  },
+  PAGE_DAMAGED: {
+    severity: 'error',
+    title: 'A page of the run document is not what was written',
+    help: 'Repair writes the run document and its pages anew from the journal.',
+  },
+  PAGE_ORPHANED: {
+    severity: 'warning',
+    title: 'A page lies under the run that its document does not name',
+    help: 'Repair deletes it. It does no harm, and goes with the run.',
+  },
   SNAPSHOT_SOFT_UNREADABLE: {
     severity: 'error',
     title: 'The part of the run document that the journal does not hold cannot be read',
@@ -192,6 +207,16 @@ export const PROBLEMS = {
     severity: 'warning',
     title: 'There is a document of a step of which the journal does not know',
     help: 'Repair deletes it.',
+  },
+  RUN_UNWRITABLE: {
+    severity: 'error',
+    title: 'The store refuses to write the run',
+    help: 'Read what the store says. If it refuses the account or the database, give the account roles/datastore.user or restore the database; if it names a value, mend what makes it and deploy. The run goes on by itself.',
+  },
+  RUN_STUCK: {
+    severity: 'error',
+    title: 'Every dispatch of the run throws',
+    help: 'Read what the last one threw. Mend the workflow or what it needs, and deploy: the run goes on by itself within a minute. Or cancel it.',
   },
   EFFECT_MISSING: {
     severity: 'error',

@@ -1,15 +1,18 @@
 /** What is wrong with the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
 
 import { isInDoubt } from '../effects/effect.ts';
+import { canonicalTextOf } from '../encoding/json.ts';
 import { optional } from '../optional.ts';
 import { askingSince, leavesDoubt } from '../run/asking.ts';
 import type { Wait } from '../run/events.ts';
+import { waitsFor } from '../run/now/waits-for.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
 import { foundBy } from '../search/found-by.ts';
+import { storedListing } from '../search/listing.ts';
 import { messageOf } from '../thrown.ts';
-import type { FoundSnapshot, RunFacts } from './facts.ts';
+import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
 import { healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
 import { differing } from './same.ts';
 
@@ -36,6 +39,17 @@ export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
   return [...foldedProblems(facts, snapshot, state), ...soft];
 }
 
+const PAGE_CODES: { readonly [P in PageFact['problem']]: ProblemCode } = {
+  missing: 'PAGE_MISSING',
+  damaged: 'PAGE_DAMAGED',
+  orphaned: 'PAGE_ORPHANED',
+};
+
+/** Whoever writes the run document anew writes its pages. */
+export function pageProblems({ pages }: RunFacts): Problem[] {
+  return pages.map(({ id, problem }) => healable(PAGE_CODES[problem], `pages/${id}`));
+}
+
 function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunState): Problem[] {
   if (snapshot.kind === 'newer') {
     return [unhealable('NEWER_SCHEMA', SUBJECT, { schemaVersion: snapshot.schemaVersion })];
@@ -51,6 +65,8 @@ function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunStat
     ...lateWake(facts, snapshot, state),
     ...wrongInbox(facts, snapshot, atSnapshot),
     ...wrongNames(snapshot, atSnapshot),
+    ...wrongListing(snapshot, atSnapshot),
+    ...wrongWaiting(snapshot, atSnapshot),
   ];
 }
 
@@ -143,6 +159,26 @@ function wrongNames({ foundBy: stored }: FoundSnapshot, atSnapshot: RunState): P
   const names = foundBy(atSnapshot);
   const isRight = Array.isArray(stored) && stored.length === names.length;
   return isRight && names.every((name, at) => stored[at] === name) ? [] : [healable('SEARCH_WRONG', SUBJECT)];
+}
+
+/** Without it, or with that of an earlier head, lists read the waits and show no counts. */
+function wrongListing({ listed: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+  const implied = storedListing(atSnapshot);
+  if (stored === undefined || stored === canonicalTextOf(implied)) return [];
+  if (typeof stored === 'string' && headOf(stored) < implied.head) return [];
+  return [healable('SNAPSHOT_DIFFERENT', SUBJECT, { members: ['listed'] })];
+}
+
+/** Absent from a snapshot that an earlier version wrote: lists find the run by its status alone. */
+function wrongWaiting({ waitsFor: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+  if (stored === undefined || stored === waitsFor(atSnapshot)) return [];
+  return [healable('SNAPSHOT_DIFFERENT', SUBJECT, { members: ['waitsFor'] })];
+}
+
+/** Infinite for what is none. */
+function headOf(stored: string): number {
+  const head = /^\{"head":(\d+),/.exec(stored)?.[1];
+  return head === undefined ? Number.POSITIVE_INFINITY : Number(head);
 }
 
 /** Too early is harmless, and so is what has been put off for as long as it may be. */

@@ -1,5 +1,7 @@
 /** What is wrong around the run: at the rendezvous of its waits, and with the record under which it was started. Pure. */
 import { COMPLETED_TTL_MS } from '../decisions/idempotency.ts';
+import { findingCode, stillStands } from '../findings.ts';
+import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import type { RendezvousFact, RunFacts } from './facts.ts';
 import { healable, type Problem, unhealable } from './problems.ts';
@@ -34,6 +36,13 @@ function notListed({ event, key, listed }: RendezvousFact, state: RunState): str
 /** A run that has ended and has told everybody so waits nowhere. Before that, who closes a wait strikes it off after. */
 function listedInVain({ listed }: RendezvousFact, state: RunState, allTold: boolean): readonly string[] {
   return isOver(state) && allTold ? listed : [];
+}
+
+/** One that is true no more is taken away by the scan. */
+export function findingProblems({ finding }: RunFacts, state: RunState): Problem[] {
+  if (!finding || !stillStands(finding, state)) return [];
+  const { reason, message, since } = finding;
+  return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }
 
 /** A start's record is made in its own commit, and stands for a day (DESIGN 2.10). */

@@ -8,7 +8,7 @@
 import { isTerminal, type RunStatus } from '../run/status.ts';
 import { expireAt, type RetentionOf } from './policy.ts';
 
-/** Longer than any function may take from what it reads to what it writes (540 s), with room for clocks that differ. */
+/** Longer than functions take from what they read to what they write (540 s), with room for clocks that differ. */
 export const GRACE_MS = 15 * 60_000;
 
 /** Said by a person: the run, and with it its lineage, is not to be deleted. */
@@ -64,10 +64,17 @@ export interface LineageFacts<M extends Member = Member> {
   readonly relatives: Relatives;
 }
 
-/** @param now epoch ms, by the clock that also gave the times of the marks */
+interface Asked {
+  /** Epoch ms, by the clock that also gave the times of the marks. */
+  readonly now: number;
+  readonly retentionOf: RetentionOf;
+  /** Of an installation with functions that take longer than usual; left out: {@link GRACE_MS}. */
+  readonly graceMs?: number | undefined;
+}
+
 export function lineageVerdict(
   { members, relatives }: LineageFacts,
-  { now, retentionOf }: { readonly now: number; readonly retentionOf: RetentionOf },
+  { now, retentionOf, graceMs = GRACE_MS }: Asked,
 ): Verdict {
   const marked = members.filter(({ markedAt }) => markedAt !== undefined);
   const own = new Set(members.map(({ runId }) => runId));
@@ -77,7 +84,7 @@ export function lineageVerdict(
   }
   const open = members.filter(({ markedAt }) => markedAt === undefined);
   if (open.length > 0) return { kind: 'mark', runIds: open.map(({ runId }) => runId) };
-  const until = Math.max(...members.map(({ markedAt = now }) => markedAt)) + GRACE_MS;
+  const until = Math.max(...members.map(({ markedAt = now }) => markedAt)) + graceMs;
   return now < until ? { kind: 'wait', until } : { kind: 'delete' };
 }
 

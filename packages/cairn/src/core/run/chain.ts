@@ -6,7 +6,7 @@
 import { eventHash, genesisHash } from '../encoding/hash.ts';
 import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
 import type { EventDraft, RunEvent, Writer } from './events.ts';
-import { SCHEMA_VERSION } from './events.ts';
+import { FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
 
 /** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
 export interface ChainHead {
@@ -39,7 +39,7 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
     initiator: draft.initiator,
     ...(draft.actor === undefined ? {} : { actor: draft.actor }),
     data: draft.data,
-    schemaVersion: SCHEMA_VERSION,
+    schemaVersion: versionOf(draft),
     ...(writer === undefined ? {} : { writer }),
     prevHash: chain.headHash,
   };
@@ -50,6 +50,15 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
 export interface Misfit {
   readonly kind: 'gap' | 'fork' | 'content';
   readonly problem: string;
+}
+
+/**
+ * The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning, and knows nothing of
+ * suspensions.
+ */
+function versionOf({ type, data }: EventDraft): number {
+  if (type === 'suspend_requested' || type === 'continue_requested') return SCHEMA_VERSION;
+  return type === 'replay_started' && data.more ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }
 
 /** Why the event cannot stand after this head of the chain; undefined: it may. Total over whatever was decoded. */

@@ -4,10 +4,20 @@
  * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
  */
 import type { EffectWrite } from '../effects/effect.ts';
+import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
+import type { Lost, Takeover, TaskRef } from './lease/takeover.ts';
 import type { Initiator } from './status.ts';
 
-/** Raised when the shape of stored documents changes; a worker touches nothing that is newer than itself. */
-export const SCHEMA_VERSION = 1;
+export * from './data/identity.ts';
+
+/**
+ * The newest shape of stored documents that this software reads; a worker touches nothing that is newer. Each document carries
+ * the lowest version that reads it rightly, so that workers of before go on with all they can: 2 stands on a run document of
+ * which parts lie in pages, and on an event that adds to the one before it. All else is of version 1.
+ */
+export const SCHEMA_VERSION = 2;
+/** Version of events that need no newer one. */
+export const FIRST_SCHEMA_VERSION = 1;
 
 /** Names one execution of a step: a map item has an `itemKey`, feedback raises the revision (from 1). */
 export interface StepRef {
@@ -25,83 +35,11 @@ export interface RecordedError {
   readonly trace?: string;
 }
 
-/** A value kept inline as text, or a pointer to the checkpoint of this run that holds it. */
-export type StoredValue = { readonly text: string } | { readonly checkpoint: number };
-
 /** Where a value lies that no checkpoint can carry: under `payloads`, in chunks, addressed by its content. */
 export interface PayloadRef {
   readonly sha256: string;
   readonly bytes: number;
   readonly chunks: number;
-}
-
-export interface Trigger {
-  readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
-  readonly userId?: string;
-  readonly webhookEventId?: string;
-}
-
-export interface RunIdentity {
-  readonly tenantId: string;
-  readonly environment: string;
-  readonly type: string;
-  readonly planVersion: number;
-  readonly threadId: string;
-  readonly repoId?: string;
-  readonly prId?: string;
-  readonly prUrl?: string;
-  readonly trigger: Trigger;
-  readonly idempotencyKey?: string;
-  readonly a2aCorrelationId?: string;
-  readonly traceId: string;
-  /** Whether the caller's trace is kept, where the caller said so; absent: the trace id decides. */
-  readonly traceSampled?: boolean;
-  readonly inputHash: string;
-  readonly input: StoredValue;
-  /** Of a successor with the large input of its source: the checkpoint that has it, however many lie between. */
-  readonly inputFrom?: CheckpointRef;
-  readonly rootRunId: string;
-  readonly resumedFrom?: string;
-  readonly source?: SuccessorSource;
-  /**
-   * The replays and forks of its lineage that may have acted anew (E4, E6), itself included, the newest first. Absent for
-   * a run that is none of them and was made from none.
-   */
-  readonly effectScopes?: readonly EffectScope[];
-  readonly parent?: { readonly runId: string; readonly stepId: string };
-  readonly versions?: {
-    readonly capabilities?: string;
-    readonly bindings?: string;
-    readonly registryRef?: string;
-  };
-}
-
-/** How a successor goes on from the run it was made of. */
-export const SUCCESSOR_MODES = ['resume', 'replay', 'fork'] as const;
-export type SuccessorMode = (typeof SUCCESSOR_MODES)[number];
-
-/** What a successor was made of, and from where. */
-export interface SuccessorSource {
-  readonly runId: string;
-  readonly mode: SuccessorMode;
-  /** Only what had completed by this checkpoint (its document id) is taken over. */
-  readonly checkpointId?: string;
-  /** This step and what follows it run, whatever they came to. */
-  readonly stepId?: string;
-  /** Who had the policy of the workflow passed over at its start. */
-  readonly forcedBy?: string;
-}
-
-/** A checkpoint of another run, which holds a value that is not copied. */
-export interface CheckpointRef {
-  readonly runId: string;
-  readonly checkpoint: number;
-}
-
-/** A replay or fork: how it answers actions that were recorded before it. */
-export interface EffectScope {
-  readonly runId: string;
-  readonly mode: 'replay' | 'fork';
 }
 
 export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
@@ -112,6 +50,8 @@ export interface StepExecution extends StepRef {
   readonly attempt: number;
   readonly inputsHash: string;
   readonly startedAt: number;
+  /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
+  readonly polls?: number;
 }
 
 /** A settled execution. Its output lies in the checkpoint that the same commit creates. */
@@ -134,6 +74,8 @@ export interface Wait {
   readonly kind: 'approval' | 'event' | 'timer' | 'child';
   readonly execution: StepExecution;
   readonly openedAt: number;
+  /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
+  readonly expectedAt?: number;
   readonly dueAt?: number;
   /**
    * Not the step itself asks. `doubt`: what should become of its interrupted attempt (DESIGN 2.9). `effect`: what should
@@ -164,10 +106,18 @@ export type StopKind = (typeof STOP_KINDS)[number];
 /** Data by event type. The names are those of DESIGN section 3. */
 export interface EventData {
   run_created: RunIdentity;
-  run_claimed: { readonly owner: string; readonly epoch: number; readonly expiresAt: number };
+  /** `task`: the delivery that claimed it. `alone`: the dispatch runs one body at a time, in a process of its own. */
+  run_claimed: {
+    readonly owner: string;
+    readonly epoch: number;
+    readonly expiresAt: number;
+    readonly task?: TaskRef;
+    readonly alone?: true;
+  };
   /** `deadlineAt`: when the whole run must have ended. */
   run_started: { readonly deadlineAt?: number };
-  step_started: StepExecution;
+  /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). */
+  step_started: StepExecution & { readonly items?: string };
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
@@ -177,7 +127,16 @@ export interface EventData {
    */
   step_reused: StepSettled & { readonly from: CheckpointRef; readonly skipped?: true };
   step_failed: StepSettled & { readonly error: RecordedError };
-  step_retry_scheduled: StepExecution & { readonly retryAt: number; readonly error: RecordedError };
+  /**
+   * `whenRoom`: its question did not fit; it is tried again when an open wait has ended, whatever `retryAt` says. `polled`:
+   * the attempt did not fail, the condition that the step polls does not hold yet.
+   */
+  step_retry_scheduled: StepExecution & {
+    readonly retryAt: number;
+    readonly whenRoom?: true;
+    readonly polled?: true;
+    readonly error: RecordedError;
+  };
   /** `requestHash`: of what is asked, so that the journal vouches for the row. */
   effect_attempted: StepRef & {
     readonly effectId: string;
@@ -212,7 +171,8 @@ export interface EventData {
   };
   /**
    * `steps` were named by the person; `again` are they and all that follows: their next revision begins. `undoable` are
-   * the keys of those that had done something which is to be undone if the run ends badly.
+   * the keys of those that had done something which is to be undone if the run ends badly. A decision that concerns more
+   * steps than one event names is several of them in one commit, each about other steps; the first has `steps`.
    */
   feedback_given: {
     readonly waitId: string;
@@ -239,32 +199,50 @@ export interface EventData {
     readonly announced?: true;
   };
   run_resumed: { readonly reason: string };
+  /**
+   * `error`: the dispatch threw, and says what. `cleared`: the run is no suspect any more. `interrupted`: keys of the steps
+   * whose bodies a shutdown cut off.
+   */
   run_released: {
-    readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held';
+    readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared' | 'error';
     readonly inFlight: readonly StepRef[];
     readonly dueAt?: number;
+    readonly interrupted?: readonly string[];
+    readonly error?: RecordedError;
   };
   /**
    * `from` is the run whose steps are taken over. `revisions`: of steps that run again, where it is not 1; `feedback`: what
-   * people had said to steps. Said again by a drive that goes on after the run was parked in between.
+   * people had said to steps. `marks`: of the lists whose items are taken over (core/plan/item-marks.ts). Said again by a drive
+   * that goes on after the run was parked in between. `more`: adds to the one before it, which had no room for all.
    */
   replay_started: {
     readonly mode: SuccessorMode;
     readonly from: string;
     readonly revisions?: Readonly<Record<string, number>>;
     readonly feedback?: readonly { readonly steps: readonly string[]; readonly text: string }[];
+    readonly marks?: Readonly<Record<string, { readonly revision: number; readonly items: string }>>;
+    readonly more?: true;
   };
   replay_finished: Record<string, never>;
   cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
-  orphan_detected: { readonly owner: string; readonly epoch: number; readonly lastHeartbeatAt: number };
-  /** `error`: why the run is failing, where no step of it failed. */
-  compensation_started: { readonly steps: readonly string[]; readonly error?: RecordedError };
+  /** An operator wants nothing new to be started, until `continue_requested`. */
+  suspend_requested: { readonly reason: string };
+  continue_requested: { readonly reason?: string };
+  /** `why` is absent in journals of before 0.2, whose deaths make no suspect. */
+  orphan_detected: Lost & { readonly why?: Takeover };
+  /** `error`: why the run is failing, where no step of it failed. `count`: of the steps, where not all are named. */
+  compensation_started: {
+    readonly steps: readonly string[];
+    readonly count?: number;
+    readonly error?: RecordedError;
+  };
   step_compensated: StepRef;
   compensation_failed: StepRef & { readonly error: RecordedError };
   /** `resultHash`: SHA-256 of a result that is not here in full. */
-  run_completed: { readonly result: StoredValue; readonly resultHash?: string };
+  /** `unread`: how many signals of its inbox no step has read; they stay readable. Absent: none. */
+  run_completed: { readonly result: StoredValue; readonly resultHash?: string; readonly unread?: number };
   run_failed: { readonly error: RecordedError };
-  run_cancelled: { readonly stopKind: StopKind; readonly reason?: string };
+  run_cancelled: { readonly stopKind: StopKind; readonly reason?: string; readonly unread?: number };
   run_superseded: { readonly by: string };
   /**
    * Hashes of what was repaired, as it was and as it is. `problems`: codes of what was found; `documents`: which were written,

@@ -11,6 +11,13 @@ export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
  * children, or for thirty long questions.
  */
 export const MAX_OPEN_WAITS_BYTES = 512 * 1024;
+/**
+ * Outside registrations (event waits it opened, children that have not reported) and open actions of one run. Each list lies in
+ * pages of its snapshot and is read with it: 10,000 are 36 MB at the very most, 3 MB in practice. Beyond, the step fails with
+ * RUN_TOO_LARGE.
+ */
+export const MAX_TIES = 10_000;
+export const MAX_OPEN_EFFECTS = 10_000;
 /** Memos of one revision of a step: what a body that is tried again reads before it begins. */
 export const MAX_MEMOS = 1_000;
 /** UTF-8 bytes of a memo's name: each takes up to three in a document id, which ends at 1,500. */

@@ -65,6 +65,8 @@ export interface StepRecord {
   readonly attempts: number;
   readonly startedAtMs: number;
   readonly updatedAtMs: number;
+  /** Duration of the execution, once it has ended; for a reused step, that of the original. */
+  readonly durationMs?: number;
   readonly revision: number;
 }
 
@@ -117,7 +119,7 @@ export function stepRecordOf(event: RunEvent, planVersion: number): StepRecord |
       return {
         ...executionFields(event.data, event, planVersion),
         status: 'pending',
-        ...traceOf(event.data.error),
+        ...(event.data.polled ? {} : traceOf(event.data.error)),
       };
     case 'step_succeeded':
     case 'step_degraded':
@@ -225,6 +227,7 @@ function settledRecord(event: RunEvent<SettledType>, planVersion: number): StepR
   return {
     ...executionFields(event.data, event, planVersion),
     status: statusOf(event),
+    durationMs: event.data.durationMs,
     ...(outcome === 'failed' ? {} : { outputsSummary: event.data.outputsSummary, checkpoint: event.seq }),
     ...(event.type === 'step_failed' ? traceOf(event.data.error) : {}),
   };

@@ -6,6 +6,8 @@ import type { Map as PersistentMap } from 'immutable';
 import type { Spent } from '../cost/cost.ts';
 import type { LegalHold } from '../retention/lineage.ts';
 import type { Decision, RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
+import type { TaskRef } from './lease/takeover.ts';
+import type { RunningStep } from './now/running.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 
 /** Outcomes a resume may skip over (DESIGN 2.8); anything not listed counts as not completed. */
@@ -21,6 +23,7 @@ export type StepState =
       readonly attempt: number;
       readonly revision: number;
       readonly startedAt: number;
+      readonly polls?: number;
     }
   | {
       readonly phase: 'retrying';
@@ -29,6 +32,10 @@ export type StepState =
       readonly revision: number;
       readonly startedAt: number;
       readonly retryAt: number;
+      /** It has a question that did not fit among the open waits: not `retryAt` counts, but that one of them ends. */
+      readonly whenRoom?: true;
+      /** Attempts that found the condition which it polls not to hold; absent: none. */
+      readonly polls?: number;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
   /** A person sent it back: it begins anew, as this revision. */
@@ -40,11 +47,48 @@ export type StepState =
       readonly outcome: StepOutcome;
     };
 
+export type RetryingStep = Extract<StepState, { readonly phase: 'retrying' }>;
+
 export interface Lease {
   readonly owner: string;
   readonly epoch: number;
   readonly expiresAt: number;
+  /** The delivery that claimed it, if known: when it comes again, the dispatch has ended or was given up. */
+  readonly task?: TaskRef;
+  /** Seq of the claim of a dispatch that runs alone. A step that is running and began after it is its own. */
+  readonly aloneSince?: number;
 }
+
+/**
+ * Suspicion against a run. It became a suspect when a dispatch of it died, or was shut down twice with the same step
+ * under way. While `alone`, it is dispatched alone, one body at a time.
+ */
+export interface Suspicion {
+  /** Number of times it became a suspect. From the second time on it stays alone until it ends. */
+  readonly times: number;
+  readonly alone: boolean;
+  /** Keys of the steps known to have been under way; it stays alone until they have ended. */
+  readonly steps: readonly string[];
+  /** Deaths while alone, by the step that was under way: {@link NO_STEP} and {@link UNDOING} stand for none. */
+  readonly deaths: readonly { readonly step: string; readonly times: number }[];
+  /**
+   * Deaths while alone whatever was under way, the key of the last one's step, and how many bodies have ended alone since.
+   * Absent: none, or enough bodies have ended since (reduce/suspicion.ts).
+   */
+  readonly inARow?: { readonly times: number; readonly step: string; readonly endedSince: number };
+  /** Keys of the steps that the last shutdown in company cut off. */
+  readonly shutDown?: readonly string[];
+  /** Ends of steps since its process was last lost in company. Absent: enough of them (reduce/suspicion.ts), or none was lost. */
+  readonly sinceLoss?: number;
+  /** Bodies that have to end alone before it is cleared, beyond `steps`. Absent: one, if it may be cleared at all. */
+  readonly quietDue?: number;
+  /** The body that shutdowns alone cut off when it had been under way for long, and how often in a row. */
+  readonly cutOff?: { readonly step: string; readonly times: number };
+}
+
+/** Keys of deaths between two steps, and while steps were undone. No step has such a key. */
+export const NO_STEP = '';
+export const UNDOING = '(undo)';
 
 export interface InboxSignal {
   readonly signalId: string;
@@ -159,8 +203,16 @@ export interface RunState extends RunIdentity {
     readonly requestedAt: number;
     readonly actor?: string;
   };
+  /** An operator wants nothing new to be started. A cancel counts for more. */
+  readonly suspension?: {
+    readonly reason: string;
+    readonly requestedAt: number;
+    readonly actor?: string;
+  };
   /** Executions of steps that were sent back, as far as they can be undone: their next revision does not undo them. */
   readonly sentBack: readonly Completed[];
+  /** By step: the newest revision of each set that began, and the mark of its list. */
+  readonly itemMarks?: Readonly<Record<string, { readonly revision: number; readonly items: string }>>;
   readonly compensationLog: readonly CompensationEntry[];
   /** Compensation has begun: nothing else will run any more. */
   readonly compensating: boolean;
@@ -169,8 +221,11 @@ export interface RunState extends RunIdentity {
   /** Of a successor: whether it still takes steps over from its source, or has. Absent before it begins to. */
   readonly replay?: 'under_way' | 'finished';
   readonly resumeCount: number;
-  /** Interruptions since the newest checkpoint; five of them end the run (section 9). */
+  /** Interruptions since the newest checkpoint. Only counted: what ends a run is in `suspect`. */
   readonly interruptions: number;
+  readonly suspect?: Suspicion;
+  /** Dispatches in a row that threw and let go of the run, and what the last one said. */
+  readonly failures?: { readonly times: number; readonly error: RecordedError };
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly updatedAt: number;
@@ -192,6 +247,8 @@ export interface SoftState {
   readonly firstEventId?: string;
   /** What the bodies under way last said of themselves. */
   readonly inFlight?: readonly Progress[];
+  /** The bodies under way when the snapshot was written, those that began first: see `now/running.ts`. */
+  readonly running?: readonly RunningStep[];
   /** What it has cost so far, as far as it has been told: see `journal/spending/`. Never falls. */
   readonly cost?: Spent;
   /** It is not to be deleted, nor anything of its lineage. */
@@ -216,6 +273,14 @@ export function stepKey(ref: { readonly stepId: string; readonly itemKey?: strin
 export function stepIdOf(key: string): string {
   const bracket = key.indexOf('[');
   return bracket < 0 ? key : key.slice(0, bracket);
+}
+
+/** The execution that a key and a revision name: the inverse of {@link stepKey}. */
+export function stepRefOf(key: string, revision: number): StepRef {
+  const stepId = stepIdOf(key);
+  return key === stepId
+    ? { stepId, revision }
+    : { stepId, itemKey: key.slice(stepId.length + 1, -1), revision };
 }
 
 /** The last word of a person that sent this step back, if one did. */
@@ -258,6 +323,19 @@ export function stepsInFlight(state: RunState): string[] {
   const open: string[] = [];
   for (const [key, step] of state.steps) if (step.phase === 'running') open.push(key);
   return open;
+}
+
+/** The same, as executions: what a dispatch that lets go names as left unfinished. */
+export function refsInFlight(state: RunState): StepRef[] {
+  return stepsInFlight(state).map((key) => stepRefOf(key, state.steps.get(key)?.revision ?? 1));
+}
+
+/** Nothing new may be started: an operator said so, and nobody has asked for its end since. */
+export function isSuspended({
+  suspension,
+  cancellation,
+}: Pick<RunState, 'suspension' | 'cancellation'>): boolean {
+  return suspension !== undefined && cancellation === undefined;
 }
 
 export function isOver(state: RunState): boolean {

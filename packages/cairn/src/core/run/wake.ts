@@ -1,5 +1,5 @@
 /** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
-import { hasObligations, owesEvents, type RunState, type SoftState } from './state.ts';
+import { hasObligations, isOver, isSuspended, owesEvents, type RunState, type SoftState } from './state.ts';
 
 /** A run that is ready but not driven is looked at after this long: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
@@ -20,7 +20,13 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
   return Math.min(publishAt, dueAt ?? Number.POSITIVE_INFINITY);
 }
 
+/** Whether the run stands because an operator suspended it: nobody drives it, and no time of its own moves it. */
+export function standsSuspended(state: RunState): boolean {
+  return isSuspended(state) && !isOver(state) && state.lease === undefined && state.status !== 'interrupted';
+}
+
 function dueForItself(state: RunState, soft: SoftState): number | undefined {
+  if (standsSuspended(state)) return state.updatedAt + OPEN_WAIT_MS;
   switch (state.status) {
     case 'completed':
     case 'failed':
@@ -58,6 +64,11 @@ export function hasUntold({ waits }: RunState): boolean {
 /** Suspended for something that no wait of its own will bring. */
 export function isParked(state: RunState): boolean {
   return state.parked !== undefined || state.waits.length === 0;
+}
+
+/** A waiting run that has something to do by itself at this time: a deadline, a timer or a retry, or others to tell of its waits. */
+export function isDue(state: RunState, now: number): boolean {
+  return !isParked(state) && (hasUntold(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
 /** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */

@@ -68,7 +68,10 @@ export interface Schedule extends ScheduleSpec {
   readonly name?: string;
   /** Slots up to and with this are done with, whatever became of them. */
   readonly settledUntil: number;
-  /** The first slot after `settledUntil`; there exactly while it is active and such a slot exists. */
+  /**
+   * The first slot after `settledUntil`, or when a start is tried again that the definition keeps from happening; there exactly
+   * while it is active and such a slot exists.
+   */
   readonly nextAt?: number;
   /** While `paused`. */
   readonly pause?: SchedulePause;

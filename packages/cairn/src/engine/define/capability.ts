@@ -21,6 +21,8 @@ export interface CapabilityOptions<Request, Response> {
   readonly idempotency: Idempotency;
   /** Default `use_recorded_result`. */
   readonly replayPolicy?: ReplayPolicy;
+  /** Default false. True: a person says of each action that it may be done, before the receiver is called. */
+  readonly requiresConfirmation?: boolean;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   /**
@@ -35,6 +37,7 @@ export interface Capability<Request = unknown, Response = unknown> {
   readonly sideEffects: SideEffects;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
+  readonly requiresConfirmation?: true;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   readonly secrets: { readonly request: readonly string[]; readonly response: readonly string[] };
@@ -89,12 +92,17 @@ export function defineCapability<Request, Response>(
   assertOneOf(id, 'sideEffects', sideEffects, SIDE_EFFECTS);
   assertOneOf(id, 'idempotency', idempotency, IDEMPOTENCY);
   assertOneOf(id, 'replayPolicy', replayPolicy, REPLAY_POLICIES);
-  const { request, response } = options;
+  const { request, response, requiresConfirmation = false } = options;
+  if (requiresConfirmation && !leavesRows({ sideEffects })) {
+    const what = `capability '${id}' has the side effects '${sideEffects}', which nobody need confirm`;
+    throw new CairnError('INVALID_INPUT', what, { field: 'requiresConfirmation' });
+  }
   return {
     id,
     sideEffects,
     idempotency,
     replayPolicy,
+    ...(requiresConfirmation ? { requiresConfirmation } : {}),
     request,
     response,
     secrets: { request: secrets?.request ?? [], response: secrets?.response ?? [] },

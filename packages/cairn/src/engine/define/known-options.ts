@@ -1,8 +1,8 @@
 /**
- * The options there are, by name. One that there is not is refused at load: types are stripped there and not checked, and a
- * misspelt option that is passed over would show only when it was needed. The compiler holds the lists to the types.
+ * The options there are, by name and by shape. Others are refused at load: types are stripped there and not checked, and a
+ * misspelt option that is passed over would show only when it was needed. The compiler holds the names to the types.
  *
- * Must not: look at values; each option is checked where it is read.
+ * Must not: look further into a value than its shape; each option is checked where it is read.
  */
 import type * as types from './types.ts';
 
@@ -24,9 +24,11 @@ const fanOut = { over: true, concurrency: true, completion: true } as const;
 const step: Names<Step> = {
   ...common,
   retry: true,
+  poll: true,
   timeout: true,
   heartbeatTimeout: true,
   idempotent: true,
+  newAttempt: true,
   resumable: true,
   policy: true,
   uses: true,
@@ -47,6 +49,7 @@ const event: Names<Event> = {
   ...common,
   event: true,
   key: true,
+  expected: true,
   timeout: true,
   output: true,
   onFailure: true,
@@ -69,6 +72,7 @@ export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
   type: true,
   planVersion: true,
   input: true,
+  secretInput: true,
   on: true,
   timeout: true,
   onDoubt: true,
@@ -81,6 +85,77 @@ const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: t
 /** Of `retry`, and of an entry of `retry.perError`. */
 export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
 export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, match: true };
+
+interface Shape {
+  fits(value: unknown): boolean;
+  /** The shape and an example of it. */
+  readonly is: string;
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const isBoolean = (value: unknown) => typeof value === 'boolean';
+const fn = (example: string): Shape => ({ fits: isFunction, is: `a function, such as ${example}` });
+const flag: Shape = { fits: isBoolean, is: 'true or false' };
+const oneOf = (...values: readonly string[]): Shape => ({
+  fits: (value) => values.includes(value as string),
+  is: values.map((value) => `'${value}'`).join(' or '),
+});
+
+/** Shapes of options that would otherwise fail only in a run. The same name has the same shape in every kind of step. */
+const SHAPES: Readonly<Record<string, Shape>> = {
+  when: fn('({ input }) => input.wanted'),
+  policy: fn("() => ({ allowed: true, policySnapshotId: 'rules-1' })"),
+  compensate: fn('({ output }) => remove(output)'),
+  ifSkipped: oneOf('skip', 'run'),
+  idempotent: flag,
+  newAttempt: flag,
+  resumable: flag,
+  retry: { fits: isRecord, is: 'an object, such as { maxAttempts: 3 }' },
+  poll: {
+    fits: (value) => isRecord(value) && 'within' in value && Object.keys(value).length === 1,
+    is: "an object, such as { within: '2h' }",
+  },
+  output: {
+    fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
+    is: 'a Zod schema, such as z.string()',
+  },
+  completion: {
+    fits: (value) => isRecord(value) && ('tolerate' in value || 'atLeast' in value),
+    is: "{ tolerate: 2 }, { tolerate: '10%' } or { atLeast: 5 }",
+  },
+  onExpiry: oneOf('fail', 'approve', 'halt'),
+  escalate: {
+    fits: (value) => isRecord(value) && typeof value.text === 'string',
+    is: "an object, such as { after: '1h', text: 'Please answer' }",
+  },
+  workflow: {
+    fits: (value) =>
+      typeof value === 'string' || typeof (value as { type?: unknown } | null)?.type === 'string',
+    is: 'a workflow or its type',
+  },
+  secretInput: {
+    fits: (value) =>
+      Array.isArray(value) &&
+      value.every((path) => typeof path === 'string' && path.split('.').every(Boolean)),
+    is: "a list of dotted paths, such as ['replyTo', 'customer.token']",
+  },
+  onParentEnd: oneOf('cancel', 'abandon'),
+  onDoubt: oneOf('fail', 'ask'),
+  on: { fits: isRecord, is: "an object, such as { schedule: { cron: '0 9 * * *' } }" },
+};
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Says which of these options has the wrong shape and what to write; undefined: none. */
+export function misshapenOption(given: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(given)) {
+    const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;
+    if (value !== undefined && shape && !shape.fits(value)) return `'${name}' is ${shape.is}`;
+  }
+  return undefined;
+}
 
 /** What is wrong with the names of these options; undefined: nothing. */
 export function unknownOption(given: object, known: Readonly<Record<string, true>>): string | undefined {

@@ -20,6 +20,7 @@ export class WorkflowRegistry {
   readonly #versions = new Map<string, Map<number, Workflow>>();
   readonly #commands = new Map<string, SlackListener>();
   readonly #topics = new Map<string, PubsubListener>();
+  readonly #changed = new WeakSet<Workflow>();
 
   /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want one slash command or topic */
   constructor(workflows: readonly Workflow[]) {
@@ -40,6 +41,16 @@ export class WorkflowRegistry {
   /** The version a run is pinned to, if it is deployed. */
   pinned(type: string, planVersion: number): Workflow | undefined {
     return this.#versions.get(type)?.get(planVersion);
+  }
+
+  /** True if its plan is known to differ from the stored plan of its version. Runs without a fingerprint rely on this. */
+  isKnownChanged(workflow: Workflow): boolean {
+    return this.#changed.has(workflow);
+  }
+
+  setKnownChanged(workflow: Workflow, isChanged: boolean): void {
+    if (isChanged) this.#changed.add(workflow);
+    else this.#changed.delete(workflow);
   }
 
   /** The newest version of a type: what a new run gets. */

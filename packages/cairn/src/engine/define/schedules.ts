@@ -16,11 +16,12 @@ const MAX_ID_LENGTH = 100;
 interface Whose {
   readonly type: string;
   readonly input: ZodType<unknown>;
+  readonly secretInput: readonly string[];
 }
 
 /** @throws CairnError INVALID_INPUT naming the schedule and the reason */
 export function declaredSchedules(
-  { type, input: schema }: Whose,
+  { type, input: schema, secretInput }: Whose,
   subscriptions: readonly ScheduleSubscription[],
 ): readonly DeclaredSchedule[] {
   if (subscriptions.length > MAX_SCHEDULES)
@@ -33,7 +34,7 @@ export function declaredSchedules(
       if (!CATCH_UPS.includes(catchUp)) throw refuse(`catchUp must be one of ${CATCH_UPS.join(', ')}`);
       try {
         const plain = JSON.parse(toJsonText(input, 'input')) as Json;
-        assertTakesInput(schema, plain);
+        assertTakesInput({ input: schema, secretInput }, plain);
         const timing = checkedTiming({ cron, timezone });
         return { ...timing, id: declaredScheduleId(type, id), type, input: plain, catchUp };
       } catch (error) {

@@ -3,9 +3,10 @@
  * UTC), where there is room for it.
  */
 import type { ZodType } from 'zod';
-import type { Json } from '../../core/encoding/json.ts';
+import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
+import { redacted } from '../../core/redaction.ts';
 
 /** For looking whether an input will be taken: what is due when does not change that. */
 const ANY_SLOT = Date.UTC(2024, 0, 1);
@@ -22,8 +23,19 @@ export function inputForSlot(schema: ZodType<unknown>, input: Json, slot: number
   return schema.safeParse(withSlot).success ? withSlot : input;
 }
 
+interface Taker {
+  readonly input: ZodType<unknown>;
+  readonly secretInput: readonly string[];
+}
+
 /** Better refused now than every night. @throws CairnError INVALID_INPUT naming the member */
-export function assertTakesInput(schema: ZodType<unknown>, input: Json): void {
+export function assertTakesInput({ input: schema, secretInput }: Taker, input: Json): void {
+  const text = canonicalJson(input);
+  const secret = secretInput.find((path) => redacted(text, [path]) !== text);
+  if (secret !== undefined) {
+    const why = 'is secret, and whoever may read a schedule reads its input';
+    throw new CairnError('INVALID_INPUT', `input.${secret}: ${why}`, { field: `input.${secret}` });
+  }
   const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));
   if (parsed.success) return;
   const { field, why } = firstIssue(parsed.error.issues, 'input');

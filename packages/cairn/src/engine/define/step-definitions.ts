@@ -31,12 +31,13 @@ export function mapStep(name: StepName, options: Given, body: unknown): steps.Ma
 }
 
 export function approvalStep(name: StepName, options: Given): steps.ApprovalStep {
+  const shared = common('approval', name, options);
   const { onExpiry, escalate } = options as Partial<types.ApprovalOptions<unknown, types.Needs>>;
   if (escalate && escalate.text.length > MAX_ESCALATION_CHARS) {
     throw stepError(name, `the text of an escalation may have ${MAX_ESCALATION_CHARS} characters`);
   }
   return {
-    ...common('approval', name, options),
+    ...shared,
     ask: required(name, options, 'ask'),
     onExpiry: onExpiry ?? 'fail',
     ...timeout(name, options),
@@ -52,7 +53,7 @@ export function approvalStep(name: StepName, options: Given): steps.ApprovalStep
 }
 
 export function eventStep(name: StepName, options: Given): steps.EventStep {
-  const { event, output } = options as Partial<types.EventOptions<unknown, types.Needs, unknown>>;
+  const { event, output, expected } = options as Partial<types.EventOptions<unknown, types.Needs, unknown>>;
   if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME) {
     throw stepError(name, `'event' names what it waits for, in 1 to ${MAX_EVENT_NAME} characters`);
   }
@@ -61,6 +62,7 @@ export function eventStep(name: StepName, options: Given): steps.EventStep {
     event,
     key: required(name, options, 'key'),
     ...timeout(name, options),
+    ...(expected === undefined ? {} : { expectedMs: parseDuration(expected, `${name.id}.expected`) }),
     ...(output ? { output } : {}),
   };
 }

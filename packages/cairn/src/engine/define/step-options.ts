@@ -7,9 +7,16 @@ import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../settings.ts';
+import { LONGEST_STEP_ANYWHERE_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
-import { ERROR_RETRY_OPTIONS, RETRY_OPTIONS, STEP_OPTIONS, unknownOption } from './known-options.ts';
+import {
+  ERROR_RETRY_OPTIONS,
+  isRecord,
+  misshapenOption,
+  RETRY_OPTIONS,
+  STEP_OPTIONS,
+  unknownOption,
+} from './known-options.ts';
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
@@ -59,7 +66,7 @@ export function invalid(type: string, field: string, message: string): CairnErro
 
 /** What every step has. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
 export function common<K extends keyof typeof STEP_OPTIONS>(kind: K, name: StepName, options: Given) {
-  const problem = unknownOption(options, STEP_OPTIONS[kind]);
+  const problem = unknownOption(options, STEP_OPTIONS[kind]) ?? misshapenOption(options);
   if (problem !== undefined) throw stepError(name, problem);
   const { needs, when, ifSkipped, idempotent, resumable, onFailure } = options as types.StepOptions<
     unknown,
@@ -83,10 +90,10 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
   if (typeof body !== 'function') throw stepError(name, 'has no body');
   const given = options as types.StepOptions<unknown, types.Needs, unknown>;
   const timeoutMs = parseDuration(given.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${name.id}.timeout`);
-  if (timeoutMs > LONGEST_STEP_MS) {
+  if (timeoutMs > LONGEST_STEP_ANYWHERE_MS) {
     throw stepError(
       name,
-      `a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_MS} ms`,
+      `a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_ANYWHERE_MS} ms`,
     );
   }
   assertRetryOptions(name, given.retry);
@@ -94,11 +101,13 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
   const retry = retryOf(name, 'retry', policy);
   return {
     retry,
+    ...newAttemptOf(name, given, retry),
     retryPerError: perError.map(({ match, ...own }, i) => ({
       match,
       policy: retryOf(name, `retry.perError[${i}]`, { ...retry, ...own }),
     })),
     timeoutMs,
+    ...(given.poll ? { poll: { withinMs: parseDuration(given.poll.within, `${name.id}.poll.within`) } } : {}),
     uses: usesOf(name, given),
     body: body as steps.PlainStep['body'],
     ...(given.heartbeatTimeout === undefined
@@ -141,12 +150,23 @@ function usesOf(
       throw stepError(name, `'uses' lists capabilities (defineCapability)`);
     if (ids.has(capability.id)) throw stepError(name, `'uses' names '${capability.id}' twice`);
     ids.add(capability.id);
-    if (capability.replayPolicy === 'require_human' && !idempotent) {
+    if ((capability.requiresConfirmation || capability.replayPolicy === 'require_human') && !idempotent) {
       const why = `'${capability.id}' may have to ask a person, after which the body runs anew`;
       throw stepError(name, `${why}: the step cannot be declared 'idempotent: false'`);
     }
   }
   return uses as readonly Capability[];
+}
+
+function newAttemptOf(
+  name: StepName,
+  { newAttempt, idempotent = true }: types.StepOptions<unknown, types.Needs, unknown>,
+  { maxAttempts }: RetryPolicy,
+): { newAttempt?: true } {
+  if (!newAttempt) return {};
+  if (idempotent) throw stepError(name, `'newAttempt' is for a step that declares 'idempotent: false'`);
+  if (maxAttempts < 2) throw stepError(name, `'newAttempt' needs a 'retry' of at least 2 attempts`);
+  return { newAttempt };
 }
 
 function assertRetryOptions(name: StepName, given: types.RetryOptions = {}): void {
@@ -212,6 +232,9 @@ export function required<T>(name: StepName, options: Given, option: string): T {
 }
 
 function needIds(name: StepName, given: types.Needs = {}): Record<string, string> {
+  if (!isRecord(given) || isHandle(given)) {
+    throw stepError(name, `'needs' gives each step a name: write needs: { ${exampleNeeds(given)} }`);
+  }
   const needs: Record<string, string> = {};
   for (const [need, id] of Object.entries(handleIds(given))) {
     if (RESERVED.has(need))
@@ -220,6 +243,16 @@ function needIds(name: StepName, given: types.Needs = {}): Record<string, string
     needs[need] = id;
   }
   return needs;
+}
+
+function isHandle(value: unknown): value is types.Handle<unknown> {
+  return isRecord(value) && typeof value.id === 'string';
+}
+
+/** The steps that were given in the wrong shape, in the right one, as far as they have names that JavaScript takes. */
+function exampleNeeds(given: unknown): string {
+  const ids = [given].flat().flatMap((one) => (isHandle(one) ? [one.id] : []));
+  return ids.filter((id) => /^[a-z]\w*$/i.test(id)).join(', ') || 'name: step';
 }
 
 export function stepError({ type, id }: StepName, problem: string): CairnError {

@@ -1,7 +1,7 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
 import type { Completion as FanOutCompletion } from '../../core/decisions/fan-out.ts';
-import type { RetryPolicy } from '../../core/decisions/retry.ts';
+import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
@@ -35,8 +35,11 @@ interface AnyStep {
 }
 
 interface AnyBody extends AnyStep {
+  /** A crash over it may be followed by a new attempt, though it is not idempotent. */
+  readonly newAttempt?: true;
   readonly retry: RetryPolicy;
   readonly retryPerError: readonly { readonly match: ErrorRetry['match']; readonly policy: RetryPolicy }[];
+  readonly poll?: PollPolicy;
   readonly timeoutMs: number;
   readonly heartbeatTimeoutMs?: number;
   readonly output?: ZodType<unknown>;
@@ -80,6 +83,7 @@ export interface EventStep extends AnyStep {
   readonly kind: 'event';
   readonly event: string;
   readonly key: (context: Context) => string;
+  readonly expectedMs?: number;
   readonly timeoutMs?: number;
   readonly output?: ZodType<unknown>;
 }
@@ -105,6 +109,8 @@ export interface Workflow {
   readonly type: string;
   readonly planVersion: number;
   readonly input: ZodType<unknown>;
+  /** Dotted paths of members of the input that nobody may read but step bodies. */
+  readonly secretInput: readonly string[];
   readonly github: readonly GithubSubscription[];
   readonly pubsub: readonly PubsubSubscription[];
   readonly slack: readonly SlackSubscription[];

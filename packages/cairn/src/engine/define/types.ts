@@ -2,6 +2,7 @@
 import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
+import type { SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
@@ -41,7 +42,7 @@ export type Seen<Input, N extends Needs> = { readonly input: Input } & Outputs<N
 /** What a body reports of the work it had done by a model. Counts are added up over the attempt. */
 export interface Usage {
   readonly agent?: string;
-  readonly tokens?: { readonly input: number; readonly output: number };
+  readonly tokens?: { readonly input?: number; readonly output?: number };
 }
 
 /** What every body gets beside the outputs it needs. */
@@ -133,6 +134,11 @@ export interface PolicyQuestion<Input> {
   readonly input: Input;
   readonly runId: string;
   readonly tenantId: string;
+  readonly environment: string;
+  /** The actor who started it, as in the journal; absent: nobody known by name. */
+  readonly actor?: string;
+  /** Mode of a successor. Before one is made, the policy is asked with the id of the source. */
+  readonly mode?: SuccessorMode;
   readonly type: string;
   /** The run begins, moves again after it was interrupted or waited, or is about to run a step that has its own policy. */
   readonly at: 'start' | 'resume' | 'step';
@@ -159,12 +165,15 @@ interface CommonOptions<Input, N extends Needs> {
 
 interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly retry?: RetryOptions;
+  /** A body that throws `RetryAt` says "not yet", which is no failed attempt; after `within` the step fails (STEP_TIMEOUT). */
+  readonly poll?: { readonly within: string | number };
   /** Longest time one attempt may take: '30s', '5m', or ms. Below the function's own timeout. */
   readonly timeout?: string | number;
-  /** An attempt that gave no `heartbeat` for so long has timed out. */
-  readonly heartbeatTimeout?: string | number;
+  readonly heartbeatTimeout?: string | number; // an attempt that gave no `heartbeat` for so long has timed out
   /** Default true. False: a step caught mid-flight by a crash is in doubt (see `onDoubt` of the workflow). */
   readonly idempotent?: boolean;
+  /** Of a step that is not idempotent: a new, recorded attempt may follow one that a crash cut off, within `retry`. */
+  readonly newAttempt?: boolean;
   /** Default true. False: a successor never takes over this step's recorded output. */
   readonly resumable?: boolean;
   /** Asked before each attempt. */
@@ -250,10 +259,12 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   readonly event: string;
   /** Which one of that name: the correlation key. */
   readonly key: (seen: Seen<Input, N>) => string;
+  /** Usual time until the event: shown with the wait, so that people see a late one. Nothing happens then. */
+  readonly expected?: string | number;
   readonly timeout?: string | number;
   /** Checks, and may transform, what the sender sent; an event that does not pass is refused and the run waits on. */
   readonly output?: ZodType<T>;
-  /** Of a timeout. */
+  /** Of a timeout, and where somebody says that the event will not come. */
   readonly onFailure?: OnFailure<T>;
 }
 
@@ -363,6 +374,11 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
   readonly planVersion: number;
   /** Checks the input of every start, and drops what the workflow does not use. */
   readonly input: ZodType<Input, Takes>;
+  /**
+   * Dotted paths (`*` for every member) of members of the input that nobody may read but step bodies. Of a workflow that a slash
+   * command starts `responseUrl` is one without being named.
+   */
+  readonly secretInput?: readonly string[];
   readonly on?: {
     readonly github?: GithubSubscription | readonly GithubSubscription[];
     readonly pubsub?: PubsubSubscription | readonly PubsubSubscription[];

@@ -4,13 +4,13 @@ import type { ZodType } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
-import { unknownOption, WORKFLOW_OPTIONS } from './known-options.ts';
+import { isRecord, misshapenOption, unknownOption, WORKFLOW_OPTIONS } from './known-options.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
 import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
-import { type Given, HELP, handleIds, invalid } from './step-options.ts';
+import { type Given, HELP, handleIds, invalid, type StepName, stepError } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
 import type { Handle, Needs, ResultOf, StepFactory, TypedWorkflow, WorkflowOptions } from './types.ts';
 
@@ -25,8 +25,9 @@ const MAX_TYPE_LENGTH = 100;
 export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = Needs>(
   options: WorkflowOptions<Input, Takes, Returned>,
 ): TypedWorkflow<Takes, ResultOf<Returned>> {
+  if (!isRecord(options)) throw invalid('?', 'options', 'defineWorkflow takes one object of options');
   const { type, planVersion } = options;
-  if (!TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
+  if (typeof type !== 'string' || !TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
     throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
   }
   if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
@@ -41,14 +42,19 @@ export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = 
   const schedule = options.on?.schedule ?? [];
   const pubsub = options.on?.pubsub ?? [];
   const slack = options.on?.slack ?? [];
+  const secretInput = secretPathsOf(options);
   return {
     type,
     planVersion,
     input: options.input,
+    secretInput,
     github: Array.isArray(github) ? github : [github],
     pubsub: pubsubSubscriptions(type, [pubsub].flat()),
     slack: slackSubscriptions(type, Array.isArray(slack) ? slack : [slack]),
-    schedules: declaredSchedules(options, Array.isArray(schedule) ? schedule : [schedule]),
+    schedules: declaredSchedules(
+      { ...options, secretInput },
+      Array.isArray(schedule) ? schedule : [schedule],
+    ),
     onDoubt: options.onDoubt ?? 'fail',
     retention: retentionFor(type, options.retention),
     graph: graphOf(type, steps),
@@ -61,12 +67,20 @@ export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = 
   };
 }
 
+/** Whoever has the `response_url` of a slash command can write into its channel. */
+function secretPathsOf({
+  secretInput = [],
+  on,
+}: Pick<WorkflowOptions<unknown>, 'secretInput' | 'on'>): readonly string[] {
+  return on?.slack === undefined ? secretInput : [...new Set([...secretInput, 'responseUrl'])];
+}
+
 /** What the compiler has told TypeScript callers, and nobody else. */
 function assertShape(
   options: object & { readonly type: string; readonly input?: unknown; readonly steps?: unknown },
 ): void {
   const { type, input, steps } = options;
-  const problem = unknownOption(options, WORKFLOW_OPTIONS);
+  const problem = unknownOption(options, WORKFLOW_OPTIONS) ?? misshapenOption({ ...options });
   if (problem !== undefined) throw invalid(type, 'options', problem);
   if (typeof (input as Partial<ZodType> | undefined)?.safeParse !== 'function') {
     throw invalid(type, 'input', `'input' is a Zod schema, such as z.object({})`);
@@ -113,19 +127,31 @@ function graphOf(type: string, steps: readonly StepDefinition[]): Graph {
 
 /** The author's `step`: every call notes a definition and returns a handle to it. */
 function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<Input> {
-  const note = (step: StepDefinition): Handle<never> => {
-    steps.push(step);
-    return { id: step.id };
-  };
-  const plain = (id: string, ...rest: readonly unknown[]) => {
-    const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
-    return note(define.plainStep({ type, id }, options as Given, body));
-  };
-  return Object.assign(plain, {
-    map: (id: string, options: Given, body: unknown) => note(define.mapStep({ type, id }, options, body)),
-    approval: (id: string, options: Given) => note(define.approvalStep({ type, id }, options)),
-    event: (id: string, options: Given) => note(define.eventStep({ type, id }, options)),
-    sleep: (id: string, options: Given) => note(define.sleepStep({ type, id }, options)),
-    child: (id: string, options: Given) => note(define.childStep({ type, id }, options)),
-  }) as unknown as StepFactory<Input>;
+  const noted =
+    (make: (name: StepName, options: Given, body: unknown) => StepDefinition) =>
+    (id: string, options: unknown, body?: unknown): Handle<never> => {
+      const step = make({ type, id }, assertCall(type, id, options), body);
+      steps.push(step);
+      return { id: step.id };
+    };
+  const plain = noted(define.plainStep);
+  return Object.assign(
+    (id: string, ...rest: readonly unknown[]) =>
+      rest.length === 1 ? plain(id, {}, rest[0]) : plain(id, rest[0], rest[1]),
+    {
+      map: noted(define.mapStep),
+      approval: noted(define.approvalStep),
+      event: noted(define.eventStep),
+      sleep: noted(define.sleepStep),
+      child: noted(define.childStep),
+    },
+  ) as unknown as StepFactory<Input>;
+}
+
+function assertCall(type: string, id: unknown, options: unknown): Given {
+  if (typeof id !== 'string') throw invalid(type, 'steps', `a step begins with its name, not ${typeof id}`);
+  if (!isRecord(options)) {
+    throw stepError({ type, id }, `its options are an object, such as { needs: { before } }`);
+  }
+  return options;
 }

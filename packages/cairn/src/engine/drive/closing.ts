@@ -2,7 +2,7 @@
 
 import type { Conclusion } from '../../core/decisions/conclude.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { type RunState, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
@@ -24,7 +24,7 @@ export interface ClosingFacts {
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancelled':
-      return terminal.runCancelled(closing);
+      return terminal.runCancelled({ ...closing, inbox: state.inbox });
     case 'failed':
       return terminal.runFailed(state.error ?? closing.error);
     case 'completed':
@@ -34,14 +34,16 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
       return drafts.suspended(state, closing.until);
     case 'release': {
       const { reason, dueAt } = closing;
+      const { inFlight } = facts;
       const due = dueAt === undefined ? {} : { dueAt };
-      return {
-        type: 'run_released',
-        initiator: 'system',
-        data: { reason, inFlight: facts.inFlight, ...due },
-      };
+      const cut = reason === 'shutdown' && { interrupted: interruptedKeys(state, inFlight) };
+      return { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due, ...cut } };
     }
   }
+}
+
+function interruptedKeys({ compensating }: RunState, inFlight: readonly StepRef[]): readonly string[] {
+  return compensating ? [UNDOING] : inFlight.map(stepKey);
 }
 
 /** The drive counts the ends that it saw. The journal is the truth: a drive that counted wrong ends, and the next one goes on. */

@@ -7,8 +7,9 @@
 
 import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
+import { listChange, markOf } from '../../core/plan/item-marks.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import { type Completed, type RunState, stepIdOf } from '../../core/run/state.ts';
+import { type Completed, isSuspended, type RunState, stepIdOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
@@ -18,12 +19,13 @@ import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { Performer } from '../effects/performer.ts';
 import type { AliveCalls } from '../effects/wish.ts';
-import { refOf } from '../facts/drafts.ts';
+import { compensationStarted, refOf } from '../facts/drafts.ts';
 import { type Output, recorded } from '../facts/output.ts';
 import { tellEnd } from '../tracing/ends.ts';
 import { undoSpan } from '../tracing/step-spans.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
+import type { Beats } from './bodies/beats.ts';
 import { BodyContext } from './bodies/body-context.ts';
 import { loadOutputs, Outputs } from './outputs.ts';
 import { seenBy, type Unit } from './step-inputs.ts';
@@ -33,6 +35,7 @@ export interface Compensating {
   readonly journal: RunJournal;
   readonly workflow: Workflow;
   readonly input: unknown;
+  readonly beats: Beats;
   /** Why the run ends, where no step of it failed. */
   readonly error: RecordedError | undefined;
   /** Aborted when the drive must let go. */
@@ -47,10 +50,10 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
   const { state } = await journal.append((current) => {
     const steps = due(current).map(({ step }) => step);
     if (steps.length === 0 || current.compensating) return [];
-    const why = error === undefined ? {} : { error };
-    return [{ type: 'compensation_started', initiator: 'system', data: { steps, ...why } }];
+    return [compensationStarted(steps, error)];
   });
   for (const completed of due(state)) {
+    if (isSuspended(journal.state)) return 'stopped';
     if (stop.aborted || (await undo(params, completed)) === 'stopped') return 'stopped';
   }
   return 'done';
@@ -115,7 +118,7 @@ type Undone =
     };
 
 async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
-  const { deps, state, step, stop } = undoing;
+  const { deps, state, step, stop, beats, completed } = undoing;
   const execution = { ...undoing.execution, attempt };
   const abort = new AbortController();
   const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
@@ -134,13 +137,17 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
       return null;
     },
   };
+  const { step: key, revision } = completed;
+  beats.begun({ step: key, revision, attempt, since: deps.clock.now(), undoes: true });
   const attempting = runAttempt({ step: attempted, context, abort, clock: deps.clock });
   const result: AttemptResult = await tellEnd(span, attempting, abort.signal);
+  beats.ended(key);
   stop.removeEventListener('abort', onStop);
   // Nobody can be asked any more: a compensation that would have to be is one that failed.
   if (result.kind === 'unfinished' || result.kind === 'asks') return { kind: 'stopped' };
   // A call that ignores its signal may never answer: what became of it is in doubt then.
   await performer.quietWithin(2 * deps.settings.graceMs);
+  await performer.flush();
   abort.abort(new StepAborted('timeout'));
   if (performer.isCut && result.kind === 'succeeded') return { kind: 'stopped' };
   const [open] = await performer.doubts();
@@ -220,7 +227,7 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
   const { deps, journal, workflow, input } = params;
   const { state } = journal;
   const step = workflow.steps.get(stepIdOf(key)) as BodyStep;
-  const outputs = new Outputs(workflow, [step.id]);
+  const outputs = new Outputs(workflow, [step.id], []);
   await outputs.load(deps.store, state);
   const [output] = await loadOutputs(deps.store, state.id, [seq]);
   const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };
@@ -242,10 +249,13 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
     return { key: itemKey, index, value: step.kind === 'map' ? itemAt(step, index) : undefined };
   }
 
-  /** Undefined where a step that was sent back took along what the list was made of. */
+  /** Undefined where the list is not what it was: a step that was sent back may have taken along what it was made of. */
   function itemAt({ fanOut }: MapStep, index: number): unknown {
     try {
-      return fanOut.over(seenBy({ step }, input, outputs))[index];
+      const items = fanOut.over(seenBy({ step }, input, outputs));
+      const change = listChange(state, { stepId: step.id, revision, items: markOf(items) });
+      if (change !== undefined) throw new Error(change);
+      return items[index];
     } catch (error) {
       deps.log.warn('compensation_without_item', { runId: state.id, step: key, error: messageOf(error) });
       return undefined;

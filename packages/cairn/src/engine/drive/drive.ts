@@ -2,52 +2,64 @@
  * One dispatch of the queue: takes the run if nobody else has it, moves it as far as it goes, and leaves it so that
  * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
  */
-import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
+import { type ClaimVerdict, claimVerdict, type Delivery } from '../../core/decisions/claim.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
-import type { EventDraft } from '../../core/run/events.ts';
+import type { EventData, EventDraft } from '../../core/run/events.ts';
+import type { TaskRef } from '../../core/run/lease/takeover.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
+import { messageOf } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { countedStores } from '../../journal/spending/counted-stores.ts';
 import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
-import { ofRun } from '../../ports/log.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
+import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
-import { deployedFor } from '../deployed.ts';
+import { deployedFor, learnPlan, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
+import { pooled } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
-import { logEnd } from '../log-end.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
-import { recoverRun, verdictDrafts } from '../recover-run.ts';
+import { observation, recoverRun, verdictDrafts } from '../recover-run.ts';
+import { bringOverlooked } from '../rendezvous/collect.ts';
 import { runInput } from '../run-input.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
+import { endUnwritable, nameIfStuck } from '../unwritable.ts';
 import { Beats } from './bodies/beats.ts';
+import { handedOver } from './hand-over.ts';
 import { importRecorded } from './importing.ts';
+import { releaseFailed } from './release-failed.ts';
 import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
 
 /** How a dispatch ended; for logs and tests. */
 export type DriveEnd =
   | 'missing'
-  /** Operators have paused it. */
+  /** Operators have paused its workflow, or suspended it. */
   | 'held'
   | 'over'
   | 'leased'
   | 'early'
+  /** It belongs to another queue: suspects run alone, and some workflows have functions of their own. */
+  | 'moved'
   | 'waiting'
   | 'recovered'
   | 'contended'
   | 'closed'
   | 'released'
   | 'suspended'
-  | 'lease_lost';
+  | 'lease_lost'
+  /** It threw, and let go of the run until later. */
+  | 'failed'
+  /** The store refused to write it, and it was ended for that. */
+  | 'unwritable';
 
 /** A task that comes back is looked at this much after the lease should be free. */
 const LEASE_MARGIN_MS = 1_000;
@@ -56,7 +68,7 @@ const MAX_LOOKS = 5;
 
 /**
  * Never throws for what a run or its workflow did. Throws what the store could not do (`OutcomeUnknown`, UNAVAILABLE)
- * and `NewerSchemaError`, on which the task must be tried again.
+ * and `NewerSchemaError`, on which the task must be tried again; and `StoreRefused`, where the run is named for it and still held.
  */
 export async function drive(deps: EngineDeps, task: DriveRequest): Promise<DriveEnd> {
   const account = new DriveAccount(deps, task);
@@ -65,6 +77,16 @@ export async function drive(deps: EngineDeps, task: DriveRequest): Promise<Drive
     account.ended(end);
     return end;
   } catch (error) {
+    if (error instanceof StoreRefused) {
+      const end = await endUnwritable(deps, { runId: task.runId, owner: account.owner, refusal: error });
+      if (end.kind === 'released')
+        await goOnLater(deps, end.state, { dueAt: end.dueAt, trace: account.trace });
+      if (end.kind !== 'named') {
+        const how = end.kind === 'ended' ? 'unwritable' : 'failed';
+        account.ended(how);
+        return how;
+      }
+    }
     account.failed(error);
     throw error;
   }
@@ -88,10 +110,17 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
       await postpone(own, loaded);
       return 'held';
     }
+    await learnPlan(deps, loaded.state);
     const end = await act(own, loaded, account);
     if (end !== 'look_again') return end;
   }
-  await deps.queue.enqueue({ runId: task.runId, reason: 'continue', ...optional('trace', account.trace) });
+  await deps.queue.enqueue({
+    runId: task.runId,
+    reason: 'continue',
+    ...optional('alone', task.alone),
+    ...optional('pool', task.pool),
+    ...optional('trace', account.trace),
+  });
   return 'contended';
 }
 
@@ -100,9 +129,11 @@ async function act(
   loaded: LoadedRun,
   account: DriveAccount,
 ): Promise<DriveEnd | 'look_again'> {
-  const { settings, clock, queue } = deps;
-  const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
+  const { clock, queue } = deps;
+  const verdict = claimVerdict(observation(deps, loaded, account.delivery));
   const runId = loaded.state.id;
+  const trace = optional('trace', account.trace);
+  const more = { ...pooled(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
   switch (verdict.kind) {
     case 'over':
       await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
@@ -111,17 +142,18 @@ async function act(
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
       const at = clock.now() + (verdict.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
       const name = taskName(runId, loaded.state.epoch, verdict.freeAt);
-      await queue.enqueue({ runId, reason: 'lease_expiry', at, name, ...optional('trace', account.trace) });
+      await queue.enqueue({ runId, reason: 'lease_expiry', at, name, ...more });
       return 'leased';
     }
     case 'early':
+      if (await bringOverlooked(deps, loaded.state)) return 'look_again';
       await settleRest(deps, loaded);
       // Unnamed: the task at hand may itself carry the name of this due time.
-      await queue.enqueue({ runId, reason: 'early', at: verdict.at, ...optional('trace', account.trace) });
+      await queue.enqueue({ runId, reason: 'early', at: verdict.at, ...more });
       return 'early';
     case 'orphaned':
     case 'interrupted': {
-      const { kind } = await recoverRun(deps, loaded, account.by);
+      const { kind } = await recoverRun(deps, loaded, { by: account.by, delivery: account.delivery });
       // What it appended is published by who looks again; a parked run has nothing else for it.
       const goesOn = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
       return goesOn ? 'look_again' : 'recovered';
@@ -129,11 +161,15 @@ async function act(
     case 'waiting':
       if (verdict.parked && deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded, account);
+      if (await bringOverlooked(deps, loaded.state)) return 'look_again';
       await settleRest(deps, loaded);
       return 'waiting';
+    case 'suspended':
+      await settleRest(deps, loaded);
+      return 'held';
     case 'claim':
       if (!restsWithoutPlan(loaded.state, verdictOf(deps, loaded.state)))
-        return claimAndGo(deps, loaded, account);
+        return (await bringOverlooked(deps, loaded.state)) ? 'look_again' : claimAndGo(deps, loaded, account);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
       return 'waiting';
@@ -167,6 +203,7 @@ async function claimAndGo(
   loaded: LoadedRun,
   account: DriveAccount,
 ): Promise<DriveEnd | 'look_again'> {
+  if (await handedOver(deps, loaded.state, account)) return 'moved';
   const parent = await isAbandoned(deps, loaded.state);
   if (parent) {
     await deps.otherRuns.cancelChild(parent, loaded.state.id);
@@ -185,41 +222,72 @@ async function claimed(
   loaded: LoadedRun,
   { publisher, account }: { readonly publisher: RunPublisher | undefined; readonly account: DriveAccount },
 ): Promise<DriveEnd | 'look_again'> {
-  const { clock, random, settings, registry, log } = deps;
+  const owner = deps.random.token();
+  try {
+    return await driveHeld(deps, loaded, { publisher, account, owner });
+  } catch (error) {
+    // It would be refused again, so the run is ended or named for it.
+    if (error instanceof StoreRefused && error.reason === 'request') throw error;
+    const runId = loaded.state.id;
+    deps.log.warn('drive_failed', { runId, error: messageOf(error) });
+    const released = await releaseFailed(deps, { runId, owner, error }).catch((refusal: unknown) => {
+      deps.log.warn('drive_not_released', { runId, error: messageOf(refusal) });
+    });
+    if (!released) throw error;
+    await nameIfStuck(deps, released.state);
+    await goOnLater(deps, released.state, { dueAt: released.dueAt, trace: account.trace });
+    return 'failed';
+  }
+}
+
+interface Holding {
+  readonly publisher: RunPublisher | undefined;
+  readonly account: DriveAccount;
+  readonly owner: string;
+}
+
+async function driveHeld(
+  deps: EngineDeps,
+  loaded: LoadedRun,
+  { publisher, account, owner }: Holding,
+): Promise<DriveEnd | 'look_again'> {
+  const { clock, settings, registry } = deps;
+  const { delivery, isAlone: alone } = account;
   const budgetEndsAt = clock.now() + settings.budgetMs;
-  const owner = random.token();
-  const beats = new Beats(loaded.soft.inFlight);
+  const beats = new Beats(loaded.soft);
   const journal = new RunJournal(deps, loaded, {
     ...settings,
     owner,
-    progress: () => beats.takeNews(),
+    bodies: beats,
     ...optional('follower', publisher),
   });
-  const { state, events } = await journal.append((current) => claimDrafts(deps, current, owner));
+  const { state, events } = await journal.append((current) =>
+    claimDrafts(deps, current, { owner, ...taskOf(delivery), ...(alone && { alone }) }),
+  );
   if (events.length === 0) return 'look_again';
   account.took(state);
-  log.debug('run_transition', {
-    ...ofRun(state),
-    from: loaded.state.status,
-    to: state.status,
-    initiator: 'system',
-  });
   const unpublished = () => publisher && { publisher, seen: journal.snapshotVersion };
   if (state.lease?.owner !== owner) {
     if (!isOver(state)) {
       await settleIf(deps, state, unpublished());
       return 'waiting';
     }
-    logEnd(log, state);
     await meetObligations(deps, state, unpublished());
     return 'closed';
   }
 
-  const workflow = registry.pinned(state.type, state.planVersion) as Workflow;
-  const end = await move({ deps, journal, workflow, budgetEndsAt, beats });
+  const workflow = workflowOf(registry, state) as Workflow;
+  const end = await move({
+    deps,
+    journal,
+    workflow,
+    budgetEndsAt,
+    beats,
+    alone,
+    ...optional('restedMs', restedForPolicy(loaded.state)),
+  });
   // Also where it let go, and somebody ended it before this drive heard that it had.
   if (end.kind !== 'lease_lost' && isOver(journal.state)) {
-    logEnd(log, journal.state);
     await meetObligations(deps, journal.state, unpublished());
     return 'closed';
   }
@@ -245,7 +313,11 @@ async function move(params: Omit<SessionParams, 'input'>): Promise<SessionEnd> {
 }
 
 /** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
-function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDraft[] {
+function claimDrafts(
+  deps: EngineDeps,
+  state: RunState,
+  by: Pick<EventData['run_claimed'], 'owner' | 'task' | 'alone'>,
+): EventDraft[] {
   const { clock, settings, registry } = deps;
   const now = clock.now();
   if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
@@ -260,14 +332,24 @@ function claimDrafts(deps: EngineDeps, state: RunState, owner: string): EventDra
       initiator: 'system',
       data: { reason: state.waits.length > 0 ? 'its time has come' : 'what it was parked for is here' },
     });
-  const claim = { owner, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
+  const claim = { ...by, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
   if (state.status === 'pending') {
-    const timeoutMs = registry.pinned(state.type, state.planVersion)?.timeoutMs;
+    const timeoutMs = workflowOf(registry, state)?.timeoutMs;
     const data = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
     drafts.push({ type: 'run_started', initiator: 'system', data });
   }
   return [...drafts, ...verdictDrafts(state, verdict, now)];
+}
+
+/** A policy is due before all else: a run that rested and has not asked it could not, if its drive did not throw. */
+function restedForPolicy({ status, policyDue, dueAt, updatedAt, failures }: RunState): number | undefined {
+  const isDue = status === 'running' && policyDue && failures === undefined;
+  return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
+}
+
+function taskOf(delivery: Delivery | undefined): { task?: TaskRef } {
+  return delivery ? { task: { name: delivery.name, retryCount: delivery.retryCount } } : {};
 }
 
 function isWaiting({ status }: RunState): boolean {
@@ -290,16 +372,18 @@ function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {
 
 /** The enqueue follows the acknowledgement of its commit; if it is lost, the scan finds the run by `wakeAt`. */
 async function goOnLater(
-  { queue }: EngineDeps,
+  deps: EngineDeps,
   state: RunState,
   { dueAt, trace }: { readonly dueAt: number | undefined; readonly trace: TraceContext | undefined },
 ): Promise<void> {
   const reason: DriveReason = dueAt === undefined ? 'continue' : 'retry';
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
-  await queue.enqueue({
+  await deps.queue.enqueue({
     runId: state.id,
     reason,
     name,
+    ...pooled(deps, state),
+    ...optional('alone', state.suspect?.alone),
     ...optional('at', dueAt),
     ...optional('trace', trace),
   });

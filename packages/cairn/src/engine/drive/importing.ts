@@ -7,9 +7,13 @@
  */
 import { ATTENDED, endingOf } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
+import { optional } from '../../core/optional.ts';
+import { grouped } from '../../core/run/bounded.ts';
+import { signalsToCarry } from '../../core/run/data/inbox.ts';
 import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/events.ts';
-import type { RunState } from '../../core/run/state.ts';
+import type { InboxSignal, RunState } from '../../core/run/state.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
+import { ofRun } from '../../ports/log.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { runCancelled, runFailed } from '../facts/terminal.ts';
@@ -44,6 +48,7 @@ export async function importRecorded(params: Importing): Promise<Imported> {
     settings: deps.settings,
     // A commit meets what others appended by itself.
     busy: () => false,
+    showAt: () => Number.POSITIVE_INFINITY,
     onNews: () => {},
     onFailure: (error) => {
       broken = error;
@@ -73,14 +78,23 @@ async function takeOver(params: Importing): Promise<Imported> {
   const { type, planVersion, inputHash } = state;
   const successor = { type, planVersion, inputHash, source, input };
   const { plan } = await planOf(deps.store, successor, { end, workflow });
-  deps.log.info('run_transition', {
-    runId: state.id,
-    from: state.status,
-    to: 'replaying',
-    source: source.runId,
-    reused: plan.reused.length,
-  });
+  deps.log.info('replay_planned', { ...ofRun(state), source: source.runId, reused: plan.reused.length });
+  if (source.signals === 'carry' && !(await carry(params, end.inbox))) return 'lease_lost';
   return append(params, { source, plan });
+}
+
+/**
+ * In a commit of its own, since a full inbox beside a full chunk of steps is more than a commit takes. A drive that dies after it
+ * is followed by one that finds the signals received. False: the lease is lost.
+ */
+async function carry({ deps, journal }: Importing, unread: RunState['inbox']): Promise<boolean> {
+  const owner = journal.state.lease?.owner;
+  const { state, events } = await journal.append((current): EventDraft[] => {
+    if (current.lease?.owner !== owner || current.cancellation) return [];
+    return signalsToCarry(current, unread).map(carried);
+  });
+  deps.log.info('signals_carried', { ...ofRun(state), unread: unread.length, carried: events.length });
+  return state.lease?.owner === owner;
 }
 
 interface Taking {
@@ -109,7 +123,7 @@ async function append(
       }
       const fresh = chunk.filter((reuse) => !isTaken(current, reuse));
       return [
-        ...(current.status === 'replaying' ? [] : [begun(source, plan)]),
+        ...(current.status === 'replaying' ? [] : begun(source, plan)),
         ...fresh.map(reused),
         ...(isLast ? finished(current) : []),
       ];
@@ -124,17 +138,34 @@ function isTaken({ steps }: RunState, { key }: Reuse): boolean {
   return steps.get(key)?.phase === 'done';
 }
 
-function begun({ mode, runId: from }: SuccessorSource, { revisions, feedback }: SuccessorPlan): EventDraft {
-  return {
-    type: 'replay_started',
-    initiator: 'system',
-    data: {
-      mode,
-      from,
-      ...(Object.keys(revisions).length === 0 ? {} : { revisions }),
-      ...(feedback.length === 0 ? {} : { feedback }),
-    },
-  };
+/** One event, or several where the revisions, the feedback and the marks are more than one names. */
+function begun(
+  { mode, runId: from }: SuccessorSource,
+  { revisions, feedback, marks }: SuccessorPlan,
+): EventDraft[] {
+  const raised = Object.entries(revisions).map(([id, revision]) => ({ id, revision }));
+  const said = feedback.flatMap(({ steps, text }) =>
+    grouped(steps, sizeOf).map((some) => ({ steps: some, text })),
+  );
+  const marked = Object.entries(marks).map(([stepId, mark]) => ({ stepId, mark }));
+  const groups = grouped([...raised, ...said, ...marked], sizeOf);
+  return (groups.length === 0 ? [[]] : groups).map((group, i) => {
+    const some = group.flatMap((one) => ('id' in one ? [[one.id, one.revision] as const] : []));
+    const words = group.filter((one) => 'text' in one);
+    const lists = group.flatMap((one) => ('mark' in one ? [[one.stepId, one.mark] as const] : []));
+    return {
+      type: 'replay_started',
+      initiator: 'system',
+      data: {
+        mode,
+        from,
+        ...(some.length === 0 ? {} : { revisions: Object.fromEntries(some) }),
+        ...(words.length === 0 ? {} : { feedback: words }),
+        ...(lists.length === 0 ? {} : { marks: Object.fromEntries(lists) }),
+        ...(i === 0 ? {} : { more: true }),
+      },
+    };
+  });
 }
 
 function reused({ data, from, skipped }: Reuse): EventDraft {
@@ -151,13 +182,24 @@ function finished({ resumedFrom }: RunState): EventDraft[] {
   return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `goes on for ${resumedFrom}` } }];
 }
 
+/** Under its own id, so that its sender may repeat it to this run as well. */
+function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft {
+  const data = { signalId, name, ...optional('key', key), payloadText };
+  return { type: 'signal_received', initiator: 'system', data };
+}
+
 /** Nothing of it has run yet, so nothing is to be undone; but it may have been cancelled. */
-function endOf({ cancellation }: RunState, failure: RecordedError): EventDraft {
+function endOf({ cancellation, inbox }: RunState, failure: RecordedError): EventDraft {
   const ending = endingOf({ ...ATTENDED, cancellation, failure });
-  return ending.kind === 'cancelled' ? runCancelled(ending) : runFailed(failure);
+  return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }) : runFailed(failure);
 }
 
 function sourceGone({ runId, mode }: SuccessorSource) {
   const message = `run ${runId}, of which this one is a ${mode}, is not there any more`;
   return { code: 'RUN_RESUME_FAILED', message, retryable: false };
+}
+
+/** Bytes of its JSON. */
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

@@ -9,7 +9,7 @@ import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { type Output, parseFrozen } from '../facts/output.ts';
 import { originsOf, originText } from '../stored-text.ts';
 
-/** Checkpoints read in one call. */
+/** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
 const READ_CHUNK = 100;
 
 export class Outputs {
@@ -18,11 +18,21 @@ export class Outputs {
   readonly #wanted = new Map<string, number>();
   readonly #parsed = new WeakMap<Output, unknown>();
 
-  constructor(workflow: Workflow, unsettled: Iterable<string>) {
+  /** `result`: steps of which the result is made; none for who only undoes. */
+  constructor(
+    workflow: Workflow,
+    unsettled: Iterable<string>,
+    result: readonly string[] = Object.values(workflow.result),
+  ) {
     for (const id of unsettled) {
       for (const need of workflow.graph.node(id).needs) this.#want(need);
     }
-    for (const id of Object.values(workflow.result)) this.#want(id);
+    for (const id of result) this.#want(id);
+  }
+
+  /** UTF-8 bytes of each output that is kept. */
+  get held(): ReadonlyMap<string, number> {
+    return new Map([...this.#outputs].map(([id, { text }]) => [id, Buffer.byteLength(text)]));
   }
 
   /** Reads what an earlier drive left, as far as it is still needed. */
@@ -89,6 +99,16 @@ export async function loadOutputs(
   seqs: readonly number[],
 ): Promise<Output[]> {
   const outputs: Output[] = [];
+  for await (const output of outputsAt(store, runId, seqs)) outputs.push(output);
+  return outputs;
+}
+
+/** The same one by one, for who may not want all of them. */
+export async function* outputsAt(
+  store: RunStore,
+  runId: string,
+  seqs: readonly number[],
+): AsyncGenerator<Output> {
   for (let i = 0; i < seqs.length; i += READ_CHUNK) {
     const checkpoints = await store.readCheckpoints(runId, seqs.slice(i, i + READ_CHUNK));
     const origins = await originsOf(store, runId, checkpoints);
@@ -98,8 +118,7 @@ export async function loadOutputs(
       const text = await originText(store, origin);
       // Where it lies with another run, nothing of this one may point to it.
       const ref = origin.runId === runId ? origin.checkpoint.outputRef : undefined;
-      outputs.push({ text, hash, ...(ref === undefined ? {} : { ref }) });
+      yield { text, hash, ...(ref === undefined ? {} : { ref }) };
     }
   }
-  return outputs;
 }

@@ -52,6 +52,11 @@ export class Scope {
     return this.#onTheWay;
   }
 
+  /** False once the journal has told that another took the run over. */
+  get isHeld(): boolean {
+    return this.journal.state.lease?.owner === this.#owner;
+  }
+
   step(id: string): StepDefinition {
     const step = this.workflow.steps.get(id);
     if (!step) throw new Error(`workflow '${this.workflow.type}' has no step '${id}'`);

@@ -6,7 +6,7 @@
  */
 
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
@@ -40,12 +40,20 @@ export interface SessionParams {
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
   readonly beats: Beats;
+  /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
+  readonly restedMs?: number;
+  /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
+  readonly alone: boolean;
 }
 
-/** A policy that could not be asked is asked again after this. */
-const POLICY_RETRY_MS = 30_000;
+/**
+ * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
+ * a release, and a policy that is down for days must not fill the journal.
+ */
+const POLICY_RETRY_FIRST_MS = 30_000;
+const POLICY_RETRY_CAP_MS = 3_600_000;
 
-type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held';
+type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
 
 export class DriveSession {
   readonly #deps: EngineDeps;
@@ -66,7 +74,7 @@ export class DriveSession {
   #gateAskedAt: number;
 
   constructor(params: SessionParams) {
-    const { deps, journal, budgetEndsAt, beats } = params;
+    const { deps, journal, budgetEndsAt, beats, alone } = params;
     this.#params = params;
     this.#deps = deps;
     // It may fail before anybody waits for the end.
@@ -77,6 +85,7 @@ export class DriveSession {
     this.#scope = new Scope({ ...params, onFailure: (error) => this.#fail(error) });
     this.#steps = new Stepping({
       scope: this.#scope,
+      alone,
       beats,
       budgetEndsAt,
       onChange: () => this.#advance(),
@@ -87,13 +96,20 @@ export class DriveSession {
 
   /** Resolves when this drive has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
   async run(): Promise<SessionEnd> {
+    const end = await this.#run();
+    if (end.kind === 'lease_lost') await this.#steps.leaveClosed();
+    return end;
+  }
+
+  async #run(): Promise<SessionEnd> {
     const { clock, shutdown, settings, store } = this.#deps;
-    const { journal } = this.#params;
+    const { journal, beats } = this.#params;
     const endVitalSigns = keepVitalSigns({
       journal,
       clock,
       settings,
       busy: () => this.#steps.bodies > 0,
+      showAt: () => beats.dueAt,
       onNews: () => this.#onNews(),
       onFailure: (error) => this.#fail(error),
     });
@@ -148,7 +164,9 @@ export class DriveSession {
       return true;
     }
     if (this.#over) return false;
-    const dueAt = this.#deps.clock.now() + POLICY_RETRY_MS;
+    const { restedMs = 0 } = this.#params;
+    const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
+    const dueAt = this.#deps.clock.now() + restMs;
     const release: Closing = { kind: 'release', reason: 'retry', dueAt };
     const facts = { workflow, result: NO_OUTPUT, inFlight: [] };
     const { events } = await this.#scope.appendHeld((current) =>
@@ -164,8 +182,16 @@ export class DriveSession {
   /** Starts what may start, and ends the drive if nothing is left to wait for. */
   #advance(): void {
     if (!this.#begun || this.#over) return;
+    const { journal, alone } = this.#params;
+    // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
+    if (!this.#scope.isHeld) {
+      this.#fail(new LeaseLost(`run ${journal.state.id} was taken over`));
+      return;
+    }
     this.#adopt();
-    if (this.#params.journal.state.cancellation) this.#halt('cancel');
+    if (journal.state.cancellation) this.#halt('cancel');
+    else if (journal.state.suspension) this.#stop ??= 'held';
+    if (alone && !journal.state.suspect?.alone) this.#stop ??= 'cleared';
     this.#steps.startReady();
     this.#concludeIfDone();
   }
@@ -211,7 +237,7 @@ export class DriveSession {
   }
 
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
-  #halt(why: Exclude<Stop, 'renewal' | 'held'>): void {
+  #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
     if (why !== 'cancel') this.#letGo.abort(new StepAborted(why));
     if (this.#over || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
@@ -237,8 +263,9 @@ export class DriveSession {
   }
 
   #concludeIfDone(): void {
-    if (!this.#begun || this.#over) return;
     const { journal, workflow } = this.#params;
+    // The failure is on its way here: what could not be appended looks as if nothing were left to do.
+    if (!this.#begun || this.#over || journal.hasFailed) return;
     const conclusion = conclude({
       ...this.#steps.facts(),
       undoes: canCompensate(workflow),
@@ -278,7 +305,9 @@ export class DriveSession {
   async #undo({ end }: Extract<Conclusion, { kind: 'undo_first' }>): Promise<Closing> {
     const error = end.kind === 'failed' ? end.error : undefined;
     const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
-    return undone === 'done' ? end : { kind: 'release', reason: 'shutdown' };
+    if (undone === 'done') return end;
+    if (isSuspended(this.#params.journal.state)) return { kind: 'release', reason: 'held' };
+    return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
   }
 
   #fail(error: unknown): void {

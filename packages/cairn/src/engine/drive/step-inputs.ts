@@ -1,8 +1,9 @@
 /** What a step is called with: its place in the run, and the values its functions see. */
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
+import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
-import { feedbackFor, type RunState, stepKey } from '../../core/run/state.ts';
+import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readable } from '../../core/thrown.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
@@ -40,8 +41,7 @@ export function nextExecution(
     ...(itemKey === undefined ? {} : { itemKey }),
     revision,
     kind: step.kind,
-    // What says of a set that it began is no attempt of its own.
-    attempt: isSet(step) && !item ? 1 : (begun?.attempt ?? 0) + 1,
+    attempt: attemptOf(unit, begun),
     inputsHash: inputsHash({
       type,
       planVersion,
@@ -53,8 +53,19 @@ export function nextExecution(
       needs,
     }),
     startedAt: begun?.startedAt ?? now,
+    ...optional('polls', begun?.polls),
   };
 }
+
+function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
+  // The record that a set began is no attempt of its own.
+  if (!begun || (isSet(step) && !item)) return 1;
+  // A beginning that only a suspect records is no attempt either: what a crash cuts off begins anew as the same one.
+  const isSilent = 'body' in step && step.idempotent && step.uses.length === 0;
+  return begun.phase === 'running' && isSilent ? begun.attempt : begun.attempt + 1;
+}
+
+type Begun = Extract<StepState, { readonly phase: 'running' | 'retrying' }>;
 
 /** A step that stands for several executions. */
 export function isSet(step: StepDefinition): boolean {

@@ -9,7 +9,7 @@
 import type { DriveFacts } from '../../core/decisions/conclude.ts';
 import { ReadyTracker } from '../../core/graph/ready.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import { type RunState, stepIdOf } from '../../core/run/state.ts';
+import { type RetryingStep, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { BodyStep, StepDefinition, WaitStep } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import { type Outcome, recorded } from '../facts/output.ts';
@@ -22,11 +22,14 @@ import { Resting } from './resting.ts';
 import type { Scope } from './scope.ts';
 import type { SetStep } from './sets/fan-out-set.ts';
 import { FanOuts } from './sets/fan-outs.ts';
-import { type Entry, isSet, mayEnter, type Unit } from './step-inputs.ts';
+import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
 import { Waiting } from './waiting/waiting.ts';
+import { WithoutRoom } from './waiting/without-room.ts';
 
 export interface SteppingParams {
   readonly scope: Scope;
+  /** One body at a time, each with a trace. */
+  readonly alone: boolean;
   readonly beats: Beats;
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
@@ -46,6 +49,7 @@ export class Stepping {
   readonly #sets: FanOuts;
   readonly #waiting: Waiting;
   readonly #resting: Resting;
+  readonly #withoutRoom = new WithoutRoom();
   readonly #ends: BodyEnds;
   /** The run as the drive found it. */
   readonly #before: RunState;
@@ -55,7 +59,7 @@ export class Stepping {
 
   constructor(params: SteppingParams) {
     this.#params = params;
-    const { scope, beats, onChange } = params;
+    const { scope, alone, beats, onChange } = params;
     const { deps, journal, workflow } = scope;
     const { state } = journal;
     this.#scope = scope;
@@ -68,10 +72,11 @@ export class Stepping {
     this.#bodies = new Bodies({
       deps,
       journal,
+      alone,
       beats,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
-      onEnd: (ended) => this.#ends.take(ended),
+      onEnd: (ended) => this.#ends.take(ended).finally(() => this.#withoutRoom.ended(keyOf(ended.unit))),
       onLeft: onChange,
     });
     const moves = {
@@ -79,6 +84,7 @@ export class Stepping {
       notEntered: this.#notEntered.bind(this),
       settle: this.#settle.bind(this),
       rest: (key: string, at: number) => this.#rest(key, at),
+      restAs: (key: string, step: RetryingStep) => this.#restAs(key, step),
       advance: onChange,
     };
     this.#waiting = new Waiting(scope, {
@@ -90,14 +96,15 @@ export class Stepping {
       settle: moves.settle,
       rest: moves.rest,
       advance: onChange,
-      hasRoomFor: (wait) => this.#waiting.hasRoomFor(wait),
-      hold: (wait) => this.#waiting.hold(wait),
+      waiting: this.#waiting,
+      restWithoutRoom: (key, bytes) => this.#withoutRoom.add(key, bytes),
     });
     this.#sets = new FanOuts(scope, {
       ...moves,
       startItem: (unit) => this.#startItem(unit),
       hold: (wait) => this.#waiting.hold(wait),
       wake: (key) => this.#wake(key),
+      isFull: () => this.#withoutRoom.size > 0,
     });
   }
 
@@ -121,9 +128,10 @@ export class Stepping {
       active: this.#bodies.active + this.#ends.beingStored,
       unacknowledged: this.#scope.onTheWay,
       unsettled: this.#unsettled,
-      held: this.#tracker.ready(1).length > 0 || this.#sets.canStart ? 1 : 0,
+      held: this.#canStart ? 1 : 0,
       awaited: this.#resting.watched,
       waits: this.#waiting.size,
+      tellAgainAt: this.#waiting.tellAgainAt,
       earliestDueAt: this.#earliestDueAt,
       failure: this.#failure,
     };
@@ -137,7 +145,7 @@ export class Stepping {
     const state = this.#before;
     for (const id of this.#scope.workflow.graph.order) {
       const step = state.steps.get(id);
-      if (step?.phase === 'retrying') this.#rest(id, step.retryAt);
+      if (step?.phase === 'retrying') this.#restAs(id, step);
     }
     for (const wait of state.waits) if (wait.execution.itemKey === undefined) this.#waiting.hold(wait);
   }
@@ -156,6 +164,7 @@ export class Stepping {
       if (this.#isStopped) return;
       this.#start(this.#scope.step(id));
     }
+    this.#tryQuestions();
     this.#sets.pump();
   }
 
@@ -178,6 +187,11 @@ export class Stepping {
     await this.#waiting.quiet();
   }
 
+  /** Takes back what was told to the outside of waits that are closed: another drives the run. */
+  leaveClosed(): Promise<void> {
+    return this.#waiting.leaveClosed();
+  }
+
   get #isStopped(): boolean {
     return this.#failure !== undefined || this.#params.isStopped();
   }
@@ -190,8 +204,18 @@ export class Stepping {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  get #canStart(): boolean {
+    return this.#tracker.ready(1).length > 0 || this.#question !== undefined || this.#sets.canStart;
+  }
+
+  /** An execution whose question did not fit, and now does. */
+  get #question(): string | undefined {
+    return this.#withoutRoom.fitting(this.#waiting.freeBytes);
+  }
+
   get #room(): number {
-    return this.#scope.deps.settings.concurrentSteps - this.#bodies.size;
+    const most = this.#params.alone ? 1 : this.#scope.deps.settings.concurrentSteps;
+    return most - this.#bodies.size;
   }
 
   #start(step: StepDefinition): void {
@@ -206,6 +230,14 @@ export class Stepping {
     if ('body' in step) return this.#startBody({ ...unit, step });
     this.#scope.guard(this.#waiting.open(unit, step as WaitStep));
     return true;
+  }
+
+  #tryQuestions(): void {
+    for (let key = this.#question; key !== undefined && this.#room > 0; key = this.#question) {
+      const unit = this.#unitOf(key);
+      if (!this.#startBody(unit as BodyUnit)) return;
+      this.#withoutRoom.tried(key);
+    }
   }
 
   /** False: its timeout does not fit what is left of the budget. */
@@ -297,8 +329,14 @@ export class Stepping {
     this.#resting.watch(key);
   }
 
+  #restAs(key: string, { retryAt, whenRoom }: RetryingStep): void {
+    if (whenRoom) this.#withoutRoom.add(key);
+    else this.#rest(key, retryAt);
+  }
+
   /** Of an item that rests between two attempts. */
   #wake(key: string): boolean {
+    if (this.#withoutRoom.remove(key)) return true;
     if (this.#waiting.isHeld(key) || !this.#resting.has(key)) return false;
     this.#resting.remove(key);
     return true;

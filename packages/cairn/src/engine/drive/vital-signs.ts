@@ -1,6 +1,6 @@
 /**
- * What a drive does by the clock while it works: writes a snapshot that lags (J4), gives signs of life, and looks
- * for events of others when it has nothing to commit itself.
+ * Periodic work of a drive: writes a snapshot that lags (J4), gives signs of life, tells of bodies that
+ * have been under way for a while, and looks for events of others when it has nothing to commit itself.
  */
 import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
@@ -12,6 +12,8 @@ export interface VitalSignsParams {
   readonly settings: EngineSettings;
   /** Whether steps are under way, so that a cancel would have somebody to reach. */
   readonly busy: () => boolean;
+  /** When a snapshot should tell of a body of which none has told, epoch ms. */
+  readonly showAt: () => number;
   /** Called after news may have been folded. */
   readonly onNews: () => void;
   /** The journal gave up: the lease is lost or the outcome of a commit unknown. */
@@ -24,10 +26,22 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   let lastLookAt = clock.now();
   let ended = false;
   let cancel = clock.timer(untilNextBeat(), () => void beat());
+  const forget = clock.onMoved?.(showAlive);
   return () => {
     ended = true;
     cancel();
+    forget?.();
   };
+
+  /** Under the new time the last sign of life looks old. Twice: a commit under way at the move may count as the first. */
+  async function showAlive(): Promise<void> {
+    try {
+      await journal.touch();
+      await journal.touch();
+    } catch (error) {
+      if (!ended) params.onFailure(error);
+    }
+  }
 
   async function beat(): Promise<void> {
     try {
@@ -42,7 +56,8 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   async function act(): Promise<void> {
     const now = clock.now();
     const silence = elapsed(journal.lastSnapshotAt, now);
-    const writes = (journal.lagging && silence >= settings.flushMs) || silence >= settings.heartbeatMs;
+    const isDue = silence >= settings.heartbeatMs || now >= params.showAt();
+    const writes = (journal.lagging && silence >= settings.flushMs) || isDue;
     const looks = untilNextLook(now) <= 0;
     if (writes) await journal.touch();
     // A snapshot that was written says nothing of the events of others: a sign of life must not put off a look.
@@ -62,7 +77,7 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
   function untilNextBeat(): number {
     const now = clock.now();
     const heartbeatDue = settings.heartbeatMs - elapsed(journal.lastSnapshotAt, now);
-    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, untilNextLook(now)));
+    return Math.max(1, Math.min(settings.flushMs, heartbeatDue, params.showAt() - now, untilNextLook(now)));
   }
 }
 

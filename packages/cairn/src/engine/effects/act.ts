@@ -69,6 +69,8 @@ async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
   switch (verdict.kind) {
     case 'act':
       return attempt(wish, place.key, { n: verdict.n });
+    case 'confirm':
+      return confirmFirst(wish, place, verdict);
     case 'reuse':
       return reuse(wish, place, verdict.origin);
     case 'mismatch':
@@ -232,6 +234,23 @@ function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
   return {
     kind: 'ask',
     ask: { effectId, capabilityId, why: 'policy', write: { kind: 'create', record }, row: record },
+  };
+}
+
+/** Nothing was done yet: as above, without an earlier row. */
+function confirmFirst(
+  wish: Wish,
+  place: Place,
+  { n, asked }: Extract<Place['verdict'], { kind: 'confirm' }>,
+): ActEnd {
+  if (asked) return asking(wish, place.stored(asked), 'confirmation');
+  const { asker } = wish;
+  const error = `'${asker.capability.id}' requires a confirmation: a person says whether it is done`;
+  const row = blockedRow(asker, newRow(wish, place.key, n), { by: 'confirmation', error });
+  const { effectId, capabilityId } = row;
+  return {
+    kind: 'ask',
+    ask: { effectId, capabilityId, why: 'confirmation', write: { kind: 'create', record: row }, row },
   };
 }
 

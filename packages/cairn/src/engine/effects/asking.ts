@@ -63,6 +63,9 @@ function questionOf(key: string, { why, capabilityId, row }: Ask): string {
   if (why === 'policy') {
     return `Step '${key}' would do '${capabilityId}' again, which ${row.originEffectId} records as done. Do it once more (re-execute), take the recorded result (recorded), or fail the step (failed)?`;
   }
+  if (why === 'confirmation') {
+    return `Step '${key}' would do '${capabilityId}', which requires a confirmation. Allow the call (re-execute), record the result of what was done by hand (recorded), or fail the step (failed)?`;
+  }
   return `Step '${key}' called '${capabilityId}' and nobody knows whether it took place${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
 }
 

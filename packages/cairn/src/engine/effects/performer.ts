@@ -7,6 +7,7 @@
 import { CairnError, Fatal, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
 import { messageOf, readable } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
@@ -51,6 +52,8 @@ interface Doing {
 }
 
 const MAX_CALL_KEY_CHARS = 200;
+/** Events about calls that travel with another append: a commit has 300 writes. */
+const MAX_ALONG = 100;
 
 export class Performer {
   readonly #params: PerformerParams;
@@ -103,6 +106,7 @@ export class Performer {
       throw body.reason;
     }
     if (!leavesRows(capability)) return this.#ask(capability, request);
+    this.#assertRoom();
     const call = this.#callOf(capability, options.key);
     const name = `${capability.id} ${typeof call}:${call}`;
     const same = this.#doing.get(name);
@@ -110,6 +114,15 @@ export class Performer {
     const end = this.#act(capability, request, call);
     this.#doing.set(name, { requestHash: request.hash, end });
     return end;
+  }
+
+  /** Compensations must be able to act, whatever room the run has left. @throws CairnError RUN_TOO_LARGE */
+  #assertRoom(): void {
+    const { state, execution, undo } = this.#params;
+    const { length } = state().effects;
+    if (undo || length < MAX_OPEN_EFFECTS) return;
+    const what = `the run has ${length} actions of which it does not know the end; the most is ${MAX_OPEN_EFFECTS}`;
+    throw new CairnError('RUN_TOO_LARGE', what, { stepId: execution.stepId });
   }
 
   /** What was refused outright is a fault of the body; all else is told by the ledger or by the end of the attempt. */
@@ -121,9 +134,17 @@ export class Performer {
     deps.log.warn('perform_refused', { runId: state().id, stepId, attempt, error: error.message });
   }
 
-  /** What goes into the journal with the end of the attempt. */
+  /** Events to append with the end of the attempt, as many as one commit has room for: see {@link flush}. */
   takePending(): EventDraft[] {
     return this.#pending.splice(0);
+  }
+
+  /** Says what has no room beside the end of the attempt, before it. */
+  async flush(): Promise<void> {
+    while (this.#pending.length > MAX_ALONG) {
+      const along = this.#pending.splice(0, MAX_ALONG);
+      await this.#params.append(() => along);
+    }
   }
 
   /** Resolves once no call is under way any more, or after so many ms: one that ignores its signal may never answer. */
@@ -312,7 +333,7 @@ export class Performer {
 
   /** What was learned meanwhile goes along: it costs no commit of its own. */
   async #append(decide: Decide): Promise<Appended> {
-    const along = this.takePending();
+    const along = this.#pending.splice(0, MAX_ALONG);
     try {
       const appended = await this.#params.append((state) => {
         const drafts = decide(state);

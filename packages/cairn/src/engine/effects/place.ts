@@ -55,7 +55,10 @@ export async function placeOf(wish: Wish): Promise<Place> {
   }
   // What nobody in the lineage has done is done for the whole of it, unless each of its runs is to act by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
-  if (shared && !hasActed(rowsOfBase ?? (await read(wish, base)))) return plain(base, [], asked);
+  if (shared) {
+    const rows = rowsOfBase ?? (await read(wish, base));
+    if (!hasActed(rows)) return plain(base, rows, asked);
+  }
   return plain(own, ownRows, asked);
 }
 
@@ -74,8 +77,9 @@ function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place 
 
 function askedOf({ asker, request }: Wish): Asked {
   const { capability, binding } = asker;
-  const { idempotency, replayPolicy } = capability;
-  return { requestHash: request.hash, idempotency, replayPolicy, hasLookup: binding.lookup !== undefined };
+  const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
+  const hasLookup = binding.lookup !== undefined;
+  return { requestHash: request.hash, idempotency, replayPolicy, requiresConfirmation, hasLookup };
 }
 
 function keyIn({ asker, call, undo }: Wish, scope: string | undefined): string {

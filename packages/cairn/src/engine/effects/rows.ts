@@ -10,9 +10,10 @@ import {
   effectIdOf,
 } from '../../core/effects/effect.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
+import { redacted } from '../../core/redaction.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -23,7 +24,6 @@ import type { Binding, Capability } from '../define/capability.ts';
 
 /** What of a request the ledger shows to people; a longer one is known by its hash. */
 const SHOWN_REQUEST_BYTES = 16 * 1024;
-const REDACTED = '[redacted]';
 
 /** What is to be asked of the outside. */
 export interface Request {
@@ -120,13 +120,15 @@ export function reusedRow(asker: Asker, row: NewRow, origin: EffectRecord): Effe
 /** Nothing is done, for this reason. */
 export function blockedRow(asker: Asker, row: NewRow, blocked: Blocked): EffectRecord {
   const { by: blockedBy, error, origin } = blocked;
-  return { ...rowOf(asker, row), status: 'blocked', blockedBy, error, originEffectId: origin.effectId };
+  const from = origin ? { originEffectId: origin.effectId } : {};
+  return { ...rowOf(asker, row), status: 'blocked', blockedBy, error, ...from };
 }
 
 export interface Blocked {
   readonly by: BlockedBy;
   readonly error: string;
-  readonly origin: EffectRecord;
+  /** What was done before, if anything. */
+  readonly origin?: EffectRecord;
 }
 
 /** An answer as the row keeps it: in full, or as a reference to where it was put before. */
@@ -176,24 +178,6 @@ export function recordedChange(answer: Answer, now: number): EffectChange {
 
 export function failedChange(error: string, now: number): EffectChange {
   return { status: 'failed', error: cut(error, TRACE_CHARS), updatedAt: now };
-}
-
-/** The text without what stands at the paths; `*` stands for every member of an object or list. */
-export function redacted(text: string, paths: readonly string[]): string {
-  if (paths.length === 0) return text;
-  const value = JSON.parse(text) as Json;
-  for (const path of paths) redact(value, path.split('.'));
-  return canonicalJson(value);
-}
-
-function redact(value: unknown, [name, ...rest]: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || name === undefined) return;
-  const members = value as Record<string, unknown>;
-  for (const member of name === '*' ? Object.keys(members) : [name]) {
-    if (!Object.hasOwn(members, member)) continue;
-    if (rest.length > 0) redact(members[member], rest);
-    else members[member] = REDACTED;
-  }
 }
 
 /** @throws CairnError naming what a body may not do */

@@ -42,7 +42,7 @@ export interface Wish {
 export interface Ask {
   readonly effectId: string;
   readonly capabilityId: string;
-  readonly why: 'doubt' | 'policy';
+  readonly why: 'doubt' | 'policy' | 'confirmation';
   /** What the commit writes that opens the question. */
   readonly write: EffectWrite;
   readonly row: EffectRecord;

@@ -1,5 +1,7 @@
 /** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
+import { optional } from '../../core/optional.ts';
+import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type {
   EventDraft,
   RecordedError,
@@ -7,6 +9,7 @@ import type {
   StepRef,
   StepSettled,
 } from '../../core/run/events.ts';
+import { waitingStatus } from '../../core/run/now/waits-for.ts';
 import { cut, SUMMARY_CHARS, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { StepDefinition } from '../define/steps.ts';
@@ -24,8 +27,9 @@ export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
   return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
 }
 
-export function started(execution: StepExecution): EventDraft {
-  return { type: 'step_started', initiator: 'system', data: execution };
+/** @param items of a set: the mark of its list */
+export function started(execution: StepExecution, items?: string): EventDraft {
+  return { type: 'step_started', initiator: 'system', data: { ...execution, ...optional('items', items) } };
 }
 
 export function succeeded(ending: Ending, output: Output, used: Used = {}): EventDraft {
@@ -87,14 +91,21 @@ export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft
   return degraded(ending, outputFrom(onFailure.text), reason);
 }
 
+/** @param steps keys of those that are to be undone, the next one first */
+export function compensationStarted(steps: readonly string[], error: RecordedError | undefined): EventDraft {
+  const count = steps.length > MAX_SHOWN ? { count: steps.length } : {};
+  const why = error === undefined ? {} : { error };
+  const data = { steps: steps.slice(0, MAX_SHOWN), ...count, ...why };
+  return { type: 'compensation_started', initiator: 'system', data };
+}
+
 /** Nothing will happen before somebody answers, or a time comes. The outside knows what is waited for. */
 export function suspended(state: RunState, until: number | undefined): EventDraft {
-  const asks = state.waits.some((wait) => wait.kind === 'approval');
   return {
     type: 'run_suspended',
     initiator: 'system',
     data: {
-      status: asks ? 'awaiting_approval' : 'waiting_external',
+      status: waitingStatus(state.waits),
       announced: true,
       ...(until === undefined ? {} : { until }),
     },
@@ -103,6 +114,19 @@ export function suspended(state: RunState, until: number | undefined): EventDraf
 
 export function retryScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
   return { type: 'step_retry_scheduled', initiator: 'system', data: { ...execution, retryAt, error } };
+}
+
+/** The condition that it polls does not hold yet. */
+export function pollScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
+  const polls = (execution.polls ?? 0) + 1;
+  const data = { ...execution, polls, retryAt, polled: true as const, error };
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
+}
+
+/** It is tried again when its question fits among the open waits. */
+export function retryWhenRoom(execution: StepExecution, now: number, error: RecordedError): EventDraft {
+  const data = { ...execution, retryAt: now, whenRoom: true as const, error };
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
 /** The output as its checkpoint carries it: in full, or as a reference to where it was put. */

@@ -23,6 +23,9 @@ export interface Output {
   readonly ref?: PayloadRef;
 }
 
+/** The value that a step returned is no JSON, or does not match its schema. */
+class InvalidOutput extends Fatal {}
+
 /** The output that is this canonical JSON text. */
 export function outputFrom(text: string): Output {
   return { text, hash: sha256Hex(text) };
@@ -43,11 +46,20 @@ export interface Used {
   readonly tokensUsed?: { readonly input: number; readonly output: number };
 }
 
-/** A value as it is kept. @throws CairnError INVALID_INPUT for what JSON would change, PAYLOAD_TOO_LARGE */
+/** A value as it is kept. @throws InvalidOutput for what JSON would change; CairnError PAYLOAD_TOO_LARGE */
 export function outputOf(value: unknown, what: string): Output {
-  const text = toJsonText(value, what);
+  const text = outputText(value, what);
   assertFits(text, what, MAX_PAYLOAD_BYTES);
   return outputFrom(text);
+}
+
+function outputText(value: unknown, what: string): string {
+  try {
+    return toJsonText(value, what);
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    throw new InvalidOutput(`${error.message}. ${error.help}`, { cause: error });
+  }
 }
 
 /** An output made of others, which may each fit and be too large together: then that is the error. */
@@ -68,7 +80,7 @@ export function checked(step: { readonly id: string; readonly output?: ZodType }
   if (parsed.success) return parsed.data;
   const { field, why } = firstIssue(parsed.error.issues);
   const where = field === '' ? '' : ` at '${field}'`;
-  throw new Fatal(`the output of step '${step.id}' does not match its schema${where}: ${why}`);
+  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${where}: ${why}`);
 }
 
 /** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */
@@ -84,7 +96,7 @@ export function parseFrozen(text: string): unknown {
 
 /** An error as the journal keeps it. @param cause readable (core/thrown.ts); it need not be an error */
 export function recorded(stepId: string, cause: unknown): RecordedError {
-  const code = cause instanceof CairnError ? cause.code : 'STEP_FAILED';
+  const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
   const trace = stackOf(cause);
   return {
@@ -94,4 +106,9 @@ export function recorded(stepId: string, cause: unknown): RecordedError {
     retryable,
     ...(trace === undefined ? {} : { trace: cut(trace, TRACE_CHARS) }),
   };
+}
+
+function codeOf(cause: unknown): string {
+  if (cause instanceof CairnError) return cause.code;
+  return cause instanceof InvalidOutput ? 'STEP_OUTPUT_INVALID' : 'STEP_FAILED';
 }

@@ -11,6 +11,7 @@ import type { Output } from './output.ts';
 /** A run, or one that is about to be asked to end. */
 export interface Cancelled {
   readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
+  readonly inbox: RunState['inbox'];
 }
 
 export function completed(state: RunState, result: Output): EventDraft {
@@ -19,7 +20,11 @@ export function completed(state: RunState, result: Output): EventDraft {
     type: 'run_completed',
     initiator: 'system',
     // What lies elsewhere is vouched for by the journal, as the outputs of steps are.
-    data: 'text' in value ? { result: value } : { result: value, resultHash: result.hash },
+    data: {
+      result: value,
+      ...('text' in value ? {} : { resultHash: result.hash }),
+      ...unread(state),
+    },
     ...carried(result),
   };
 }
@@ -29,7 +34,7 @@ export function runFailed(error: RecordedError): EventDraft {
 }
 
 /** @param cancellation who wants it and why; `requestedAt` is not said again */
-export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cancelled'> {
+export function runCancelled({ cancellation, inbox }: Cancelled): EventDraft<'run_cancelled'> {
   return {
     type: 'run_cancelled',
     initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
@@ -37,6 +42,11 @@ export function runCancelled({ cancellation }: Cancelled): EventDraft<'run_cance
     data: {
       stopKind: cancellation?.stopKind ?? 'system',
       ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
+      ...unread({ inbox }),
     },
   };
+}
+
+function unread({ inbox }: Pick<RunState, 'inbox'>): { unread?: number } {
+  return inbox.length === 0 ? {} : { unread: inbox.length };
 }

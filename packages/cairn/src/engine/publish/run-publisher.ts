@@ -8,7 +8,7 @@
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
 import type { RunState } from '../../core/run/state.ts';
-import type { Follower } from '../../journal/run-journal.ts';
+import type { Follower } from '../../journal/options.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';

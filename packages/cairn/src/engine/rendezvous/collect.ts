@@ -5,9 +5,12 @@
  *
  * Must not: decide which waits would have the event (offer.ts).
  */
+
 import type { RunState } from '../../core/run/state.ts';
 import type { EarlyEvent, RendezvousAddress } from '../../ports/rendezvous-store.ts';
+import { isPlanMissing } from '../deployed.ts';
 import { broughtOf, type DeliverDeps, deliver } from './deliver.ts';
+import { lookSoon } from './look-soon.ts';
 import { answersOn, waitsFor } from './offer.ts';
 import { hasExpired } from './tidy.ts';
 
@@ -25,7 +28,7 @@ export async function bringReady(
     const stored = await deps.rendezvous.read(address);
     for (const event of stored?.rendezvous.early ?? []) {
       const { drafts, refused } = answersTo(deps, state, { address, event });
-      if (refused?.code === 'PLAN_VERSION_UNAVAILABLE') return 'not_yet';
+      if (refused && isPlanMissing(refused)) return 'not_yet';
       if (drafts.length === 0) continue;
       // As if it were sent again: it goes on from how far its delivery had come, to all who are listed.
       await deliver(deps, address, event);
@@ -33,6 +36,20 @@ export async function bringReady(
     }
   }
   return isBrought ? 'brought' : 'nothing';
+}
+
+/**
+ * Call before a run goes on, and for a task that finds it at rest: the scan that was to bring what another deployment refused
+ * (look-soon.ts) loses its time to whatever moved the run since. True: something was brought, and the run is another now.
+ *
+ * @throws OutcomeUnknown, CairnError
+ */
+export async function bringOverlooked(deps: DeliverDeps, state: RunState): Promise<boolean> {
+  const waits = state.waits.filter(({ announced }) => announced);
+  if (waits.length === 0) return false;
+  const found = await bringReady(deps, { ...state, waits });
+  if (found === 'not_yet') await lookSoon(deps, state.id);
+  return found === 'brought';
 }
 
 interface Lying {

@@ -2,11 +2,13 @@
  * Carries a delivery out: offers the event to those who wait, reports what became of it, and goes on until it is
  * delivered, or kept because nobody would have it.
  */
+
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
-import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
+import { isPlanMissing } from '../deployed.ts';
 import { changeRendezvous, type RendezvousDeps } from './change.ts';
 import {
   accepted,
@@ -18,7 +20,7 @@ import {
   type SentEvent,
 } from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
-import { lookSoon } from './look-soon.ts';
+import { comeBackSoon } from './look-soon.ts';
 import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
 
 export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
@@ -120,6 +122,11 @@ interface Round {
   readonly tally: Tally;
 }
 
+/** The sender hears of it and sends the event again: also what the store refused, lest the run waits for it for a day. */
+function isToRepeat(error: unknown): error is OutcomeUnknown | NewerSchemaError | StoreRefused {
+  return [OutcomeUnknown, NewerSchemaError, StoreRefused].some((kind) => error instanceof kind);
+}
+
 /** One append for each run, however many of its waits are listed. */
 async function offerAll(
   deps: DeliverDeps,
@@ -132,10 +139,10 @@ async function offerAll(
       const [runId, waits] = next;
       try {
         const reception = await offerTo(deps, runId, { ...address, brought });
-        if (reception.refused?.code === 'PLAN_VERSION_UNAVAILABLE') await lookSoon(deps, runId);
+        if (reception.refused && isPlanMissing(reception.refused)) await comeBackSoon(deps, runId);
         tally.note(waits, reception);
       } catch (error) {
-        if (error instanceof OutcomeUnknown || error instanceof NewerSchemaError) tally.fail(waits, error);
+        if (isToRepeat(error)) tally.fail(waits, error);
         else {
           // One damaged run must not keep the event from all others, nor its sender from an answer.
           deps.log.error('event_offer_failed', {

@@ -18,3 +18,8 @@ export const MAX_NAMED_RUNS = 20;
 export const OFFER_CONCURRENCY = 16;
 /** How long one change of a rendezvous fights with others before its caller is asked to come back, in ms. */
 export const CHANGE_PATIENCE_MS = 10_000;
+/**
+ * The same for a run that joins: its drive gives signs of life meanwhile, and a minute is long enough for as many processes
+ * as the queue has under way, at one write a second.
+ */
+export const JOIN_PATIENCE_MS = 60_000;

@@ -1,16 +1,20 @@
 /**
- * Has the scan look soon at a run that could not take an event in because the version of its plan is not deployed. It would
- * only look a day later, and nobody else brings the event once that version is back (collect.ts).
+ * Has somebody look soon at a run that could not take an event in because the version of its plan is not deployed here. The
+ * scan would only look a day later, and nobody else brings the event once that version is back (collect.ts).
  *
  * Must not: append anything.
  */
+import { taskName } from '../../core/encoding/task-name.ts';
 import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
+import type { TaskQueue } from '../../ports/task-queue.ts';
 
 /** How often a run is read again that others write at the same time; one that waits without its plan is hardly ever. */
 const MAX_LOOKS = 3;
+/** Tasks for one run fall into slots of this length, so that a crowd of events asks for one dispatch. */
+const SLOT_MS = 60_000;
 
-/** As often as at one that is parked. @throws OutcomeUnknown */
+/** Moves `wakeAt` of a run that rests, as often as that of one that is parked. @throws OutcomeUnknown */
 export async function lookSoon({ store, clock }: JournalDeps, runId: string): Promise<void> {
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const loaded = await store.load(runId);
@@ -21,3 +25,21 @@ export async function lookSoon({ store, clock }: JournalDeps, runId: string): Pr
     if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') return;
   }
 }
+
+/**
+ * Has a dispatch come as well: during a rolling deployment a process that has the version may hold the run, have looked for
+ * events before this one was kept, and write its own `wakeAt` when it suspends the run.
+ *
+ * @throws OutcomeUnknown
+ */
+export async function comeBackSoon(
+  deps: JournalDeps & { readonly queue: TaskQueue },
+  runId: string,
+): Promise<void> {
+  const at = Math.ceil((deps.clock.now() + PARKED_MS) / SLOT_MS) * SLOT_MS;
+  await deps.queue.enqueue({ runId, reason: 'continue', at, name: taskName(runId, EVENT_KEPT, at) });
+  await lookSoon(deps, runId);
+}
+
+/** No event has this seq, so no other task has these names. */
+const EVENT_KEPT = -1;

@@ -14,6 +14,7 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
+import { planMissing, workflowOf } from '../deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { checked, type Output, outputOf } from '../facts/output.ts';
 import { type Answer, answered, resumed } from '../waits/settle.ts';
@@ -88,13 +89,8 @@ export function answersOn(
   { registry, brought, waits, now }: Answering,
 ): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError } {
   if (waits.length === 0 || tookIn(state, brought.id)) return { drafts: [] };
-  const { type, planVersion } = state;
-  const workflow = registry.pinned(type, planVersion);
-  if (!workflow) {
-    const what = `version ${planVersion} of '${type}' is not deployed`;
-    const details = { type, planVersion };
-    return { drafts: [], refused: new CairnError('PLAN_VERSION_UNAVAILABLE', what, { details }) };
-  }
+  const workflow = workflowOf(registry, state);
+  if (!workflow) return { drafts: [], refused: planMissing(registry, state) };
   const { id: signalId, initiator, actor, dataText } = brought;
   const answer: Answer = { initiator, actor, signalId };
   const drafts: EventDraft[] = [];
@@ -102,12 +98,12 @@ export function answersOn(
   for (const wait of waits) {
     const { stepId } = wait.execution;
     const step = workflow.steps.get(stepId);
-    if (!step) throw new Error(`workflow '${type}' has no step '${stepId}'`);
+    if (!step) throw new Error(`workflow '${state.type}' has no step '${stepId}'`);
     const output = eventOutput(step, dataText);
     if ('text' in output) drafts.push(...answered({ step, wait, now }, answer, output));
     else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
   }
-  if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come'));
+  if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come', answer));
   return { drafts, ...(refused === undefined ? {} : { refused }) };
 }
 

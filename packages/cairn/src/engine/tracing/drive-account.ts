@@ -2,6 +2,7 @@
  * What is told of one dispatch, whatever becomes of it: a span, and how long it took. Owns when the span of a drive is told,
  * which is once: by the drive at its end, or, should it die or lose its run, by who took the run over (recover-run.ts).
  */
+import type { Delivery } from '../../core/decisions/claim.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
@@ -16,6 +17,12 @@ export interface DriveRequest {
   readonly trace?: TraceContext | undefined;
   /** Whether this is the first work of its instance. */
   readonly isCold?: boolean;
+  /** Which delivery of the queue this is, if the queue said. */
+  readonly delivery?: Delivery | undefined;
+  /** Nothing else runs in this process: the place for suspects. */
+  readonly alone?: boolean | undefined;
+  /** The workflows that it is for; absent: all that have no functions of their own. */
+  readonly pool?: string | undefined;
 }
 
 export class DriveAccount {
@@ -23,6 +30,7 @@ export class DriveAccount {
   readonly #request: DriveRequest;
   readonly #startedAt: number;
   #state: RunState | undefined;
+  #owner: string | undefined;
   #span: Span | undefined;
 
   constructor(deps: Pick<EngineDeps, 'tracer' | 'metrics' | 'clock'>, request: DriveRequest) {
@@ -31,9 +39,26 @@ export class DriveAccount {
     this.#startedAt = deps.clock.now();
   }
 
+  get delivery(): Delivery | undefined {
+    return this.#request.delivery;
+  }
+
+  get isAlone(): boolean {
+    return this.#request.alone ?? false;
+  }
+
+  get pool(): string | undefined {
+    return this.#request.pool;
+  }
+
   /** What asked for it. */
   get by(): TraceContext | undefined {
     return this.#request.trace;
+  }
+
+  /** Owner of the lease that it holds or has held. */
+  get owner(): string | undefined {
+    return this.#owner;
   }
 
   /** What is done from here on is part of this. */
@@ -50,6 +75,7 @@ export class DriveAccount {
   /** It holds, or has held, the lease of this epoch. */
   took(state: RunState): void {
     this.#state = state;
+    this.#owner = state.lease?.owner;
     this.#span = this.#deps.tracer?.open(driveSpanOf(state, this.#asked, state.epoch));
   }
 

@@ -19,7 +19,7 @@ export async function tellEnd<T extends AttemptResult | undefined>(
   try {
     const result = await attempt;
     span.set({ 'cairn.step.outcome': outcomeOf(result) });
-    if (!isLost(body.reason)) span.end(result?.kind === 'failed' ? result.error.code : undefined);
+    if (!isLost(body.reason)) span.end(failureCode(result));
     return result;
   } catch (error) {
     if (!isLost(body.reason) && !isLost(error)) span.end(failureOf(error));
@@ -34,7 +34,13 @@ function isLost(reason: unknown): boolean {
 /** Undefined: it was stopped before its body began. */
 function outcomeOf(result: AttemptResult | undefined): string {
   if (result?.kind === 'succeeded' && result.degraded !== undefined) return 'degraded';
+  if (result?.kind === 'failed' && result.polled) return 'polled';
   return result?.kind ?? 'unfinished';
+}
+
+/** A condition that does not hold yet is no failure. */
+function failureCode(result: AttemptResult | undefined): string | undefined {
+  return result?.kind === 'failed' && !result.polled ? result.error.code : undefined;
 }
 
 /** What became of a wish to act, in the words of the ledger. */

@@ -31,8 +31,11 @@ export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening)
   switch (step.kind) {
     case 'approval':
       return { ...wait, ...due, kind: 'approval', detailText: detailOf(step, seen, now) };
-    case 'event':
-      return { ...wait, ...due, kind: 'event', name: step.event, key: keyOf(step.id, step.key(seen)) };
+    case 'event': {
+      const expected = step.expectedMs === undefined ? {} : { expectedAt: now + step.expectedMs };
+      const key = keyOf(step.id, step.key(seen));
+      return { ...wait, ...expected, ...due, kind: 'event', name: step.event, key };
+    }
     case 'child': {
       const child = { runId: childRunId(runId, id), onParentEnd: step.onParentEnd };
       return { ...wait, ...due, kind: 'child', child };

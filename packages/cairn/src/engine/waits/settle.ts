@@ -51,9 +51,14 @@ export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError |
 }
 
 /** A suspended run moves again; for one that is not suspended, nothing. A task must follow the commit. */
-export function resumed(state: RunState, reason: string): EventDraft[] {
+export function resumed(
+  state: RunState,
+  reason: string,
+  { initiator, actor }: Pick<Answer, 'initiator' | 'actor'> = { initiator: 'system' },
+): EventDraft[] {
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return [];
-  return [{ type: 'run_resumed', initiator: 'system', data: { reason } }];
+  const by = actor === undefined ? { initiator } : { initiator, actor };
+  return [{ type: 'run_resumed', ...by, data: { reason } }];
 }
 
 export function resolved({ id: waitId }: Wait, answer: Answer): EventDraft {

@@ -46,6 +46,7 @@ function countedEffects(effects: EffectStore, spending: Spending): EffectStore {
 
 function countedRendezvous(rendezvous: RendezvousStore, spending: Spending): RendezvousStore {
   return {
+    countsFor: rendezvous.countsFor ?? rendezvous,
     async read(address) {
       const found = await rendezvous.read(address);
       spending.add({ reads: 1 });

@@ -93,6 +93,8 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return {
       runId,
       snapshot: async () => ({ found: snapshot, readAt }),
+      // A document in memory has room for all.
+      pages: async () => [],
       events: async (wanted) => stretchOf(events, wanted),
       checkpoints: async (wanted) => stretchOf(checkpoints, wanted),
       steps: async (wanted) => stretchOf(steps, wanted),
@@ -113,6 +115,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
         const stored = this.#db.rendezvous.get(rendezvousId(address));
         return stored && { ...this.#found<Rendezvous>(rendezvousId(address), stored.rendezvous) };
       },
+      finding: async () => this.#db.findings.get(runId),
       record: async (key) => {
         const stored = this.#db.records.get(key);
         return stored && { ...this.#found<IdempotencyRecord>(encodeKey(key), stored.record) };
@@ -138,6 +141,9 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       wakeAt: at,
       askingSince: since,
       foundBy: names,
+      // Made when the run is listed.
+      listed: undefined,
+      waitsFor: undefined,
       tenantId: typeof tenantId === 'string' ? tenantId : undefined,
       headHash: typeof headHash === 'string' ? headHash : undefined,
     };

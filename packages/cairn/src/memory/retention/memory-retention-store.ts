@@ -123,6 +123,7 @@ export class MemoryRetentionStore implements RetentionStore {
     const run = this.#db.runs.get(runId);
     if (run?.version !== seen) return { kind: 'stale' };
     this.#db.runs.delete(runId);
+    this.#db.findings.delete(runId);
     this.#db.noteChange();
     const left = run.events.length + run.checkpoints.size + run.steps.size;
     if (left > 0) this.#db.orphans.set(runId, run);

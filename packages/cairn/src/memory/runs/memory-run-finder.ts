@@ -5,6 +5,7 @@ import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import type { MemoryDatabase } from '../memory-database.ts';
 import { matches } from '../memory-run-store.ts';
 import { ascending, descending, pageOf } from '../paging.ts';
+import { listedRun } from './listed-run.ts';
 
 export class MemoryRunFinder implements RunFinder {
   readonly #db: MemoryDatabase;
@@ -34,9 +35,9 @@ export class MemoryRunFinder implements RunFinder {
   async named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]> {
     return [...this.#db.runs.values()]
       .filter(({ snapshot, foundBy }) => snapshot.tenantId === tenantId && foundBy.includes(name))
-      .map(({ snapshot: state, soft }) => ({ state, soft }))
-      .sort((a, b) => descending([a.state.createdAt, a.state.id], [b.state.createdAt, b.state.id]))
+      .sort(({ snapshot: a }, { snapshot: b }) => descending([a.createdAt, a.id], [b.createdAt, b.id]))
       .slice(0, most)
-      .filter(({ soft }) => soft.deletionMarkedAt === undefined);
+      .filter(({ soft }) => soft.deletionMarkedAt === undefined)
+      .map(listedRun);
   }
 }

@@ -4,16 +4,13 @@
  */
 import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
-import type { RunState } from '../../core/run/state.ts';
-import type { RunStatus } from '../../core/run/status.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { deployedFor } from '../../engine/deployed.ts';
+import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import { logCancellation } from '../cancel-run.ts';
+import { logCancelRequests } from '../cancel-run.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import { decisionDrafts } from './decision-drafts.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
@@ -31,23 +28,21 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   assertMakesSense(request);
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
-  let from: RunStatus = 'awaiting_approval';
   let { waitId } = request;
   let verdict: ApprovalVerdict | undefined;
   const appended = await appendFromOutside(deps, {
     runId,
     tenantId,
     decide: (state, now) => {
-      from = state.status;
       verdict = approvalVerdict(state, { ...answer, waitId }, now);
       // Whoever is overtaken by feedback has not answered the question that follows from it.
       if (verdict.kind === 'decide') waitId = verdict.wait.id;
       return verdict.kind === 'repeated' ? [] : draftsOn(deps, { state, request, wait: verdict.wait, now });
     },
   });
-  const { state, events } = appended;
+  const { events } = appended;
   if (events.length > 0) deps.log.info('approval_decided', { runId, tenantId, stepId: step, decision });
-  logCancellation(deps.log, { from, state, events });
+  logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
   const [resolved] = events;
   if (resolved && verdict?.kind === 'decide') {
@@ -62,16 +57,9 @@ type Situation = Omit<Parameters<typeof decisionDrafts>[0], 'workflow' | 'deploy
 
 function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] {
   const { state, wait } = situation;
-  const workflow = registry.pinned(state.type, state.planVersion);
-  if (!workflow) throw notDeployed(state, wait.execution.stepId);
+  const workflow = workflowOf(registry, state);
+  if (!workflow) throw planMissing(registry, state, wait.execution.stepId);
   return decisionDrafts({ ...situation, workflow, deployed: deployedFor(registry, state) });
-}
-
-function notDeployed({ type, planVersion }: RunState, stepId: string): CairnError {
-  return new CairnError('PLAN_VERSION_UNAVAILABLE', `version ${planVersion} of '${type}' is not deployed`, {
-    stepId,
-    details: { type, planVersion },
-  });
 }
 
 function viewOf(

@@ -8,6 +8,7 @@ import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts'
 import type { Deployed } from '../../core/decisions/deployed.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { grouped } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
@@ -38,7 +39,8 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
   if (request.decision === 'halt') return halted(deciding);
   const outcome =
     wait.purpose === 'doubt' ? doubtSettled({ ...deciding, step }) : approvalSettled({ ...deciding, step });
-  return [...outcome, ...settle.resumed(state, `'${stepKey(wait.execution)}': ${request.decision}`)];
+  const why = `'${stepKey(wait.execution)}': ${request.decision}`;
+  return [...outcome, ...settle.resumed(state, why, answerOf(request))];
 }
 
 interface Settling extends Deciding {
@@ -112,15 +114,30 @@ function sentBack({ state, workflow, wait, request, deployed }: Settling): Event
     const what = `more than ${MAX_SENT_BACK} completed steps would wait to be undone`;
     throw new CairnError('RUN_INVALID_TRANSITION', what, { stepId: wait.execution.stepId });
   }
+  const undone = Map.groupBy(undoable, stepIdOf);
+  const groups = grouped(again, (id) => bytesOf(id) + bytesOf(undone.get(id) ?? []));
   return [
     settle.resolved(wait, answerOf(request)),
-    {
-      type: 'feedback_given',
-      initiator: 'approval',
-      actor,
-      data: { waitId: wait.id, steps, again, feedback, ...(undoable.length > 0 ? { undoable } : {}) },
-    },
+    ...groups.map((some, i): EventDraft => {
+      const keys = some.flatMap((id) => undone.get(id) ?? []);
+      return {
+        type: 'feedback_given',
+        initiator: 'approval',
+        actor,
+        data: {
+          waitId: wait.id,
+          steps: i === 0 ? steps : [],
+          again: some,
+          feedback,
+          ...(keys.length > 0 ? { undoable: keys } : {}),
+        },
+      };
+    }),
   ];
+}
+
+function bytesOf(value: string | readonly string[]): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }
 
 function answerOf(request: DecideRequest): settle.Answer {

@@ -6,7 +6,9 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { FINDINGS_READ, type FindingStore } from '../../ports/diagnosis/findings.ts';
 import type { HeardBeats, HeartbeatStore } from '../../ports/diagnosis/heartbeats.ts';
 import type { QueueLook, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
 import type { SetupLook } from '../../ports/diagnosis/setup.ts';
@@ -24,11 +26,13 @@ export interface ObserveDeps {
   readonly look: StoreLook;
   readonly queueLook: QueueLook;
   readonly heartbeats: HeartbeatStore;
+  readonly findings: FindingStore;
   readonly setup: SetupLook;
   readonly census: RunCensus;
   readonly schedules: ScheduleStore;
   readonly config: RuntimeConfigStore;
   readonly registry: WorkflowRegistry;
+  readonly plans: KnownPlans;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +56,7 @@ export interface Now {
   /** Of the clock of this instance before the store's. */
   readonly skewMs: number | undefined;
   readonly waking: work.Waking | undefined;
+  /** Of `drive`. */
   readonly queue: SeenQueue | undefined;
   readonly lateSchedules: { readonly late: number; readonly isCut: boolean } | undefined;
 }
@@ -65,11 +70,14 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const askedAt = (begunAt + clock.now()) / 2;
   const skewMs = heard && Math.round(askedAt - heard.readAt);
   const now = heard?.readAt ?? clock.now();
-  const [waking, queue, late, switches] = await Promise.all([
+  const [waking, queues, late, switches, named] = await Promise.all([
     asking.ask('the runs that are due', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
-    asking.ask('the queue', () => queueLook.look(now)),
+    asking.ask('the queue', () =>
+      Promise.all([queueLook.look(now, 'drive'), queueLook.look(now, 'driveAlone')]),
+    ),
     asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
     asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
+    asking.ask('runs that get nowhere', () => deps.findings.list(FINDINGS_READ)),
   ]);
   if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not answer');
   const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_LOOKED_AT };
@@ -79,14 +87,20 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
     ...(switches ? deployment.ofSwitches(switches, now) : []),
     ...(heard ? work.ofFunctions(heard) : []),
     ...(waking ? work.ofRuns(waking, isOff) : []),
-    ...(queue ? work.ofQueue(queue, now) : []),
+    ...(named ? work.ofNamed(named, now) : []),
+    ...(queues
+      ? [
+          work.ofQueue(queues[0], now, 'drive', queueLook.names?.drive),
+          work.ofQueue(queues[1], now, 'driveAlone', queueLook.names?.driveAlone),
+        ]
+      : []),
     ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),
     ...(heard ? work.ofSample(heard) : []),
     ...deployment.ofSecrets(setup.secrets()),
     ...deployment.ofParameters(setup.wrongParameters()),
     ...asking.unanswered,
   ];
-  return { findings, heard, skewMs, waking, queue, lateSchedules };
+  return { findings, heard, skewMs, waking, queue: queues?.[0], lateSchedules };
 }
 
 export interface Slow {
@@ -97,15 +111,17 @@ export interface Slow {
 export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   const { look, heartbeats } = deps;
   const asking = new Asking(deps.log);
-  const [indexes, expiry, versions] = await Promise.all([
+  const [indexes, expiry, versions, plans] = await Promise.all([
     asking.ask('the indexes', async () => store.ofIndexes(await look.indexes())),
     asking.ask('what has expired', async () => {
       const heard = await heartbeats.read();
       return store.ofExpiry(await look.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
     }),
     asking.ask('the versions in use', () => versionsInUse(deps)),
+    asking.ask('what versions were', () => changedPlans(deps)),
   ]);
-  return { findings: [...(indexes ?? []), ...(expiry ?? []), ...(versions ?? []), ...asking.unanswered] };
+  const found = [indexes, expiry, versions, plans].flatMap((some) => some ?? []);
+  return { findings: [...found, ...asking.unanswered] };
 }
 
 function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): work.Waking {
@@ -140,6 +156,11 @@ async function versionsInUse({ census, registry }: ObserveDeps): Promise<Finding
     }
   }
   return deployment.ofVersions([...inUse.values()], isCut);
+}
+
+async function changedPlans({ registry, plans }: ObserveDeps): Promise<Finding[]> {
+  const nextOf = (type: string) => (registry.newest(type)?.planVersion ?? 0) + 1;
+  return deployment.ofPlans(await changesIn(plans, registry), nextOf);
 }
 
 /** Asks, and keeps what could not be answered. */

@@ -1,4 +1,5 @@
 /** What is said of what is deployed and set: secrets, parameters, switches, versions of workflows. Pure. */
+import { type PlanChange, saying } from '../../engine/plans/known-plans.ts';
 import type { SeenSecret, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import { counted, type Finding, note, span, well, wrong } from './finding.ts';
@@ -63,6 +64,17 @@ export interface VersionInUse {
   readonly runs: number;
   readonly isDeployed: boolean;
   readonly isNewest: boolean;
+}
+
+/** Definitions of this deployment that are not what their versions were. @param nextOf the version that a type may have next */
+export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) => number): Finding[] {
+  return changes.map(({ type, planVersion, differences }) => {
+    const nextVersion = nextOf(type);
+    return wrong('PLAN_CHANGED', `${type} v${planVersion} is not what it was${saying(differences)}`, {
+      help: `Deploy it as v${nextVersion}, with v${planVersion} as it was beside it: see docs/operations.md.`,
+      evidence: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
+    });
+  });
 }
 
 /** @param isCut not all tenants, or not all versions, were looked at */

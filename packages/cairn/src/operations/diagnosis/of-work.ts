@@ -1,6 +1,8 @@
 /** What is said of the work: the scheduled functions, the queue, runs that are due, schedules, events. Pure. */
+import { findingCode } from '../../core/findings.ts';
+import { FINDINGS_READ, type RunFinding } from '../../ports/diagnosis/findings.ts';
 import { BEATING, type BeatingFunction, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
-import type { SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import type { QueueName, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
 import { counted, type Finding, note, span, well, wrong } from './finding.ts';
 
 const MINUTE_MS = 60_000;
@@ -120,6 +122,54 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
   return found;
 }
 
+/** Which runs these are stands in the inbox of their tenant, and in the log. */
+export function ofNamed(runs: readonly RunFinding[], now: number): Finding[] {
+  const isStuck = ({ reason }: RunFinding) => findingCode(reason) === 'RUN_STUCK';
+  // Those that were not read may be of either kind.
+  const seen = { now, isCut: runs.length === FINDINGS_READ };
+  return [
+    ...ofUnwritable(
+      runs.filter((run) => !isStuck(run)),
+      seen,
+    ),
+    ...ofStuck(runs.filter(isStuck), seen),
+  ];
+}
+
+interface Seen {
+  readonly now: number;
+  /** There may be more runs. */
+  readonly isCut: boolean;
+}
+
+function ofStuck(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
+  if (runs.length === 0) return [];
+  const first = Math.min(...runs.map(({ since }) => since));
+  const what = `every dispatch of ${counted(runs.length, 'run', isCut)} throws, of the first for ${span(now - first)}`;
+  return [
+    wrong('RUNS_STUCK', what, {
+      help: 'run_stuck in the log of drive names the runs and what was thrown: docs/operations.md, RUN_STUCK.',
+      evidence: { runs: runs.length, sinceMs: now - first },
+    }),
+  ];
+}
+
+function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
+  if (runs.length === 0) return [];
+  const first = Math.min(...runs.map(({ since }) => since));
+  const refused = runs.filter(({ reason }) => reason === 'installation').length;
+  const what = `the store refuses to write ${counted(runs.length, 'run', isCut)}, the first for ${span(now - first)}`;
+  return [
+    wrong('RUNS_UNWRITABLE', what, {
+      help:
+        refused > 0
+          ? 'The store refuses the functions: may their account write to the database (roles/datastore.user), and is the database there? run_unwritable in the log of drive has its words.'
+          : 'run_unwritable in the log of drive names the runs and has the words of the store: docs/operations.md, RUN_UNWRITABLE.',
+      evidence: { runs: runs.length, refusedToAnybody: refused, sinceMs: now - first },
+    }),
+  ];
+}
+
 export function ofSchedules(late: number, isCut: boolean): Finding {
   const evidence = { late, isCut };
   if (late === 0) return well('SCHEDULES_IN_TIME', 'no schedule is late', evidence);
@@ -133,47 +183,50 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   );
 }
 
-export function ofQueue(queue: SeenQueue, now: number): Finding[] {
+const WITHOUT_QUEUE: { readonly [Q in QueueName]: string } = {
+  drive: 'runs are only moved by the scan',
+  driveAlone: 'a run whose worker died stands until there is one',
+};
+
+/** Codes of the queue of suspects begin with `ALONE_`. */
+/** @param name under which it is deployed */
+export function ofQueue(queue: SeenQueue, now: number, which: QueueName, name: string = which): Finding {
+  const isAlone = which === 'driveAlone';
   if (queue.kind === 'missing')
-    return [
-      wrong('QUEUE_MISSING', 'there is no queue drive: runs are only moved by the scan', {
-        help: 'firebase deploy --only functions:drive makes it. Is CAIRN_REGION where the functions run?',
-      }),
-    ];
-  if (queue.kind === 'denied') return [denied('the queue drive')];
+    return wrong(
+      isAlone ? 'ALONE_QUEUE_MISSING' : 'QUEUE_MISSING',
+      `there is no queue ${name}: ${WITHOUT_QUEUE[which]}`,
+      {
+        help: `firebase deploy --only functions:${name} makes it. Is CAIRN_REGION where the functions run?`,
+      },
+    );
+  if (queue.kind === 'denied') return denied(isAlone, name, `the queue ${name}`);
   const { state, tasks } = queue;
   const depth = tasks.kind === 'counted' ? counted(tasks.depth, 'task', tasks.isCut) : undefined;
   const evidence = tasks.kind === 'counted' ? { state, depth: tasks.depth, isCut: tasks.isCut } : { state };
   if (state === 'paused' || state === 'disabled')
-    return [
-      wrong(
-        'QUEUE_STOPPED',
-        `the queue drive is ${state}${depth === undefined ? '' : ` with ${depth} in it`}`,
-        {
-          help: 'gcloud tasks queues resume drive --location REGION',
-          evidence,
-        },
-      ),
-    ];
-  if (tasks.kind === 'denied') return [denied('what waits in the queue drive')];
+    return wrong(
+      isAlone ? 'ALONE_QUEUE_STOPPED' : 'QUEUE_STOPPED',
+      `the queue ${name} is ${state}${depth === undefined ? '' : ` with ${depth} in it`}`,
+      { help: `gcloud tasks queues resume ${name} --location REGION`, evidence },
+    );
+  if (tasks.kind === 'denied') return denied(isAlone, name, `what waits in the queue ${name}`);
   const behindMs = tasks.oldestDueAt === undefined ? 0 : now - tasks.oldestDueAt;
   if (behindMs > QUEUE_BEHIND_MS)
-    return [
-      wrong(
-        'QUEUE_BEHIND',
-        `a task of the queue drive has been due for ${span(behindMs)}; there are ${depth}`,
-        {
-          help: 'Does drive answer? 403: the account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: more instances.',
-          evidence: { ...evidence, oldestMs: behindMs },
-        },
-      ),
-    ];
-  return [well('QUEUE', `the queue drive runs, with ${depth} in it`, evidence)];
+    return wrong(
+      isAlone ? 'ALONE_QUEUE_BEHIND' : 'QUEUE_BEHIND',
+      `a task of the queue ${name} has been due for ${span(behindMs)}; there are ${depth}`,
+      {
+        help: `Does ${name} answer? 404: it is not deployed. 403: the account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: more instances.`,
+        evidence: { ...evidence, oldestMs: behindMs },
+      },
+    );
+  return well(isAlone ? 'ALONE_QUEUE' : 'QUEUE', `the queue ${name} runs, with ${depth} in it`, evidence);
 }
 
-function denied(what: string): Finding {
-  return note('QUEUE_DENIED', `the functions may not see ${what}`, {
-    help: 'Give their account roles/cloudtasks.viewer (docs/deploy.md, step 2), or: gcloud tasks queues describe drive --location REGION',
+function denied(isAlone: boolean, name: string, what: string): Finding {
+  return note(isAlone ? 'ALONE_QUEUE_DENIED' : 'QUEUE_DENIED', `the functions may not see ${what}`, {
+    help: `Give their account roles/cloudtasks.viewer (docs/deploy.md, step 2), or: gcloud tasks queues describe ${name} --location REGION`,
   });
 }
 

@@ -3,6 +3,7 @@
  *
  * Must not: judge whether the effect is still open.
  */
+
 import type { EffectChange } from '../../core/effects/effect.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -10,6 +11,7 @@ import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import type { Answer } from '../../engine/effects/rows.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import * as settle from '../../engine/waits/settle.ts';
@@ -48,7 +50,10 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
   return [
     settledBy(resolving),
     ...outcomeFor(resolving),
-    ...settle.resumed(state, `effect of '${key}': ${request.outcome}`),
+    ...settle.resumed(state, `effect of '${key}': ${request.outcome}`, {
+      initiator: 'approval',
+      actor: request.actor,
+    }),
   ];
 }
 
@@ -114,11 +119,7 @@ function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDr
   if (outcome !== 'failed') {
     return [settle.resolved(wait, answer), drafts.retryScheduled(wait.execution, now, error)];
   }
-  const step = registry.pinned(state.type, state.planVersion)?.steps.get(wait.execution.stepId);
-  if (!step) {
-    const { type, planVersion } = state;
-    const what = `version ${planVersion} of '${type}' is not deployed`;
-    throw new CairnError('PLAN_VERSION_UNAVAILABLE', what, { stepId, details: { type, planVersion } });
-  }
+  const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
+  if (!step) throw planMissing(registry, state, stepId);
   return settle.refused({ step, wait, now }, answer, error);
 }

@@ -4,6 +4,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
+import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
@@ -18,10 +19,6 @@ import {
 import { appendFromOutside } from '../outside-append.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
-/** Signals that wait in an inbox: they stand in the snapshot. */
-export const MAX_INBOX = 100;
-/** Their data together, in bytes of canonical JSON. */
-export const MAX_INBOX_BYTES = 256 * 1024;
 /** Data of one signal that nothing waits for yet. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
 
@@ -131,8 +128,7 @@ function assertInboxTakes({ inbox }: RunState, dataText: string): void {
       },
     );
   }
-  const total = inbox.reduce((sum, { payloadText }) => sum + Buffer.byteLength(payloadText), bytes);
-  if (inbox.length < MAX_INBOX && total <= MAX_INBOX_BYTES) return;
+  if (hasRoom(inbox, dataText)) return;
   throw new CairnError(
     'RATE_LIMITED',
     `the inbox of the run holds ${inbox.length} signals that no step has taken`,

@@ -3,6 +3,7 @@
  *
  * Must not: answer anything; see operations/approvals, operations/effects and operations/successors.
  */
+
 import { RESOLUTIONS, type Resolution } from '../../core/effects/effect.ts';
 import { optional } from '../../core/optional.ts';
 import { leavesDoubt, questionsOf } from '../../core/run/asking.ts';
@@ -10,6 +11,7 @@ import { DECISIONS, type Decision, type Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { workflowOf } from '../../engine/deployed.ts';
 
 /**
  * `approval`: a step asks. `step_in_doubt`: a crash cut off a step that must not run twice. `effect_in_doubt`: nobody knows
@@ -57,7 +59,7 @@ function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuest
   const openedAt = run.completedAt ?? run.updatedAt;
   // What has completed, or was resumed already, cannot be resumed, nor can a version that is not deployed.
   const isResumable = run.status !== 'completed' && run.supersededBy === undefined;
-  const isDeployed = registry.pinned(run.type, run.planVersion) !== undefined;
+  const isDeployed = workflowOf(registry, run) !== undefined;
   return run.effects.map(({ effectId, step, capabilityId }) => ({
     kind: 'left_in_doubt',
     step,
@@ -75,7 +77,7 @@ function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuest
 
 function questionOf(run: RunState, wait: Wait, { registry }: Deployed): OpenQuestion {
   const question = { step: stepKey(wait.execution), openedAt: wait.openedAt, wait };
-  const workflow = registry.pinned(run.type, run.planVersion);
+  const workflow = workflowOf(registry, run);
   if (wait.purpose === 'effect') {
     const { effectId } = wait;
     const known = run.effects.find((open) => open.effectId === effectId);

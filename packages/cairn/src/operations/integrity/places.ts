@@ -2,8 +2,10 @@
  * Puts the place of a run at a rendezvous right, by the rules of the rendezvous: it belongs to several runs, so it is
  * joined and left as runs do it, and never overwritten. Doing it again changes nothing.
  */
+
 import type { PlaceChange } from '../../core/integrity/plan.ts';
 import { type RunState, tookIn } from '../../core/run/state.ts';
+import { workflowOf } from '../../engine/deployed.ts';
 import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
 import { joinRendezvous } from '../../engine/rendezvous/join.ts';
 import { leaveRendezvous } from '../../engine/rendezvous/leave.ts';
@@ -21,7 +23,7 @@ export async function putPlaceRight(deps: PlaceDeps, state: RunState, place: Pla
   if (place.kind === 'leave' || !wait) {
     return leaveRendezvous(deps, at, (eventId) => tookIn(state, eventId));
   }
-  const step = deps.registry.pinned(state.type, state.planVersion)?.steps.get(wait.execution.stepId);
+  const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
   // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
   const accepts = ({ dataText }: EarlyEvent) => step !== undefined && 'text' in eventOutput(step, dataText);
   const early = await joinRendezvous(deps, { ...at, accepts });

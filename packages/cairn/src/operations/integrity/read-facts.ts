@@ -113,11 +113,13 @@ async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undef
     readAt,
     journal,
     snapshot,
+    pages: await reader.pages(),
     checkpoints: await all((stretch) => reader.checkpoints(stretch), CHECKPOINTS_A_PAGE),
     steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
     effects: await readEffects(reader, journal),
     origins: await readOrigins(reader, journal),
     rendezvous: state ? await readPlaces(reader, state) : [],
+    finding: await reader.finding(),
     record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
   };
 }

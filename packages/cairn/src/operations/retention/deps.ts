@@ -10,6 +10,8 @@ export interface LookDeps {
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
   readonly clock: Clock;
+  /** How long a run that is marked is left alone; left out: as long as functions of 540 s need. */
+  readonly graceMs?: number;
 }
 
 /** To delete them. */

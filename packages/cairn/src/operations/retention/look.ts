@@ -16,7 +16,7 @@ export interface Looked {
 
 /** @throws what the store throws, also for a run that cannot be read: then nobody knows whether anything may go */
 export async function lookAtLineage(
-  { retention, retentionOf, clock }: LookDeps,
+  { retention, retentionOf, clock, graceMs }: LookDeps,
   rootRunId: string,
 ): Promise<Looked> {
   const members = await retention.lineage(rootRunId, MAX_MEMBERS + 1);
@@ -28,5 +28,5 @@ export async function lookAtLineage(
   if (members.length === 0) return { members, verdict: { kind: 'gone' } };
   const relatives = await retention.present(relativesOf(members));
   const facts: LineageFacts<LineageMember> = { members, relatives };
-  return { members, verdict: lineageVerdict(facts, { now: clock.now(), retentionOf }) };
+  return { members, verdict: lineageVerdict(facts, { now: clock.now(), retentionOf, graceMs }) };
 }

@@ -27,7 +27,7 @@ export interface NewSchedule extends ScheduleSpec {
  */
 export function assertSchedulable(deps: Pick<ScheduleDeps, 'registry'>, spec: ScheduleSpec): Timing {
   const timing = checkedTiming(spec);
-  assertTakesInput(deployed(deps, spec.type).input, spec.input);
+  assertTakesInput(deployed(deps, spec.type), spec.input);
   return timing;
 }
 
@@ -99,7 +99,7 @@ export function patchSchedule(
     const next: Schedule = { ...rest, ...timing, input, catchUp, ...optional('name', name) };
     if (canonicalJson(specOf(next)) === canonicalJson(specOf(current)) && name === current.name)
       return undefined;
-    if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type).input, input);
+    if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type), input);
     const isRetimed = timing.cron !== current.cron || timing.timezone !== current.timezone;
     const timed = isRetimed && next.state === 'active' ? armed(next, now) : next;
     return { ...timed, updatedAt: now };

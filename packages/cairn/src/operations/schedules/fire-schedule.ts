@@ -4,8 +4,10 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
+import { PARKED_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotOutcome } from '../../core/schedule/schedule.ts';
+import { isPlanMissing } from '../../engine/deployed.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { isDeclared } from './declared.ts';
 import type { ScheduleDeps } from './deps.ts';
@@ -22,7 +24,8 @@ const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
 
 /**
  * What was done; nothing, if it is not due any more. A slot whose start is refused is done with: it would be refused
- * again. Where a start fails for another reason the schedule is moved on up to there, and the next tick goes on.
+ * again. Where a start fails for another reason the schedule is moved on up to there, and the next tick goes on; where the
+ * definition is not what its version was, a tick in ten minutes, and `catchUp` says what becomes of the slots until then.
  *
  * @throws what a start or the store threw
  */
@@ -42,19 +45,24 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   const decision = decideDue(schedule, now);
   const { outcomes, failure } = await fireSlots(deps, schedule, decision.fire);
   const last = outcomes.at(-1);
-  if (failure && last === undefined) throw failure.error;
+  const blocked = failure?.blocked;
+  if (failure && !blocked && last === undefined) throw failure.error;
   const refused = outcomes.filter(({ error }) => error !== undefined).length;
   const done = { fired: outcomes.length - refused, skipped: decision.skipped, refused };
-  const moved = armed(schedule, failure && last ? last.slot : decision.settledUntil);
+  const settledUntil = failure ? (last?.slot ?? schedule.settledUntil) : decision.settledUntil;
+  const moved = armed(schedule, settledUntil);
   // Stale: another tick did the same, or somebody changed the schedule; both were written knowing no less.
   await write({
     ...moved,
-    ...optional('last', last ?? schedule.last),
-    ...optional('lastCatchUp', decision.catchUp ?? schedule.lastCatchUp),
+    // Not at the next tick: schedules that nothing can be done about would take the places of those that are due.
+    ...(blocked && { nextAt: now + PARKED_MS }),
+    ...optional('last', blocked ?? last ?? schedule.last),
+    ...optional('lastCatchUp', (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp),
     fired: schedule.fired + done.fired,
-    skipped: schedule.skipped + done.skipped,
+    skipped: schedule.skipped + (blocked ? 0 : done.skipped),
     refused: schedule.refused + done.refused,
   });
+  if (blocked) return { ...done, skipped: 0 };
   if (failure) throw failure.error;
   if (decision.catchUp) {
     const { missed, made, policy } = decision.catchUp;
@@ -65,8 +73,8 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
 
 interface SlotsFired {
   readonly outcomes: readonly SlotOutcome[];
-  /** Why the rest was left. */
-  readonly failure?: { readonly error: unknown };
+  /** Why the rest was left. `blocked`: until another definition is deployed. */
+  readonly failure?: { readonly error: unknown; readonly blocked?: SlotOutcome };
 }
 
 /** One after the other, so that what is done is always a beginning. */
@@ -84,8 +92,13 @@ async function fireSlots(
     } catch (error) {
       if (!isRefusal(error)) return { outcomes, failure: { error } };
       const { code, message } = error;
+      const refused = { slot, at, error: { code, message } };
+      if (isPlanMissing(error)) {
+        deps.log.error('schedule_blocked', { scheduleId: schedule.id, slot, code, error: message });
+        return { outcomes, failure: { error, blocked: refused } };
+      }
       deps.log.error('schedule_refused', { scheduleId: schedule.id, slot, code, error: message });
-      outcomes.push({ slot, at, error: { code, message } });
+      outcomes.push(refused);
     }
   }
   return { outcomes };

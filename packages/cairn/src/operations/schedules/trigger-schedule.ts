@@ -2,6 +2,7 @@
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { triggeredRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';
+import type { StartRequest } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
 import { ownSchedule } from './change-schedule.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
@@ -11,6 +12,7 @@ export interface TriggerSchedule extends ScheduleRef {
   readonly actor: string;
   /** Names the request: asked again, it is the same run. */
   readonly requestId: string;
+  readonly context: Pick<StartRequest, 'trace' | 'a2aCorrelationId'>;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface TriggerSchedule extends ScheduleRef {
  * @throws CairnError NOT_FOUND, INVALID_INPUT, UNAVAILABLE (send the same again)
  */
 export async function triggerSchedule(deps: ScheduleDeps, request: TriggerSchedule): Promise<string> {
-  const { actor, requestId } = request;
+  const { actor, requestId, context } = request;
   const { schedule } = await ownSchedule(deps, request);
   const { id, tenantId, type, input } = schedule;
   const workflow = deployed(deps, type);
@@ -36,6 +38,7 @@ export async function triggerSchedule(deps: ScheduleDeps, request: TriggerSchedu
     key: undefined,
     requestHash: requestHash('schedule trigger', { id, requestId }),
     threadId: id,
+    ...context,
   });
   return runId;
 }

@@ -5,10 +5,13 @@
  */
 import { isRunId } from '../../core/encoding/ids.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
+import { optional } from '../../core/optional.ts';
+import { wakeAt } from '../../core/run/wake.ts';
 import { foundAs, MAX_NAME_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
+import { listedWaits } from '../../core/search/listing.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
-import type { ListedRun, RunStore } from '../../ports/run-store.ts';
+import type { ListedRun, LoadedRun, RunStore } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
 /** A name that many runs share (a thread, a pull request) is one to filter the list by. */
@@ -57,6 +60,10 @@ async function sameEvent(
   return one('delivery', await store.load(record.runId, tenantId));
 }
 
-function one(by: NameOfRun, run: ListedRun | undefined): readonly FoundRun[] {
-  return run ? [{ by, run }] : [];
+function one(by: NameOfRun, loaded: LoadedRun | undefined): readonly FoundRun[] {
+  if (!loaded) return [];
+  const { state, soft } = loaded;
+  return [
+    { by, run: { state, soft, waits: listedWaits(state.waits), ...optional('wakeAt', wakeAt(state, soft)) } },
+  ];
 }

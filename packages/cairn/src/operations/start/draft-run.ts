@@ -5,6 +5,7 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import { optional } from '../../core/optional.ts';
+import { redacted } from '../../core/redaction.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -13,23 +14,41 @@ import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { planOf } from '../../engine/plans/plan-of.ts';
+import { saltedText } from '../../engine/run-input.ts';
+import { versionsOf } from '../../engine/versions.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import type { Lineage, StartDeps, StartRequest, StartResponse } from './request.ts';
+
+interface Payload {
+  readonly text: string;
+  readonly ref: PayloadRef;
+}
 
 /** A run that could be, with the answer its start would get. */
 export interface Draft {
   readonly commit: Omit<StartCommit, 'records'>;
   readonly response: StartResponse;
   readonly now: number;
-  /** The input, if no checkpoint can carry it: it must be durable before the commit, which refers to it. */
-  readonly payload?: { readonly text: string; readonly ref: PayloadRef };
+  /**
+   * The input where no checkpoint can carry it, and the input with its secret members: durable before the commit, which refers to
+   * them.
+   */
+  readonly payloads: readonly Payload[];
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function draftRun({ clock, random, bus }: StartDeps, request: StartRequest): Draft {
+export function draftRun({ clock, random, bus, installed }: StartDeps, request: StartRequest): Draft {
   const { workflow, trigger, tenantId, environment, lineage } = request;
-  const { hash: inputHash, input, inputFrom, carried, payload } = inputOf(request);
   const runId = request.runId ?? random.runId();
+  const {
+    hash: inputHash,
+    input,
+    inputFrom,
+    secretInput,
+    carried,
+    payloads,
+  } = inputOf(request, { runId, salt: () => random.token() });
   const now = clock.now();
   const threadId = request.threadId ?? runId;
   const { type, planVersion } = workflow;
@@ -38,6 +57,7 @@ export function draftRun({ clock, random, bus }: StartDeps, request: StartReques
     environment,
     type,
     planVersion,
+    planFingerprint: planOf(workflow).fingerprint,
     threadId,
     trigger,
     traceId: request.trace?.traceId ?? random.token(),
@@ -46,16 +66,25 @@ export function draftRun({ clock, random, bus }: StartDeps, request: StartReques
     rootRunId: lineage?.rootRunId ?? runId,
     ...optional('traceSampled', request.trace?.sampled),
     ...optional('inputFrom', inputFrom),
+    ...optional('secretInput', secretInput),
     ...optional('repoId', request.repoId),
     ...optional('prId', request.prId),
     ...optional('prUrl', request.prUrl),
     ...optional('idempotencyKey', request.key),
     ...optional('a2aCorrelationId', request.a2aCorrelationId),
     ...optional('parent', request.parent),
+    ...(installed ? { versions: versionsOf(installed, workflow) } : {}),
     ...(lineage && descent(runId, lineage)),
   };
-  const actor = lineage?.actor ?? trigger.userId;
-  const initiator = trigger.source === 'webhook' ? 'webhook' : actor ? 'user' : 'system';
+  // A child has the trigger of its parent, which started it.
+  const actor = lineage?.actor ?? (request.parent ? undefined : trigger.userId);
+  const initiator = request.parent
+    ? 'system'
+    : trigger.source === 'webhook'
+      ? 'webhook'
+      : actor
+        ? 'user'
+        : 'system';
   const event = seal(
     { type: 'run_created', initiator, data, ...optional('actor', actor) },
     { chain: emptyChain(runId), id: random.token(), now },
@@ -76,7 +105,7 @@ export function draftRun({ clock, random, bus }: StartDeps, request: StartReques
     events: [event],
     checkpoints: checkpoint ? [checkpoint] : [],
   };
-  return { commit, response, now, ...optional('payload', payload) };
+  return { commit, response, now, payloads };
 }
 
 interface Input {
@@ -85,30 +114,56 @@ interface Input {
   /** What the first checkpoint has of it, if the snapshot has not all. */
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
-  readonly payload?: Draft['payload'];
+  readonly secretInput?: RunIdentity['secretInput'];
+  readonly payloads: Draft['payloads'];
+}
+
+interface Keeping {
+  readonly runId: string;
+  readonly salt: () => string;
 }
 
 /** A successor that is given no other input has that of its source, unread: its schema has made it what it is. */
-function inputOf({ workflow, input, lineage }: StartRequest): Input {
+function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): Input {
   const inherited = lineage?.input;
-  if (!inherited) return given(workflow, input);
-  const { hash, value } = inherited;
-  if ('text' in value) return { hash, input: value, carried: {} };
-  return { hash, input: { checkpoint: 1 }, inputFrom: value, carried: {} };
+  if (!inherited) return given(workflow, input, by);
+  const { hash, value, secretInput } = inherited;
+  const common = { hash, carried: {}, payloads: [], ...optional('secretInput', secretInput) };
+  if ('text' in value) return { ...common, input: value };
+  return { ...common, input: { checkpoint: 1 }, inputFrom: value };
 }
 
-function given(workflow: Workflow, value: unknown): Input {
-  const text = checkedInput(workflow, value);
-  const payload = needsPayload(text) ? { text, ref: payloadRefOf(text) } : undefined;
-  const carried: CarriedOutput = payload ? { outputRef: payload.ref } : { outputText: text };
-  return { hash: sha256Hex(text), input: storedValue(text, 1), carried, ...optional('payload', payload) };
+function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): Input {
+  const { text, whole } = checkedInput(workflow, value);
+  const large = needsPayload(text) ? payloadOf(text) : undefined;
+  const secret = whole === text ? undefined : payloadOf(saltedText(whole, salt()));
+  const carried: CarriedOutput = large ? { outputRef: large.ref } : { outputText: text };
+  return {
+    hash: sha256Hex(text),
+    input: storedValue(text, 1),
+    carried,
+    payloads: [large, secret].filter((payload) => payload !== undefined),
+    ...(secret ? { secretInput: { runId, ...secret.ref } } : {}),
+  };
 }
 
-/** An input as it is kept, canonical JSON. @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function checkedInput(workflow: Workflow, input: unknown): string {
-  const text = toJsonText(validated(workflow, input), 'input');
-  assertFits(text, 'input', MAX_PAYLOAD_BYTES);
-  return text;
+function payloadOf(text: string): Payload {
+  return { text, ref: payloadRefOf(text) };
+}
+
+/** Canonical JSON. The hash of an input is that of `text`. */
+export interface CheckedInput {
+  /** As people read it: without its secret members. */
+  readonly text: string;
+  /** As step bodies get it. */
+  readonly whole: string;
+}
+
+/** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
+export function checkedInput(workflow: Workflow, input: unknown): CheckedInput {
+  const whole = toJsonText(validated(workflow, input), 'input');
+  assertFits(whole, 'input', MAX_PAYLOAD_BYTES);
+  return { whole, text: redacted(whole, workflow.secretInput) };
 }
 
 /** A resume is the same work going on; a replay or a fork may act anew, and is told apart by its id (E4, E6). */

@@ -10,6 +10,9 @@ import type {
 } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import type { Pools } from '../../engine/enqueue-soon.ts';
+import type { KnownPlans } from '../../engine/plans/known-plans.ts';
+import type { Installed } from '../../engine/versions.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
@@ -21,10 +24,12 @@ import type { TaskQueue } from '../../ports/task-queue.ts';
 import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
-export interface StartDeps {
+export interface StartDeps extends Pools {
   readonly store: RunStore;
   readonly records: IdempotencyStore;
   readonly queue: TaskQueue;
+  /** Compares definitions with the stored plans of their versions. */
+  readonly plans: KnownPlans;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
@@ -35,6 +40,8 @@ export interface StartDeps {
   readonly bus?: EventBus;
   /** Of this instance; absent: every repetition asks the store. */
   readonly recent?: RecentStarts;
+  /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
+  readonly installed?: Installed;
   /** Of requests whose work is more than one commit: see `OnceDeps`. */
   readonly processingLockMs?: number;
 }
@@ -76,7 +83,11 @@ export interface Lineage {
   /** Who wants it. */
   readonly actor?: string | undefined;
   /** The input of the source, where the successor is given no other: itself, or the checkpoint that has it. */
-  readonly input?: { readonly hash: string; readonly value: { readonly text: string } | CheckpointRef };
+  readonly input?: {
+    readonly hash: string;
+    readonly value: { readonly text: string } | CheckpointRef;
+    readonly secretInput?: RunIdentity['secretInput'];
+  };
   /**
    * What the start is to say of the source in its own commit, by the run that it makes; read anew for every try. `done`: an
    * earlier try has said it. Throws what forbids it.

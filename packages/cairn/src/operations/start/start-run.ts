@@ -7,8 +7,10 @@
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import { messageOf } from '../../core/thrown.ts';
+import { enqueueSoon, pooled } from '../../engine/enqueue-soon.ts';
+import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
+import { measure } from '../../journal/measure.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
 import { Spending } from '../../journal/spending/spending.ts';
@@ -22,7 +24,7 @@ import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } fro
 const MAX_LOOKS = 8;
 
 /**
- * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE (nothing is written), IDEMPOTENCY_KEY_REUSED,
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, PLAN_CHANGED (no run is written), IDEMPOTENCY_KEY_REUSED,
  *   UNAVAILABLE when the same request should be sent again
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
@@ -40,16 +42,32 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
 async function startOnce(world: StartDeps, request: StartRequest): Promise<StartOutcome> {
   const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
   const draft = draftRun(deps, request);
-  const { payload } = draft;
+  const { payloads } = draft;
+  const change = await deps.plans.meet(request.workflow, draft.response.runId);
+  if (change) return refusedByPlan(deps, request, draft, change);
   const supersedes = request.lineage?.supersede !== undefined;
-  if (!payload && !supersedes) return place(deps, request, draft, {});
+  if (payloads.length === 0 && !supersedes) return place(deps, request, draft, {});
   // A repetition is known before its input is written: that would be many times the cost of looking. And one of a request
   // that superseded another run must not be told that this run is superseded.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
   const known: Verdict = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
   if (known.kind !== 'again') return answered(deps, request, draft, known);
-  if (payload) await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, payload.text));
+  for (const { text } of payloads)
+    await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, text));
   return place(deps, request, draft, known.replace);
+}
+
+/** No new run is started on a plan that changed; one that is there already is still the answer to a repetition. */
+async function refusedByPlan(
+  deps: StartDeps,
+  request: StartRequest,
+  draft: Draft,
+  change: PlanChange,
+): Promise<StartOutcome> {
+  const { runId } = request;
+  if (runId !== undefined && (await sendUntilKnown(deps, () => deps.store.load(runId))))
+    return { kind: 'replayed', runId, response: draft.response };
+  return refused(deps, request, draft, planChanged(change));
 }
 
 /** Sends the commit until it is in the store, or something else stands in its place. */
@@ -93,7 +111,7 @@ async function place(
   throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
 }
 
-/** Another has superseded the run: if for the very same request, what that one made is the answer. */
+/** Nothing is started. If the very same request started a run before, that one is the answer. */
 async function refused(
   deps: StartDeps,
   request: StartRequest,
@@ -128,13 +146,14 @@ async function answered(
  * the input its input. What stays behind costs its room and nothing else.
  */
 async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draft): Promise<void> {
-  const { payload, response } = draft;
-  if (!payload || request.runId !== undefined) return;
-  const { runId } = response;
-  try {
-    await sendUntilKnown(deps, () => deps.store.deletePayload(runId, payload.ref));
-  } catch (error) {
-    deps.log.warn('payload_left_behind', { runId, sha256: payload.ref.sha256, error });
+  if (request.runId !== undefined) return;
+  const { runId } = draft.response;
+  for (const { ref } of draft.payloads) {
+    try {
+      await sendUntilKnown(deps, () => deps.store.deletePayload(runId, ref));
+    } catch (error) {
+      deps.log.warn('payload_left_behind', { runId, sha256: ref.sha256, error });
+    }
   }
 }
 
@@ -174,14 +193,14 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   const { traceId } = state;
   const span = deps.tracer?.open(startedSpan(state, { parent: request.trace, startedAt: draft.now }));
   deps.log.info('run_created', { runId, type, tenantId, source, traceId, idempotencyKey: key });
-  try {
-    await deps.queue.enqueue({ runId, reason: 'start', ...optional('trace', span?.context) });
-  } catch (error) {
-    deps.log.error('enqueue_failed', {
-      runId,
-      error: messageOf(error),
-    });
-  }
+  const { events, checkpoints } = draft.commit;
+  measure(deps, { after: state, events, checkpoints, moves: [] });
+  await enqueueSoon(deps, {
+    runId,
+    reason: 'start',
+    ...pooled(deps, response),
+    ...optional('trace', span?.context),
+  });
   span?.end();
   return { kind: 'created', runId, response };
 }

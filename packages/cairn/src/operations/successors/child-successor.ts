@@ -4,12 +4,14 @@
  *
  * Must not: start it (other-runs.ts), or decide that it is due.
  */
+
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { SuccessorMode, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { workflowOf } from '../../engine/deployed.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
@@ -45,10 +47,11 @@ export async function childLineage(
   if (await load(deps, child.childId)) return undefined;
   const end = await ended(deps, original, child);
   if (!end) return undefined;
-  const pinned = deps.registry.pinned(end.type, end.planVersion);
+  const pinned = workflowOf(deps.registry, end);
   const workflow = pinned ?? deps.registry.newest(end.type);
   if (!workflow) return undefined;
-  const isSame = pinned !== undefined && sha256Hex(checkedInput(workflow, child.input)) === end.inputHash;
+  const isSame =
+    pinned !== undefined && sha256Hex(checkedInput(workflow, child.input).text) === end.inputHash;
   const mode = isSame ? modeFor(child.parent, end) : 'fork';
   return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode })), workflow };
 }

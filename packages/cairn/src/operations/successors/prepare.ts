@@ -6,10 +6,13 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { SuccessorSource } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { storedText } from '../../engine/stored-text.ts';
+import { planMissing, workflowOf } from '../../engine/deployed.ts';
+import { planChanged } from '../../engine/plans/known-plans.ts';
+import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { loadOwn } from '../outside-append.ts';
@@ -35,7 +38,7 @@ export type SuccessorInput =
 
 /**
  * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for what no state of the run would allow; RUN_TERMINAL_STATE,
- *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE for what this one does not
+ *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED for what this one does not
  */
 export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prepared> {
   assertMakesSense(wanted);
@@ -43,6 +46,8 @@ export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prep
   const { state } = loaded;
   assertAllowed(state, wanted);
   const workflow = workflowFor(deps, state, wanted);
+  const verdict = await deps.plans.look(workflow);
+  if (typeof verdict === 'object') throw planChanged(verdict);
   const source = await sourceOf(deps, { state, workflow, wanted });
   const input = await inputOf(deps, { state, workflow, wanted });
   return { loaded, workflow, source, input };
@@ -93,6 +98,9 @@ function assertAllowed(state: RunState, { mode }: Wanted): void {
 function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wanted): Workflow {
   const { planVersion = state.planVersion } = wanted;
   const workflow = registry.pinned(state.type, planVersion);
+  if (workflow && planVersion === state.planVersion && !workflowOf(registry, state)) {
+    throw planMissing(registry, state);
+  }
   if (workflow) return workflow;
   const versions = registry.versions(state.type).map((version) => version.planVersion);
   throw new CairnError(
@@ -112,8 +120,8 @@ interface Of {
 }
 
 async function sourceOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorSource> {
-  const { mode, from } = wanted;
-  const source = { runId: state.id, mode };
+  const { mode, from, signals } = wanted;
+  const source = { runId: state.id, mode, ...optional('signals', signals) };
   if (from === undefined) return source;
   if ('step' in from) {
     if (workflow.steps.has(from.step)) return { ...source, stepId: from.step };
@@ -135,20 +143,19 @@ async function inputOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Pr
   const { input, inputHash: hash, id } = state;
   if (wanted.input) return given(workflow, wanted.input.value);
   if (workflow.planVersion !== state.planVersion) {
-    const text = await sendUntilKnown(deps, () => storedText(store, id, input));
-    return given(workflow, JSON.parse(text));
+    return given(workflow, await sendUntilKnown(deps, () => runInput(store, state)));
   }
-  if ('text' in input) return { kind: 'inherited', hash, value: input };
+  const inherited = { kind: 'inherited', hash, ...optional('secretInput', state.secretInput) } as const;
+  if ('text' in input) return { ...inherited, value: input };
   const [checkpoint] = await sendUntilKnown(deps, () => store.readCheckpoints(id, [input.checkpoint]));
   return {
-    kind: 'inherited',
-    hash,
+    ...inherited,
     value: checkpoint?.outputFrom ?? { runId: id, checkpoint: input.checkpoint },
   };
 }
 
 function given(workflow: Workflow, value: unknown): SuccessorInput {
-  return { kind: 'given', hash: sha256Hex(checkedInput(workflow, value)), value };
+  return { kind: 'given', hash: sha256Hex(checkedInput(workflow, value).text), value };
 }
 
 function invalid(field: string, problem: string): CairnError {

@@ -15,10 +15,9 @@ import type { EffectRecord } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
-import { isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
-import { isParked } from '../../core/run/wake.ts';
+import { type InboxSignal, isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { deployedFor } from '../../engine/deployed.ts';
+import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { planOf } from '../../engine/successors/plan.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -26,7 +25,7 @@ import { loadOwn } from '../outside-append.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { PreviewDeps, Wanted } from './request.ts';
-import { assertNothingOpen, notDeployed } from './resume-run.ts';
+import { assertNothingOpen, goesOnByItself } from './resume-run.ts';
 
 export interface Preview {
   readonly runId: string;
@@ -38,6 +37,8 @@ export interface Preview {
   readonly effects: readonly ForetoldEffect[];
   /** More outside actions were recorded than are shown. */
   readonly effectsCut: boolean;
+  /** Signals that nobody has read; a successor that is to carry them reads them. */
+  readonly unread: readonly Pick<InboxSignal, 'signalId' | 'name' | 'key' | 'at'>[];
   readonly blockers: readonly CairnError[];
 }
 
@@ -49,7 +50,7 @@ const MAX_RUNS = 100;
 
 /** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */
 export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promise<Preview> {
-  const { state } = await loadOwn(deps, wanted);
+  const { state, readAt } = await loadOwn(deps, wanted);
   const nothing = {
     runId: state.id,
     mode: wanted.mode,
@@ -57,10 +58,16 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
     steps: [],
     effects: [],
     effectsCut: false,
+    unread: state.inbox.map(({ signalId, name, key, at }) => ({
+      signalId,
+      name,
+      ...optional('key', key),
+      at,
+    })),
   };
   try {
     if (wanted.mode === 'resume' && !isOver(state)) {
-      return { ...nothing, would: wouldUnpark(deps, state), blockers: [] };
+      return { ...nothing, would: wouldUnpark(deps, state, readAt), blockers: [] };
     }
     const prepared = await prepare(deps, wanted);
     return {
@@ -76,12 +83,13 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
 }
 
 /** @throws CairnError what stands in the way */
-function wouldUnpark(deps: PreviewDeps, state: RunState): Preview['would'] {
+function wouldUnpark(deps: PreviewDeps, state: RunState, now: number): Preview['would'] {
   const { status } = state;
   const waits = status === 'awaiting_approval' || status === 'waiting_external';
   if (status !== 'interrupted' && !waits) return 'nothing';
-  if (waits ? !isParked(state) : true) assertNothingOpen(state, ({ kind }) => waits || kind === 'approval');
-  if (!deployedFor(deps.registry, state).available) throw notDeployed(state);
+  if (waits ? !goesOnByItself(state, now) : true)
+    assertNothingOpen(state, ({ kind }) => waits || kind === 'approval');
+  if (!deployedFor(deps.registry, state).available) throw planMissing(deps.registry, state);
   return 'unpark';
 }
 
@@ -94,7 +102,7 @@ async function foretold(
   const { type, planVersion } = workflow;
   const value = async () =>
     input.kind === 'given'
-      ? (JSON.parse(checkedInput(workflow, input.value)) as unknown)
+      ? (JSON.parse(checkedInput(workflow, input.value).whole) as unknown)
       : runInput(deps.store, end);
   const successor = { type, planVersion, inputHash: input.hash, source, input: value };
   const { plan } = await sendUntilKnown(deps, () => planOf(deps.store, successor, { end, workflow }));
@@ -125,8 +133,9 @@ function capabilityOf(
   const uses = step && 'uses' in step ? step.uses : [];
   const capability = uses.find(({ id }) => id === capabilityId);
   if (!capability) return undefined;
-  const { idempotency, replayPolicy } = capability;
-  return { idempotency, replayPolicy, hasLookup: deps.bindings.of(capability).lookup !== undefined };
+  const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
+  const hasLookup = deps.bindings.of(capability).lookup !== undefined;
+  return { idempotency, replayPolicy, requiresConfirmation, hasLookup };
 }
 
 /** What the source and the runs before it did outside; the nearest first, as far as there is room. */

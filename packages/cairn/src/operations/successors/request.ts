@@ -1,5 +1,5 @@
 /** What a successor is asked for with, and how it is answered. Types only. */
-import type { SuccessorMode } from '../../core/run/events.ts';
+import type { SuccessorMode, Trigger } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -30,6 +30,8 @@ export interface Wanted {
   readonly planVersion?: number | undefined;
   /** Of a fork: absent: that of its source. */
   readonly threadId?: string | undefined;
+  /** `carry`: it is to read what nobody read in the inbox of its source; absent: it is not. */
+  readonly signals?: 'carry' | undefined;
 }
 
 export interface SuccessorRequest extends Wanted {
@@ -39,6 +41,10 @@ export interface SuccessorRequest extends Wanted {
   readonly requestHash: string;
   /** The policy of the workflow is passed over, once. */
   readonly force: boolean;
+  /** The kind of program that asks; absent: `api`. */
+  readonly client?: Trigger['source'];
+  /** Absent: that of the source. */
+  readonly a2aCorrelationId?: string | undefined;
   /** The span that asks for it. */
   readonly trace?: TraceContext | undefined;
 }

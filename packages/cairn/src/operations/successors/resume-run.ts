@@ -1,6 +1,6 @@
 /**
- * The verb `resume` on a run that has not ended (DESIGN 2.1): sets one going that was interrupted or parked, and says of one
- * that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
+ * The verb `resume` on a run that has not ended (DESIGN 2.1): sets one going that was interrupted or parked or whose time
+ * has come, and says of one that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
  *
  * Must not: answer a wait for anybody.
  */
@@ -8,10 +8,11 @@ import { recoveryVerdict } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
-import { isParked } from '../../core/run/wake.ts';
-import { deployedFor } from '../../engine/deployed.ts';
+import { isDue, isParked } from '../../core/run/wake.ts';
+import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import type { SuccessorDeps } from './request.ts';
@@ -31,31 +32,37 @@ export interface Resumed {
 
 /**
  * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (it has ended), RUN_INVALID_TRANSITION (naming what it waits for),
- *   PLAN_VERSION_UNAVAILABLE (it is still not deployed), UNAVAILABLE
+ *   PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED (it is still not deployed), UNAVAILABLE
  */
 export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
-  let before: RunStatus | undefined;
-  const decide = (state: RunState) => {
-    before = state.status;
-    return resumeDrafts(deps, state, actor);
-  };
+  const decide = (state: RunState, now: number) => resumeDrafts(deps, { state, now, actor });
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
   // Also of an interrupted run for which more than this is to be decided: its drive does so.
   await driveAfter(deps, appended);
   const { status } = appended.state;
-  if (appended.events.length > 0)
-    deps.log.info('run_transition', { runId, from: before, to: status, initiator: 'user' });
   const wasHeld = appended.events.length > 0 || status === 'interrupted';
   return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
 }
 
-function resumeDrafts(deps: SuccessorDeps, state: RunState, actor: string): EventDraft[] {
+interface Asked {
+  readonly state: RunState;
+  /** The store's time, epoch ms. */
+  readonly now: number;
+  readonly actor: string;
+}
+
+function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventDraft[] {
   const { id, status } = state;
   if (isOver(state)) {
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status} meanwhile`, {
       details: { status },
       help: 'Send the request again: a successor is made then.',
+    });
+  }
+  if (state.suspension) {
+    throw new CairnError('RUN_INVALID_TRANSITION', `run ${id} is suspended: ${state.suspension.reason}`, {
+      help: 'Continue it: POST /v1/runs/{id}/continue, or `cairn runs continue`.',
     });
   }
   const resumed: EventDraft = {
@@ -66,14 +73,25 @@ function resumeDrafts(deps: SuccessorDeps, state: RunState, actor: string): Even
   };
   const deployed = deployedFor(deps.registry, state);
   if (status === 'interrupted') {
-    assertNothingOpen(state, ({ kind }) => kind === 'approval');
-    if (!deployed.available) throw notDeployed(state);
+    assertNothingOpen(state, isQuestion);
+    if (!deployed.available) throw planMissing(deps.registry, state);
     return recoveryVerdict(state, deployed).kind === 'resume' ? [resumed] : [];
   }
+  // While a drive works on other branches, nothing holds it up but the people that it asks.
+  if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external') return [];
-  if (!isParked(state)) assertNothingOpen(state, () => true);
-  if (!deployed.available) throw notDeployed(state);
+  if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
+  if (!deployed.available) throw planMissing(deps.registry, state);
   return [resumed];
+}
+
+/** A waiting run that needs nobody but a dispatch: it is parked, or a time that it waited for has come. */
+export function goesOnByItself(state: RunState, now: number): boolean {
+  return isParked(state) || isDue(state, now);
+}
+
+function isQuestion({ kind }: Wait): boolean {
+  return kind === 'approval';
 }
 
 /** @throws CairnError naming the decisions, events and times that are missing */
@@ -116,9 +134,4 @@ const HELP = {
 
 function waitView({ id, kind, execution, name, key, child }: Wait): Json {
   return { waitId: id, kind, stepId: stepKey(execution), name, key, childRunId: child?.runId };
-}
-
-export function notDeployed({ type, planVersion }: RunState): CairnError {
-  const what = `version ${planVersion} of '${type}' is not deployed`;
-  return new CairnError('PLAN_VERSION_UNAVAILABLE', what, { details: { planVersion } });
 }

@@ -5,6 +5,7 @@
  *
  * Must not: take anything over; the first drive of the successor does.
  */
+import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { seal } from '../../core/run/chain.ts';
@@ -15,6 +16,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import type { Lineage, StartOutcome, StartRequest } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
+import { assertPermitted } from './assert-permitted.ts';
 import { knownStart } from './known-start.ts';
 import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
 import type { SuccessorDeps, SuccessorRequest } from './request.ts';
@@ -27,7 +29,9 @@ export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequ
   // Before anything is judged: since the first time the run may have come to where it could not be asked for again.
   const known = await knownStart(deps, request);
   if (known) return known;
-  return startRun(deps, startRequest(deps, request, await prepare(deps, request)));
+  const prepared = await prepare(deps, request);
+  await assertPermitted(deps, request, prepared);
+  return startRun(deps, startRequest(deps, request, prepared));
 }
 
 function startRequest(
@@ -47,11 +51,12 @@ function startRequest(
     tenantId,
     workflow,
     input: input.kind === 'given' ? input.value : undefined,
-    trigger: { source: 'api' },
+    trigger: { source: request.client ?? 'api', userId: actor },
     source: 'api',
     key,
     requestHash,
     ...optional('threadId', request.threadId ?? state.threadId),
+    ...optional('a2aCorrelationId', request.a2aCorrelationId ?? state.a2aCorrelationId),
     trace,
   };
 }
@@ -71,7 +76,7 @@ export function lineageOf(
   const isResume = source.mode === 'resume';
   return {
     rootRunId: end.rootRunId,
-    source,
+    source: { ...source, checkpointHead: seqId(end.checkpointHead) },
     effectScopes: end.effectScopes ?? [],
     ...optional('actor', actor),
     ...(isResume

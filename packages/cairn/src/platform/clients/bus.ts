@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
-import type { Settings } from '../params.ts';
+import type { Settings } from '../settings/settings.ts';
 
 export interface LazyBusOptions {
   readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost'>;

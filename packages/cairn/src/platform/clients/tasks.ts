@@ -2,16 +2,15 @@
  * The queue of this process. The client library is large and a reader of runs never enqueues, so it is loaded with
  * the first task.
  */
+import { optional } from '../../core/optional.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueLook } from '../../ports/diagnosis/queue-look.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import { CloudTasksLook, type QueueClient } from '../../queue/cloud-tasks-look.ts';
 import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
-import type { Settings } from '../params.ts';
+import type { Settings } from '../settings/settings.ts';
 
-/** Task queue functions have a queue of their own name. */
-const QUEUE = 'drive';
 const METADATA_URL =
   'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/email';
 const METADATA_TIMEOUT_MS = 3_000;
@@ -19,55 +18,70 @@ const METADATA_TIMEOUT_MS = 3_000;
 const LOCAL_ACCOUNT = 'drive@cairn.invalid';
 
 export interface LazyQueueOptions {
-  readonly settings: Settings;
+  readonly settings: QueueSettings;
   readonly clock: Clock;
   readonly random: Randomness;
+  /** Deadline of one enqueue; shorter in tests. */
+  readonly timeoutMs?: () => number;
 }
 
-export function lazyQueue(options: LazyQueueOptions): TaskQueue {
+export type QueueSettings = Pick<
+  Settings,
+  'project' | 'region' | 'tasksHost' | 'drive' | 'pools' | 'serviceAccount'
+>;
+
+export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): Promise<TaskQueue> } {
   let queue: Promise<TaskQueue> | undefined;
+  const connected = () => {
+    queue ??= connect(options);
+    return queue.catch((error: unknown) => {
+      // The next task tries again: the metadata server may only have been slow.
+      queue = undefined;
+      throw error;
+    });
+  };
   return {
+    connect: connected,
     async enqueue(task) {
-      queue ??= connect(options);
-      const connected = await queue.catch((error: unknown) => {
-        // The next task tries again: the metadata server may only have been slow.
-        queue = undefined;
-        throw error;
-      });
-      await connected.enqueue(task);
+      await (await connected()).enqueue(task);
     },
   };
 }
 
-/** What the queue tells of itself, by a client of its own: who asks seldom enqueues. */
-export function lazyQueueLook(settings: Pick<Settings, 'project' | 'region' | 'tasksHost'>): QueueLook {
-  const { project, region: location, tasksHost } = settings;
+/** Looks at the queues by a client of its own: an instance that asks seldom enqueues. */
+export function lazyQueueLook(
+  settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive'>,
+): QueueLook {
+  const { project, region: location, tasksHost, drive } = settings;
+  const names = { drive: drive.shared.name, driveAlone: drive.alone.name };
   let connected: Promise<QueueLook> | undefined;
   return {
-    async look(now) {
+    names,
+    async look(now, queue) {
       connected ??= tasksClient(tasksHost).then(
-        (client) => new CloudTasksLook({ client, project, location, queue: QUEUE }),
+        (client) => new CloudTasksLook({ client, project, location, names }),
       );
-      return (await connected).look(now);
+      return (await connected).look(now, queue);
     },
   };
 }
 
-async function connect({ settings, clock, random }: LazyQueueOptions): Promise<TaskQueue> {
+async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions): Promise<TaskQueue> {
   const [client, serviceAccountEmail] = await Promise.all([
     tasksClient(settings.tasksHost),
     accountOf(settings),
   ]);
-  const { project, region: location, driveUrl: targetUrl } = settings;
+  const { project, region: location, drive, pools } = settings;
   return new CloudTasksQueue({
     client,
     project,
     location,
-    queue: QUEUE,
-    targetUrl,
+    queues: drive,
+    pools,
     serviceAccountEmail,
     clock,
     random,
+    ...optional('timeoutMs', timeoutMs),
   });
 }
 
@@ -80,7 +94,7 @@ async function tasksClient(host: string | undefined): Promise<TasksClient & Queu
   return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as TasksClient & QueueClient;
 }
 
-async function accountOf({ serviceAccount, tasksHost }: Settings): Promise<string> {
+async function accountOf({ serviceAccount, tasksHost }: QueueSettings): Promise<string> {
   if (serviceAccount !== undefined) return serviceAccount;
   if (tasksHost !== undefined) return LOCAL_ACCOUNT;
   const answer = await fetch(METADATA_URL, {

@@ -4,22 +4,25 @@ import type { DiagnosisParts } from '../../api/deps.ts';
 import type { BeatingDeps } from '../../operations/diagnosis/beating.ts';
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { Log } from '../../ports/log.ts';
+import { FirestoreFindingStore } from '../../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../store/diagnosis/firestore-heartbeat-store.ts';
 import { FirestoreStoreLook } from '../../store/diagnosis/firestore-store-look.ts';
 import { lazyQueueLook } from '../clients/tasks.ts';
 import { systemClock } from '../clock.ts';
-import type { Settings } from '../params.ts';
 import { systemRandomness } from '../randomness.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { BoundSecrets } from './bound-secrets.ts';
 import { setupLook } from './setup.ts';
 
 export interface DiagnosisOptions {
   readonly settings: Settings;
+  readonly secrets: BoundSecrets;
   readonly db: Firestore;
   readonly operations: OperationReader;
   readonly log: Log;
 }
 
-export function diagnosisOf({ settings, db, operations, log }: DiagnosisOptions): {
+export function diagnosisOf({ settings, secrets, db, operations, log }: DiagnosisOptions): {
   readonly diagnosis: DiagnosisParts;
   readonly beating: BeatingDeps;
 } {
@@ -30,7 +33,8 @@ export function diagnosisOf({ settings, db, operations, log }: DiagnosisOptions)
       look: new FirestoreStoreLook({ db, prefix, somewhere: systemRandomness.token }),
       queueLook: lazyQueueLook(settings),
       heartbeats,
-      setup: setupLook(settings, process.env),
+      findings: new FirestoreFindingStore(db, prefix),
+      setup: setupLook(settings, secrets, process.env),
       operations,
     },
     beating: { heartbeats, clock: systemClock, log },

@@ -7,20 +7,15 @@ import { messageOf } from '../../core/thrown.ts';
 import type { SeenSecret, SetupLook, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import { githubTenantsIn } from '../../triggers/github/tenants.ts';
 import { tenantsIn } from '../../triggers/slack/tenants.ts';
-import type { Settings } from '../params.ts';
-
-/** Which functions are given which secret: as `index.ts` deploys them, which a test holds it against. */
-export const SECRETS = {
-  GITHUB_WEBHOOK_SECRET: ['githubWebhook'],
-  SLACK_SIGNING_SECRET: ['slackWebhook'],
-  GITHUB_TOKEN: ['drive'],
-} as const;
+import type { Settings } from '../settings/settings.ts';
+import type { BoundSecrets } from './bound-secrets.ts';
 
 /** The one that may say that there is none. */
 const NONE = 'none';
 
 export function setupLook(
   settings: Pick<Settings, 'project' | 'runEventsTopic' | 'githubTenants' | 'slackTenants'>,
+  bound: BoundSecrets,
   env: Readonly<Record<string, string | undefined>>,
 ): SetupLook {
   const { project, runEventsTopic, githubTenants, slackTenants } = settings;
@@ -28,7 +23,7 @@ export function setupLook(
     project,
     publishes: runEventsTopic !== undefined,
     secrets: () =>
-      Object.entries(SECRETS).map(([name, functions]) => ({ name, functions, state: stateOf(env[name]) })),
+      Object.entries(bound).map(([name, functions]) => ({ name, functions, state: stateOf(env[name]) })),
     wrongParameters: () => [
       ...wrong('GITHUB_TENANTS', () => githubTenantsIn(githubTenants)),
       ...wrong('SLACK_TENANTS', () => tenantsIn(slackTenants)),

@@ -4,20 +4,20 @@
  */
 import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
-import { region } from './params.ts';
+import type { Place } from './deployed.ts';
 
 export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
-/** Topics of the shipped workflows, by name, so that nothing of them is loaded to deploy. */
-export const SHIPPED_TOPICS = ['cloud-builds', 'deploy-requests'] as const;
-
 /**
- * Export it under one name; the functions are `{name}-{topic in camel case}`. A topic is made when they are deployed. What
+ * The functions are `pubsub-{topic in camel case}`. A topic is made when they are deployed. What
  * a function throws makes its subscription deliver the message again.
  *
  * @throws Error if two topics come to one name
  */
-export function messageFunctions(topics: readonly string[]): MessageFunctions {
+export function messageFunctions(
+  { installation, region }: Place,
+  topics: readonly string[],
+): MessageFunctions {
   const functions: Record<string, MessageFunctions[string]> = {};
   for (const topic of topics) {
     const name = functionNameOf(topic);
@@ -25,8 +25,8 @@ export function messageFunctions(topics: readonly string[]): MessageFunctions {
     functions[name] = onMessagePublished(
       { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
       async ({ data }) => {
-        const { takeTopicMessage } = await import('./doors.ts');
-        await takeTopicMessage(topic, data);
+        const { takeTopicMessage } = await import('../doors.ts');
+        await takeTopicMessage(installation, topic, data);
       },
     );
   }

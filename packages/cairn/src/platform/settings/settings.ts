@@ -1,138 +1,39 @@
-/**
- * What an installation can set: the parameters `firebase deploy` asks for, and what the local cloud puts in the
- * environment. The only place that reads the environment. Values are read when first used, not at load: while functions
- * are deployed there are none.
- */
-import { defineInt, defineSecret, defineString } from 'firebase-functions/params';
-import type { GithubTenantParameters } from '../triggers/github/tenants.ts';
+/** What an installation is set to: by its code, its parameters, and what the local cloud puts in the environment. */
+import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
+import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
+import type { GithubTenantParameters } from '../../triggers/github/tenants.ts';
+import { driveTimeoutS } from '../installation/drive-classes.ts';
+import type { FunctionNames } from '../installation/exported-names.ts';
+import { aloneMember, driveMember } from '../installation/installation.ts';
+import type { CairnOptions } from '../installation/options.ts';
+import {
+  apiRateLimit,
+  collectionPrefix,
+  database,
+  environment,
+  githubTenant,
+  githubTenants,
+  otlpEndpoint,
+  otlpHeaders,
+  pubsubTenant,
+  region,
+  retentionDays,
+  runEventsTopic,
+  scheduleTenant,
+  serviceAccount,
+  slackTenants,
+  traceRatio,
+  traceSampler,
+} from './parameters.ts';
 
-/** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
-export const region = defineString('CAIRN_REGION', {
-  default: 'us-central1',
-  description: 'Region of the functions and of their task queue.',
-});
-
-const collectionPrefix = defineString('COLLECTION_PREFIX', {
-  default: 'gwi_',
-  description: 'Collections that begin with it belong to this installation.',
-});
-
-const environment = defineString('ENVIRONMENT', {
-  default: 'production',
-  description: 'Written on every run, e.g. production or staging.',
-});
-
-const githubTenants = defineString('GITHUB_TENANTS', {
-  default: '',
-  description:
-    'GitHub installations or accounts and whose runs they start, as INSTALLATION=tenant, OWNER=tenant or *=tenant, separated by commas.',
-});
-
-const githubTenant = defineString('GITHUB_TENANT', {
-  default: '',
-  description:
-    'Tenant of the runs that GitHub starts and GITHUB_TENANTS does not list. Empty: local if nothing is listed, else they are ignored.',
-});
-
-const scheduleTenant = defineString('SCHEDULE_TENANT', {
-  default: 'local',
-  description: 'Tenant that owns the schedules that workflows declare, and their runs.',
-});
-
-const slackTenants = defineString('SLACK_TENANTS', {
-  default: '',
-  description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
-});
-
-const runEventsTopic = defineString('RUN_EVENTS_TOPIC', {
-  default: 'run-events',
-  description: 'Pub/Sub topic to which the events of runs are published; it must exist. Empty: they are not.',
-});
-
-const pubsubTenant = defineString('PUBSUB_TENANT', {
-  default: 'local',
-  description: 'Tenant of the runs that Pub/Sub messages start, and of the events that they bring.',
-});
-
-const retentionDays = defineInt('RETENTION_DAYS', {
-  default: 0,
-  description: 'Days that runs are kept after their end, where their workflow does not say. 0: for ever.',
-});
-
-const serviceAccount = defineString('TASKS_SERVICE_ACCOUNT', {
-  default: '',
-  description:
-    'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
-});
-
-const apiRateLimit = defineInt('API_RATE_LIMIT', {
-  default: 100,
-  description:
-    'Requests a second that one caller of the API may go on making to one instance; five times as many at once. 0: no limit.',
-});
-
-const deployHook = defineString('DEPLOY_HOOK_URL', {
-  default: '',
-  description:
-    'What the workflow deploy calls to lock, release, roll back and ask for health. Empty: no such workflow.',
-});
-
-const cleanupHook = defineString('CLEANUP_HOOK_URL', {
-  default: '',
-  description: 'What the workflow nightly-cleanup calls to remove and look. Empty: no such workflow.',
-});
-
-const otlpEndpoint = defineString('OTEL_EXPORTER_OTLP_ENDPOINT', {
-  default: '',
-  description:
-    'Address of the OpenTelemetry collector that metrics and traces are sent to (OTLP over HTTP). Empty: none.',
-});
-
-const otlpHeaders = defineString('OTEL_EXPORTER_OTLP_HEADERS', {
-  default: '',
-  description:
-    'Headers that the collector asks for, as name=value,name=value. Not for https://telemetry.googleapis.com.',
-});
-
-const traceSampler = defineString('OTEL_TRACES_SAMPLER', {
-  default: 'parentbased_traceidratio',
-  description:
-    'Which traces are kept: parentbased_traceidratio (those whose caller says so), traceidratio (whatever it says).',
-});
-
-const traceRatio = defineString('OTEL_TRACES_SAMPLER_ARG', {
-  default: '1',
-  description: 'Share of traces that are kept where no caller decides, from 0 to 1.',
-});
-
-/** Read by the log itself. */
-export const logLevel = defineString('LOG_LEVEL', {
-  default: 'INFO',
-  description: 'Log lines below it are not written: DEBUG, INFO, WARNING or ERROR.',
-});
-
-const githubApiUrl = defineString('GITHUB_API_URL', {
-  default: 'https://api.github.com',
-  description: "GitHub's REST API. Another one for GitHub Enterprise Server: https://HOST/api/v3.",
-});
-
-const slackHooksUrl = defineString('SLACK_HOOKS_URL', {
-  default: 'https://hooks.slack.com',
-  description: 'Where Slack takes messages through a response_url.',
-});
-
-/** What reviews are posted with; `none`: they are not. Only the drive has it. */
-export const githubToken = defineSecret('GITHUB_TOKEN');
-
-/** One secret, or during an exchange several, separated by commas. */
-export const githubWebhookSecret = defineSecret('GITHUB_WEBHOOK_SECRET');
-
-/** Likewise. */
-export const slackSigningSecret = defineSecret('SLACK_SIGNING_SECRET');
+/** What the settings take of the options. */
+export type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
 export interface Settings {
   readonly project: string;
   readonly region: string;
+  /** Id of the Firestore database. */
+  readonly database: string;
   readonly collectionPrefix: string;
   readonly environment: string;
   /** As they were given: read where they are used, so that a slip in one stops its door and nothing else. */
@@ -146,8 +47,10 @@ export interface Settings {
   readonly runEventsTopic: string | undefined;
   /** Undefined: ask the metadata server. */
   readonly serviceAccount: string | undefined;
-  /** Where the queue delivers. */
-  readonly driveUrl: string;
+  /** The queue of the functions that move runs, and the one of those whose worker died. */
+  readonly drive: DriveQueues;
+  /** Likewise for workflows that have functions of their own, by the name of the class. */
+  readonly pools: Readonly<Record<string, DriveQueues>>;
   /** `host:port` of a task queue that speaks plain text; undefined: Google's. */
   readonly tasksHost: string | undefined;
   /** `host:port` of a Pub/Sub that speaks plain text; undefined: Google's. */
@@ -166,76 +69,60 @@ export interface Settings {
   readonly traceRatio: string;
   /** What the platform calls this function; undefined where it has no name. */
   readonly service: string | undefined;
-  /** Whether this is the local cloud, with its shorter leases. */
+  /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
+  readonly leaseMs: number | undefined;
+  /** True on the local cloud. */
   readonly local: boolean;
 }
 
-/** Where the shipped workflows act, as far as they do. @throws Error naming a parameter that is no URL */
-export function hookUrls(): { readonly deploy: string | undefined; readonly cleanup: string | undefined } {
-  return {
-    deploy: hookUrl('DEPLOY_HOOK_URL', deployHook.value()),
-    cleanup: hookUrl('CLEANUP_HOOK_URL', cleanupHook.value()),
-  };
+/** The default where functions are exported by their own names, which those of before were. */
+const PREFIX_OF_BARE_NAMES = 'gwi_';
+
+/**
+ * Collections of two installations must not meet, so each has its own name in front of them unless it says otherwise.
+ *
+ * @param drive the deployed name of the function `drive`
+ */
+export function collectionPrefixOf(given: string | undefined, drive: string): string {
+  const said = given ?? collectionPrefix.value();
+  if (said !== '') return said;
+  if (drive === 'drive') return PREFIX_OF_BARE_NAMES;
+  return `${drive
+    .replace(/-drive$/, '')
+    .toLowerCase()
+    .replaceAll('-', '_')}_`;
 }
 
-export interface GithubAccess {
-  /** Without a slash at the end. */
-  readonly url: string;
-  /** Undefined: there is none, or not in this function. */
-  readonly token: () => string | undefined;
-}
-
-/** @throws Error if the parameter is no URL */
-export function githubAccess(): GithubAccess {
-  const url = baseUrl('GITHUB_API_URL', githubApiUrl.value());
-  return { url, token: () => tokenIn(process.env[githubToken.name]) };
-}
-
-/** @throws Error likewise */
-export function slackHooks(): string {
-  return baseUrl('SLACK_HOOKS_URL', slackHooksUrl.value());
-}
-
-/** Not by `value()`, which complains in the log of each function that is not given the secret. */
-function tokenIn(text = ''): string | undefined {
-  const token = text.trim();
-  return token === '' || token === 'none' ? undefined : token;
-}
-
-function baseUrl(name: string, text: string): string {
-  const url = hookUrl(name, text);
-  if (url === undefined) throw new Error(`${name} is empty`);
-  return url.replace(/\/+$/, '');
-}
-
-function hookUrl(name: string, text: string): string | undefined {
-  if (text === '') return undefined;
-  // The text is left out: it may carry a secret.
-  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new Error(`${name} is not an http or https URL`);
-  return text;
-}
-
-/** @throws Error if the platform did not say which project this is */
-export function readSettings(): Settings {
+/** @throws Error if the platform did not say which project this is, or the functions that move runs are not exported */
+export function readSettings(options: GivenOptions, names: FunctionNames): Settings {
   const { env } = process;
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
   if (!project) throw new Error('GCLOUD_PROJECT is not set');
-  const where = region.value();
+  const where = options.region ?? region.value();
   const local = env.CAIRN_LOCAL === '1';
   const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
+  const queuesOf = (pool?: string): DriveQueues => ({
+    ...deadlineFor(driveTimeoutS(options, pool)),
+    shared: target(functionsUrl, nameOf(names, driveMember(pool))),
+    alone: target(functionsUrl, nameOf(names, aloneMember(pool))),
+  });
+  const { github, slack, drives = {} } = options;
+  const { tenants = githubTenants.value(), tenant = githubTenant.value() } = chosen(github);
   return {
     project,
     region: where,
-    collectionPrefix: collectionPrefix.value(),
-    environment: environment.value(),
-    githubTenants: { listed: githubTenants.value(), others: githubTenant.value() },
-    slackTenants: slackTenants.value(),
+    database: options.database ?? database.value(),
+    collectionPrefix: collectionPrefixOf(options.collectionPrefix, nameOf(names, driveMember())),
+    environment: options.environment ?? environment.value(),
+    githubTenants: { listed: tenants, others: tenant },
+    slackTenants: chosen(slack).tenants ?? slackTenants.value(),
     retentionDays: retentionDays.value() <= 0 ? undefined : retentionDays.value(),
     scheduleTenant: scheduleTenant.value(),
     pubsubTenant: pubsubTenant.value(),
-    runEventsTopic: runEventsTopic.value() || undefined,
+    runEventsTopic: (options.runEventsTopic ?? runEventsTopic.given()) || undefined,
     serviceAccount: serviceAccount.value() || undefined,
-    driveUrl: `${functionsUrl}/drive`,
+    drive: queuesOf(),
+    pools: Object.fromEntries(Object.keys(drives).map((pool) => [pool, queuesOf(pool)])),
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
@@ -243,11 +130,35 @@ export function readSettings(): Settings {
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
     otlpEndpoint: otlpEndpoint.value() || undefined,
     otlpHeaders: otlpHeaders.value(),
-    // Without a value where no file of parameters was read.
     traceSampler: traceSampler.value() || 'parentbased_traceidratio',
     traceRatio: traceRatio.value() || '1',
     service: env.K_SERVICE || undefined,
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
+    leaseMs: local && Number(env.CAIRN_LEASE_MS) > 0 ? Number(env.CAIRN_LEASE_MS) : undefined,
     local,
   };
+}
+
+/** Cloud Tasks waits this long for an answer unless a task says otherwise. */
+const USUAL_DEADLINE_S = 600;
+
+/** The service must not deliver again what a function is still at. */
+const deadlineFor = (timeoutS: number): { deadlineS?: number } =>
+  timeoutS < USUAL_DEADLINE_S ? {} : { deadlineS: LONGEST_DRIVE_S };
+
+const target = (functionsUrl: string, name: string): QueueTarget => ({
+  name,
+  targetUrl: `${functionsUrl}/${name}`,
+});
+
+/** What is opted into by `true` alone is left to the parameters. */
+function chosen<T extends object>(choice: boolean | T | undefined): Partial<T> {
+  return typeof choice === 'object' ? choice : {};
+}
+
+function nameOf(names: FunctionNames, member: string): string {
+  const name = names[member];
+  if (name === undefined)
+    throw new Error(`the function '${member}' of cairnFunctions is not exported, so nothing can call it`);
+  return name;
 }

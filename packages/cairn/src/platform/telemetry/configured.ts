@@ -2,10 +2,10 @@
 
 import type { Tracer } from '../../ports/telemetry/tracing.ts';
 import { systemClock } from '../clock.ts';
+import { shutdown } from '../instance/shutdown.ts';
 import { platformLog } from '../log.ts';
-import type { Settings } from '../params.ts';
 import { systemRandomness } from '../randomness.ts';
-import { shutdown } from '../shutdown.ts';
+import type { Settings } from '../settings/settings.ts';
 import { version } from '../version.ts';
 import { googleHeaders, isGoogle, parseHeaders } from './collector-access.ts';
 import { type Sampling, samplingOf } from './sampling.ts';

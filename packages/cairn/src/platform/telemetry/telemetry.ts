@@ -26,6 +26,8 @@ import type { EndedSpan } from './span-tracer.ts';
 
 /** The longest a function is kept from ending by a collector; what is under way goes on, if the instance does. */
 const WAIT_MS = 2_000;
+/** The same for an instance that ends then: nothing goes on after it, and it serves nobody else meanwhile. */
+const LAST_WAIT_MS = 10_000;
 /** What is counted until the exporter is loaded; that takes a fraction of a second. */
 const MAX_UNTOLD = 10_000;
 /** A collector that is down is complained of once in this time. */
@@ -115,6 +117,11 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     else this.#sendIn(dueIn);
   }
 
+  /** The same for an instance that ends after it: everything is told first, however soon after the last export. */
+  async lastWorkEnded(): Promise<void> {
+    await this.#inTime(this.#sendNow(), LAST_WAIT_MS);
+  }
+
   /** Of a scheduled function, which nobody waits for: told at once. */
   async tellActive(activity: readonly TenantActivity[]): Promise<void> {
     this.#count((sink) => sink.active(activity));
@@ -199,9 +206,9 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#options.log.warn('telemetry_spans_dropped', { spans });
   }
 
-  async #inTime(work: Promise<void>): Promise<void> {
+  async #inTime(work: Promise<void>, waitMs = WAIT_MS): Promise<void> {
     const done = new AbortController();
-    const late = pause(this.#options.clock, WAIT_MS, done.signal);
+    const late = pause(this.#options.clock, waitMs, done.signal);
     await Promise.race([work, late]);
     done.abort();
   }

@@ -1,7 +1,8 @@
 /** API clients: who a key belongs to. Only the sha256 of the secret is ever stored. */
 import type { Version } from '../run-store.ts';
 
-export type Role = 'viewer' | 'submitter' | 'operator' | 'admin';
+/** `installation`: an admin of its own tenant who may also act on what concerns every tenant. */
+export type Role = 'viewer' | 'submitter' | 'operator' | 'admin' | 'installation';
 
 /** A secret that another took the place of. */
 export interface RetiredSecret {

@@ -1,4 +1,7 @@
-/** What the queue that drives runs can tell of itself. */
+/** State of the queues that drive runs. */
+
+/** Each has the name of its function; suspects are in the second. */
+export type QueueName = 'drive' | 'driveAlone';
 
 export type SeenQueue =
   | {
@@ -23,5 +26,7 @@ export type SeenTasks =
 
 export interface QueueLook {
   /** One page of tasks at most. Throws what the service answered where it is none of the above. */
-  look(now: number): Promise<SeenQueue>;
+  /** The names under which they are deployed; absent: their own. */
+  readonly names?: Readonly<Record<QueueName, string>>;
+  look(now: number, queue: QueueName): Promise<SeenQueue>;
 }

@@ -6,7 +6,14 @@
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
-import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
+import type {
+  CheckpointFact,
+  FindingFact,
+  Found,
+  FoundEvent,
+  FoundSnapshot,
+  PageFact,
+} from '../../core/integrity/facts.ts';
 import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
@@ -25,6 +32,8 @@ export interface RunReader {
   readonly runId: string;
   /** The run document, and the store's time of the reading, epoch ms. */
   snapshot(): Promise<{ readonly found: FoundSnapshot | undefined; readonly readAt: number }>;
+  /** Pages of the run document, which was read before, with which something is wrong. */
+  pages(): Promise<readonly PageFact[]>;
   events(stretch: Stretch): Promise<readonly FoundEvent[]>;
   checkpoints(stretch: Stretch): Promise<readonly Found<CheckpointFact>[]>;
   steps(stretch: Stretch): Promise<readonly Found<StepRecord>[]>;
@@ -39,6 +48,8 @@ export interface RunReader {
   origins(refs: readonly CheckpointRef[]): Promise<readonly (Found<CheckpointFact> | undefined)[]>;
   rendezvous(address: RendezvousAddress): Promise<Found<Rendezvous> | undefined>;
   record(key: string): Promise<Found<IdempotencyRecord> | undefined>;
+  /** The finding that names the run; absent if it cannot be read, since it decides nothing. */
+  finding(): Promise<FindingFact | undefined>;
 }
 
 export interface IntegrityReader {

@@ -86,7 +86,7 @@ export interface RetentionStore {
   deleteUnder(runId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger that the run made. */
   deleteEffects(runId: string, limit: number): Promise<Cleared>;
-  /** The run document alone. */
+  /** The run document, and what named the run outside of it. */
   deleteRun(runId: string, seen: Version): Promise<Written>;
 
   /** Runs with payloads, by id, after one that is known. */

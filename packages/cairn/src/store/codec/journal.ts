@@ -79,5 +79,6 @@ export const stepCodec = documentCodec<StepRecord>({
   attempts: integer,
   startedAtMs: integer,
   updatedAtMs: integer,
+  durationMs: optional(integer),
   revision: integer,
 });

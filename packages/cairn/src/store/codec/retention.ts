@@ -1,6 +1,6 @@
 /** What retention reads of a run document, what it writes there, and the document of its own. */
 import { FieldValue } from '@google-cloud/firestore';
-import type { RunIdentity } from '../../core/run/events.ts';
+import type { ParentRef } from '../../core/run/events.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
 import type { LineageMember, Progress } from '../../ports/runs/retention-store.ts';
 import {
@@ -15,7 +15,7 @@ import {
   word,
   words,
 } from './kinds.ts';
-import { decodeSoft, encodeRetained } from './snapshot.ts';
+import { decodeSoft, encodeRetained } from './soft.ts';
 
 type Facts = Pick<
   RunState,
@@ -29,13 +29,13 @@ const facts = documentCodec<Facts>({
   type: text,
   status: word<RunState['status']>(),
   completedAt: optional(time),
-  parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
+  parent: optional(map<ParentRef>({ runId: text, stepId: text, topRunId: optional(text) })),
   ties: json<RunState['ties']>(),
   wakeAt: optional(time),
 });
 
-/** The members of a run document that retention looks at. */
-export const MEMBER_NAMES: readonly string[] = [...facts.names, 'soft'];
+/** The members of a run document that retention looks at; ties may lie in pages. */
+export const MEMBER_NAMES: readonly string[] = [...facts.names, 'pages', 'soft'];
 
 /** @throws NewerSchemaError, UndecodableDocument */
 export function decodeMember(document: Members, what: string): Omit<LineageMember, 'version'> {

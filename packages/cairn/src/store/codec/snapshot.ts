@@ -1,24 +1,34 @@
 /**
- * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`, `foundBy`. What identifies a
- * run, its input included, is written at creation only; every later write is masked to the part that changes.
+ * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`, `waitsFor`,
+ * `foundBy`, `listed`. What identifies a run, its input included, is written at creation only; every later write is masked to the part
+ * that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
-import { BILLED, type Spent } from '../../core/cost/cost.ts';
-import type { LegalHold } from '../../core/retention/lineage.ts';
+import { optional as optionalMember } from '../../core/optional.ts';
 import { askingSince } from '../../core/run/asking.ts';
 import type {
   CheckpointRef,
+  ParentRef,
   RecordedError,
   RunIdentity,
   SuccessorSource,
   Trigger,
 } from '../../core/run/events.ts';
-import type { Lease, RunState, SoftState } from '../../core/run/state.ts';
+import type { TaskRef } from '../../core/run/lease/takeover.ts';
+import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
+import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { foundBy } from '../../core/search/found-by.ts';
+import { listedSoft, listedState, NOT_LISTED } from '../../core/search/listed.ts';
+import {
+  type ListedWaits,
+  listedWaits,
+  type StoredListing,
+  storedListing,
+} from '../../core/search/listing.ts';
 import type { ListedRun, SnapshotTouch } from '../../ports/run-store.ts';
-import { increment } from '../commits/increment.ts';
+import { pagesOf } from '../pages/spill.ts';
 import {
   documentCodec,
   flag,
@@ -35,6 +45,7 @@ import {
   time,
   word,
 } from './kinds.ts';
+import { decodeSoft, encodeCost, softCodec } from './soft.ts';
 import { decodeSteps, encodeSteps, type Steps } from './steps-text.ts';
 
 type Fixed = RunIdentity & Pick<RunState, 'id' | 'shard' | 'createdAt'>;
@@ -58,6 +69,7 @@ const fixedTable: Table<Fixed> = {
   environment: text,
   type: text,
   planVersion: integer,
+  planFingerprint: optional(text),
   threadId: text,
   repoId: optional(text),
   prId: optional(text),
@@ -70,6 +82,14 @@ const fixedTable: Table<Fixed> = {
   inputHash: text,
   input: storedValue,
   inputFrom: optional(map<CheckpointRef>({ runId: text, checkpoint: integer })),
+  secretInput: optional(
+    map<NonNullable<RunIdentity['secretInput']>>({
+      runId: text,
+      sha256: text,
+      bytes: integer,
+      chunks: integer,
+    }),
+  ),
   rootRunId: text,
   resumedFrom: optional(text),
   source: optional(
@@ -77,12 +97,14 @@ const fixedTable: Table<Fixed> = {
       runId: text,
       mode: word(),
       checkpointId: optional(text),
+      checkpointHead: optional(text),
       stepId: optional(text),
       forcedBy: optional(text),
+      signals: optional(word()),
     }),
   ),
   effectScopes: optional(json<NonNullable<RunIdentity['effectScopes']>>()),
-  parent: optional(map<NonNullable<RunIdentity['parent']>>({ runId: text, stepId: text })),
+  parent: optional(map<ParentRef>({ runId: text, stepId: text, topRunId: optional(text) })),
   versions: optional(
     map<NonNullable<RunIdentity['versions']>>({
       capabilities: optional(text),
@@ -102,7 +124,15 @@ const changingTable: Table<Changing> = {
   head: integer,
   headHash: text,
   checkpointHead: integer,
-  lease: optional(map<Lease>({ owner: text, epoch: integer, expiresAt: time })),
+  lease: optional(
+    map<Lease>({
+      owner: text,
+      epoch: integer,
+      expiresAt: time,
+      task: optional(map<TaskRef>({ name: text, retryCount: integer })),
+      aloneSince: optional(integer),
+    }),
+  ),
   epoch: integer,
   dueAt: optional(time),
   deadlineAt: optional(time),
@@ -127,13 +157,19 @@ const changingTable: Table<Changing> = {
       actor: optional(text),
     }),
   ),
+  suspension: optional(
+    map<NonNullable<RunState['suspension']>>({ reason: text, requestedAt: time, actor: optional(text) }),
+  ),
   compensationLog: json<RunState['compensationLog']>(),
   sentBack: json<RunState['sentBack']>(),
+  itemMarks: optional(json<NonNullable<RunState['itemMarks']>>()),
   compensating: flag,
   supersededBy: optional(text),
   replay: optional(word<NonNullable<RunState['replay']>>()),
   resumeCount: integer,
   interruptions: integer,
+  suspect: optional(json<Suspicion>()),
+  failures: optional(json<NonNullable<RunState['failures']>>()),
   startedAt: optional(time),
   updatedAt: time,
   completedAt: optional(time),
@@ -142,33 +178,22 @@ const changingTable: Table<Changing> = {
 
 const fixed = documentCodec(fixedTable);
 const changing = documentCodec(changingTable);
-const soft = documentCodec<SoftState>({
-  lastHeartbeatAt: optional(time),
-  leaseExtendedTo: optional(time),
-  obligationsMet: optional(flag),
-  publishedSeq: optional(integer),
-  publishDueAt: optional(time),
-  firstEventId: optional(text),
-  inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
-  cost: optional(
-    map<Spent>({
-      reads: optional(integer),
-      writes: optional(integer),
-      deletes: optional(integer),
-      tasks: optional(integer),
-    }),
-  ),
-  legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
-  deletionMarkedAt: optional(time),
+const listing = documentCodec<{ listed?: StoredListing; waitsFor?: WaitsFor }>({
+  listed: optional(json<StoredListing>()),
+  waitsFor: optional(word<WaitsFor>()),
 });
+const allWaits = documentCodec({ waits: optional(json<RunState['waits']>()) });
 
 /** Every member a run document can have; those after the state are not folded. */
 export const SNAPSHOT_NAMES: readonly string[] = [
   ...fixed.names,
   ...changing.names,
+  'pages',
   'wakeAt',
   'askingSince',
+  'waitsFor',
   'foundBy',
+  'listed',
   'soft',
   'lastHeartbeatAt',
 ];
@@ -178,12 +203,13 @@ export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
   const at = wakeAt(state);
   const since = askingSince(state);
   return {
-    ...(begun === undefined ? {} : { soft: soft.encode(begun) }),
+    ...(begun === undefined ? {} : { soft: softCodec.encode(begun) }),
     ...fixed.encode(state),
     ...changing.encode(state),
     ...(at === undefined ? {} : { wakeAt: Timestamp.fromMillis(at) }),
     ...(since === undefined ? {} : { askingSince: Timestamp.fromMillis(since) }),
     foundBy: foundBy(state),
+    ...encodeListing(state),
   };
 }
 
@@ -199,6 +225,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
     for (const name of changing.names) update[name] = members[name] ?? FieldValue.delete();
     update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.soft));
     update.askingSince = timeOrDelete(askingSince(change.snapshot));
+    Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(change.snapshot));
   }
   if (change.soft?.heartbeat) {
     // Where the run lifecycle text has it, and in the part that is ours.
@@ -211,13 +238,11 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
     if (!change.snapshot) update.wakeAt = extendedTo;
   }
   if (change.soft?.inFlight !== undefined) update['soft.inFlight'] = JSON.stringify(change.soft.inFlight);
+  if (change.soft?.running !== undefined) update['soft.running'] = JSON.stringify(change.soft.running);
   const { publishedSeq, publishDueAt } = change.soft ?? {};
   if (publishedSeq !== undefined) update['soft.publishedSeq'] = publishedSeq;
   if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
-  for (const what of BILLED) {
-    const amount = change.soft?.cost?.[what];
-    if (amount !== undefined) update[`soft.cost.${what}`] = increment(amount);
-  }
+  if (change.soft?.cost) Object.assign(update, encodeCost(change.soft.cost));
   if (change.soft?.obligationsMet) {
     update['soft.obligationsMet'] = true;
     update.wakeAt = FieldValue.delete();
@@ -243,39 +268,22 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   update.wakeAt = timeOrDelete(wakeAt(state, known));
   update.askingSince = timeOrDelete(askingSince(state));
   update.foundBy = foundBy(state);
-  if (isSoftDamaged) update.soft = soft.encode(known);
+  Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
+  if (isSoftDamaged) update.soft = softCodec.encode(known);
   return update;
 }
 
-/** @throws NewerSchemaError, UndecodableDocument */
+/**
+ * Reads the document itself: of paged lists only the newest entries, unless they were put back
+ * (`pages/`).
+ *
+ * @throws NewerSchemaError, UndecodableDocument
+ */
 export function decodeSnapshot(document: Members, what: string): RunState {
   refuseNewer(document, what);
-  return { ...fixed.decode(document, what), ...changing.decode(document, what) };
-}
-
-/** As much of the part that is not folded as can be read, and the names of its members that cannot. */
-export function salvageSoft(document: Members): {
-  readonly soft: SoftState;
-  readonly damaged: readonly string[];
-} {
-  const stored = document.soft ?? {};
-  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
-    return { soft: {}, damaged: ['soft'] };
-  let salvaged: SoftState = {};
-  const damaged: string[] = [];
-  for (const [name, member] of Object.entries(stored)) {
-    try {
-      salvaged = { ...salvaged, ...soft.decode({ [name]: member }, name) };
-    } catch {
-      damaged.push(`soft.${name}`);
-    }
-  }
-  return { soft: salvaged, damaged };
-}
-
-/** What retention has written: the mark of a run that is to go, and what holds it. */
-export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
-  return soft.encode(kept);
+  const { of: schemaVersion } = pagesOf(document) ?? {};
+  const state = { ...fixed.decode(document, what), ...changing.decode(document, what) };
+  return schemaVersion === undefined ? state : { ...state, schemaVersion };
 }
 
 /** Whether the run is about to be deleted, and for people not there any more; also of a damaged document. */
@@ -284,13 +292,61 @@ export function isMarkedToGo(document: Members): boolean {
   return typeof stored === 'object' && stored !== null && 'deletionMarkedAt' in stored;
 }
 
-/** Both parts of a run document. @throws NewerSchemaError, UndecodableDocument */
-export function decodeListed(document: Members, what: string): ListedRun {
-  return { state: decodeSnapshot(document, what), soft: decodeSoft(document, what) };
+const listedFixed = documentCodec(listedOf(fixedTable));
+const listedChanging = documentCodec(listedOf(changingTable));
+
+/** Members of an error that lists show: all but the trace. */
+const LISTED_ERROR: readonly string[] = ['code', 'message', 'stepId', 'retryable'];
+
+const LISTED_SOFT = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost', 'deletionMarkedAt'];
+
+/** The members of a run document that lists read: without what lies in pages, and without what only the run itself shows. */
+export const LISTED_NAMES: readonly string[] = [
+  ...listedFixed.names,
+  ...listedChanging.names.filter((name) => name !== 'error'),
+  ...LISTED_ERROR.map((name) => `error.${name}`),
+  ...listing.names,
+  'pages',
+  'wakeAt',
+  ...LISTED_SOFT.map((name) => `soft.${name}`),
+];
+
+/** A list may have to read the waits besides, for a run last written by a version of Cairn without `listed`. */
+export type DecodedListed = Omit<ListedRun, 'waits'> & Partial<Pick<ListedRun, 'waits'>>;
+
+/** Decodes a document that was read with {@link LISTED_NAMES} at least. @throws NewerSchemaError, UndecodableDocument */
+export function decodeListed(document: Members, what: string): DecodedListed {
+  refuseNewer(document, what);
+  const state = { ...listedFixed.decode(document, what), ...listedChanging.decode(document, what) };
+  const { of: schemaVersion = state.schemaVersion } = pagesOf(document) ?? {};
+  const { wakeAt: at } = document;
+  const { listed, waitsFor: waiting } = listing.decode(document, what);
+  const current = listed?.head === state.head ? listed : undefined;
+  const waits = current?.waits ?? decodeListedWaits(document, what);
+  return {
+    state: listedState({ ...state, schemaVersion }),
+    soft: listedSoft(decodeSoft(document, what)),
+    ...(current ? { stepCounts: current.steps } : {}),
+    ...(waits ? { waits } : {}),
+    ...optionalMember('waitsFor', waiting),
+    ...(at instanceof Timestamp ? { wakeAt: at.toMillis() } : {}),
+  };
 }
 
-export function decodeSoft(document: Members, what: string): SoftState {
-  return soft.decode((document.soft ?? {}) as Members, what);
+function encodeListing(state: RunState): Members {
+  return listing.encode({ listed: storedListing(state), ...optionalMember('waitsFor', waitsFor(state)) });
+}
+
+/** Decodes the waits themselves; undefined: they were not read. @throws UndecodableDocument */
+export function decodeListedWaits(document: Members, what: string): ListedWaits | undefined {
+  const { waits } = allWaits.decode(document, what);
+  return waits && listedWaits(waits);
+}
+
+function listedOf<T>(table: Table<T>): Table<Omit<T, (typeof NOT_LISTED)[number]>> {
+  const unlisted: ReadonlySet<string> = new Set(NOT_LISTED);
+  const kept = Object.entries(table).filter(([name]) => !unlisted.has(name));
+  return Object.fromEntries(kept) as Table<Omit<T, (typeof NOT_LISTED)[number]>>;
 }
 
 function timeOrDelete(at: number | undefined): Timestamp | FieldValue {

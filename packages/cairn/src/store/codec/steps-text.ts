@@ -8,9 +8,10 @@
  *     id:seqg                           sent back, to begin anew ("again")
  *     id:seqo@attempt,startedAt         running ("open")
  *     id:seqt@attempt,startedAt,retryAt to be tried again
+ *     id:seqq@attempt,startedAt,retryAt the same, when its question fits
+ *     …+polls                           of the last three, where attempts found a polled condition not to hold
  *
- * A run of 10,000 finished steps stays far below the limit of a document (1 MiB), which a map with a member for every
- * field would not. Keys are percent-encoded but for brackets: nothing an item key holds can be taken for a separator.
+ * Short, since a run has up to 10,000 of them. Keys are percent-encoded but for brackets: nothing an item key holds can be taken for a separator.
  */
 import { Map as PersistentMap } from 'immutable';
 import type { StepOutcome, StepState } from '../../core/run/state.ts';
@@ -28,12 +29,23 @@ const OUTCOMES = new Map(
   Object.entries(LETTERS).map(([outcome, letter]) => [letter, outcome as StepOutcome]),
 );
 
-const ENTRY = /^([^:]+):(\d+)([a-z]?)(?:\.(\d+))?(?:@(-?\d+),(-?\d+)(?:,(-?\d+))?)?$/;
+const ENTRY = /^([^:]+):(\d+)([a-z]?)(?:\.(\d+))?(?:@(-?\d+),(-?\d+)(?:,(-?\d+))?(?:\+(\d+))?)?$/;
 
 export function encodeSteps(steps: Steps): string {
   const entries: string[] = [];
-  for (const [key, step] of steps) entries.push(`${encodeStepKey(key)}:${encodeState(step)}`);
+  for (const [key, step] of steps) entries.push(encodeEntry(key, step));
   return entries.join(' ');
+}
+
+/** The entries of all steps, those that are done first, in the order in which they ended. */
+export function stepEntries(steps: Steps): string[] {
+  return [...steps]
+    .sort(([, a], [, b]) => Number(a.phase !== 'done') - Number(b.phase !== 'done') || a.seq - b.seq)
+    .map(([key, step]) => encodeEntry(key, step));
+}
+
+function encodeEntry(key: string, step: StepState): string {
+  return `${encodeStepKey(key)}:${encodeState(step)}`;
 }
 
 /** @throws Error naming the entry that is none */
@@ -67,10 +79,14 @@ function encodeState(step: StepState): string {
     case 'again':
       return `${step.seq}g${revision}`;
     case 'running':
-      return `${step.seq}o${revision}@${step.attempt},${step.startedAt}`;
+      return `${step.seq}o${revision}@${step.attempt},${step.startedAt}${pollsText(step)}`;
     case 'retrying':
-      return `${step.seq}t${revision}@${step.attempt},${step.startedAt},${step.retryAt}`;
+      return `${step.seq}${step.whenRoom ? 'q' : 't'}${revision}@${step.attempt},${step.startedAt},${step.retryAt}${pollsText(step)}`;
   }
+}
+
+function pollsText({ polls }: { readonly polls?: number }): string {
+  return polls === undefined ? '' : `+${polls}`;
 }
 
 function decodeState([seqText, letter, revisionText, ...times]: (string | undefined)[]):
@@ -78,7 +94,10 @@ function decodeState([seqText, letter, revisionText, ...times]: (string | undefi
   | undefined {
   const seq = Number(seqText);
   const revision = Number(revisionText ?? 1);
-  const [attempt, startedAt, retryAt] = times.map((time) => (time === undefined ? undefined : Number(time)));
+  const [attempt, startedAt, retryAt, polled] = times.map((time) =>
+    time === undefined ? undefined : Number(time),
+  );
+  const polls = polled === undefined ? {} : { polls: polled };
   const outcome = OUTCOMES.get(letter ?? '');
   if (outcome !== undefined)
     return attempt === undefined ? { phase: 'done', seq, revision, outcome } : undefined;
@@ -86,9 +105,11 @@ function decodeState([seqText, letter, revisionText, ...times]: (string | undefi
     return attempt === undefined ? { phase: letter === 'w' ? 'waiting' : 'again', seq, revision } : undefined;
   }
   if (attempt === undefined || startedAt === undefined) return undefined;
-  if (letter === 'o' && retryAt === undefined) return { phase: 'running', seq, revision, attempt, startedAt };
-  if (letter === 't' && retryAt !== undefined) {
-    return { phase: 'retrying', seq, revision, attempt, startedAt, retryAt };
+  if (letter === 'o' && retryAt === undefined)
+    return { phase: 'running', seq, revision, attempt, startedAt, ...polls };
+  if ((letter === 't' || letter === 'q') && retryAt !== undefined) {
+    const room = letter === 'q' ? { whenRoom: true as const } : {};
+    return { phase: 'retrying', seq, revision, attempt, startedAt, retryAt, ...room, ...polls };
   }
   return undefined;
 }

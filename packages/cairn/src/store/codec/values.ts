@@ -1,4 +1,4 @@
-/** The documents that hold values outside the journal: chunks of payloads, and memos. */
+/** The documents that hold values outside the journal: chunks of payloads, memos, and pages of snapshots. */
 import { documentCodec, integer, kind, text } from './kinds.ts';
 
 export interface ChunkDocument {
@@ -9,6 +9,11 @@ export interface MemoDocument {
   readonly revision: number;
   readonly name: string;
   readonly value: string;
+}
+
+/** Part of a list of the run document, under the SHA-256 of its text. */
+export interface PageDocument {
+  readonly text: string;
 }
 
 const bytes = kind<Uint8Array>(
@@ -23,3 +28,5 @@ export const chunkCodec = documentCodec<ChunkDocument>({ data: bytes });
 
 /** `value` is canonical JSON text. */
 export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: text, value: text });
+
+export const pageCodec = documentCodec<PageDocument>({ text });

@@ -25,6 +25,7 @@ export interface StoreBatch {
   create(document: DocumentReference, members: Members): unknown;
   set(document: DocumentReference, members: Members): unknown;
   update(document: DocumentReference, members: Members, precondition?: Precondition): unknown;
+  delete(document: DocumentReference): unknown;
   commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
 }
 
@@ -72,6 +73,11 @@ export class RawBatch implements StoreBatch {
       updateTransforms,
       currentDocument: lastUpdateTime ? { updateTime: protoTime(lastUpdateTime) } : { exists: true },
     });
+    return this;
+  }
+
+  delete(document: DocumentReference): this {
+    this.#writes.push({ delete: this.#nameOf(document) });
     return this;
   }
 

@@ -14,6 +14,7 @@ import { FirestoreRunFinder } from '../lists/firestore-run-finder.ts';
 import { RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { FirestoreRetentionStore } from '../retention/firestore-retention-store.ts';
+import { FirestoreFindingStore } from './firestore-finding-store.ts';
 
 export interface IndexProbe extends IndexNeed {
   ask(): Promise<unknown>;
@@ -35,6 +36,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
   const effects = new FirestoreEffectStore(db, prefix);
   const retention = new FirestoreRetentionStore(db, prefix);
   const clients = new FirestoreClientStore(db, prefix);
+  const findings = new FirestoreFindingStore(db, prefix);
   const runs = paths.runs().id;
   const tenantId = NOBODY;
   const bucket = { status: 'completed', type: NOBODY } as const;
@@ -56,6 +58,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       fields: ['tenantId', 'status', '-createdAt'],
       serves: 'lists and counts of runs by status',
       ask: () => lists.listRuns({ tenantId, status: 'pending' }, ONE),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'waitsFor', '-createdAt'],
+      serves: 'lists and counts of runs that wait',
+      ask: () => lists.listRuns({ tenantId, waitsFor: 'awaiting_approval' }, ONE),
     },
     {
       collection: runs,
@@ -137,6 +145,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       fields: ['tenantId'],
       serves: 'the list of API clients',
       ask: () => clients.list(tenantId, 1),
+    },
+    {
+      collection: paths.findings().id,
+      fields: ['tenantId'],
+      serves: 'findings in the inbox',
+      ask: () => findings.ofTenant(tenantId, 1),
     },
   ];
 }

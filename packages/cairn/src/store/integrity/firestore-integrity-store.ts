@@ -27,21 +27,27 @@ import type {
 import { call, isStale, isTaken } from '../call.ts';
 import { recordCodec } from '../codec/access.ts';
 import { effectCodec } from '../codec/effect.ts';
+import { findingCodec } from '../codec/finding.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
 import { rendezvousCodec } from '../codec/rendezvous.ts';
 import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
+import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
+import { spill } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { found, foundCheckpoint, foundEvent, foundSnapshot, foundStep, type RawDocument } from './found.ts';
+import { PagesInPlace } from './pages-in-place.ts';
 
 export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
   readonly #db: Firestore;
   readonly #paths: Paths;
+  readonly #pages: RunPages;
 
   constructor(db: Firestore, prefix?: string) {
     this.#db = db;
     this.#paths = new Paths(db, prefix);
+    this.#pages = new RunPages(db, this.#paths);
   }
 
   atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T> {
@@ -55,7 +61,9 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     const run = this.#paths.run(runId);
     const batch = this.#db.batch();
     batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-    const members = encodeRepairedSnapshot(snapshot.state, snapshot.soft, snapshot.isSoftDamaged);
+    const whole = encodeRepairedSnapshot(snapshot.state, snapshot.soft, snapshot.isSoftDamaged);
+    const pages = await this.#pages.toRepair(run, spill(whole, snapshot.state));
+    const members = { ...whole, ...pages.members };
     if (snapshot.seen === undefined) batch.create(run, present(members));
     else batch.update(run, members, lastUpdateTime(snapshot.seen));
     for (const step of steps) put(batch, this.#paths.steps(run).doc(step.id), { ...step, codec: stepCodec });
@@ -63,6 +71,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       const document = this.#paths.checkpoints(run).doc(checkpoint.id);
       put(batch, document, { ...checkpoint, codec: checkpointCodec });
     }
+    pages.fill(batch);
     try {
       const written = await call(`repair of run ${runId}`, () => batch.commit());
       const [, ofSnapshot] = written;
@@ -91,13 +100,21 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     };
     // A page goes on behind a document whose members may be damaged, so that only the document itself tells its place.
     const lastRows = new Map<string, DocumentSnapshot>();
+    const pages = new PagesInPlace(
+      (names) => transaction.getAll(...names.map((name) => this.#paths.page(run, name))),
+      () => transaction.get(this.#paths.pages(run).limit(MAX_PAGES).select()),
+    );
     return {
       runId,
       snapshot: async () => {
         const read = await transaction.get(run);
         const raw = rawOf(read);
-        return { found: raw && foundSnapshot(raw), readAt: read.readTime.toMillis() };
+        return {
+          found: raw && foundSnapshot(raw, await pages.of(raw.members)),
+          readAt: read.readTime.toMillis(),
+        };
       },
+      pages: () => pages.facts(),
       events: async (wanted) => (await stretch(this.#paths.events(run), wanted)).map(foundEvent),
       checkpoints: async (wanted) =>
         (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),
@@ -129,6 +146,10 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
         });
       },
       rendezvous: async (address) => decoded(await one(this.#paths.rendezvous(address)), rendezvousCodec),
+      finding: async () => {
+        const read = decoded(await one(this.#paths.finding(runId)), findingCodec);
+        return read?.kind === 'sound' ? read.value : undefined;
+      },
       record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
     };
   }

@@ -11,7 +11,10 @@ import type { StepRecord } from '../../core/run/records.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { Members } from '../codec/kinds.ts';
-import { decodeSnapshot, salvageSoft } from '../codec/snapshot.ts';
+import { decodeSnapshot } from '../codec/snapshot.ts';
+import { salvageSoft } from '../codec/soft.ts';
+import { namedBy, restored } from '../pages/spill.ts';
+import type { FoundPages } from './pages-in-place.ts';
 
 /** A document as it was read. */
 export interface RawDocument {
@@ -20,16 +23,24 @@ export interface RawDocument {
   readonly members: Members;
 }
 
-export function foundSnapshot(document: RawDocument): FoundSnapshot {
+/** @param pages those that it names; undefined: it names none */
+export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundSnapshot {
   const { members } = document;
   const { soft, damaged } = salvageSoft(members);
   return {
-    ...found(document, () => decodeSnapshot(members, 'the run document')),
+    ...found(document, () => {
+      if (!pages) return decodeSnapshot(members, 'the run document');
+      const lost = namedBy(pages.names).find((name) => !pages.texts.has(name));
+      if (lost !== undefined) throw new Error(`page ${lost} is missing or damaged`);
+      return decodeSnapshot(restored(members, pages.names, pages.texts), 'the run document');
+    }),
     soft,
     softDamage: damaged,
     wakeAt: members.wakeAt instanceof Timestamp ? members.wakeAt.toMillis() : undefined,
     askingSince: timeOrOther(members.askingSince),
     foundBy: members.foundBy,
+    listed: members.listed,
+    waitsFor: members.waitsFor,
     tenantId: typeof members.tenantId === 'string' ? members.tenantId : undefined,
     headHash: typeof members.headHash === 'string' ? members.headHash : undefined,
   };

@@ -1,19 +1,25 @@
 /** Finds runs in Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
-import type { RunState } from '../../core/run/state.ts';
+
+import { isOver, type RunState } from '../../core/run/state.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import { call } from '../call.ts';
-import { decodeListed, decodeSnapshot, isMarkedToGo } from '../codec/snapshot.ts';
+import type { Members } from '../codec/kinds.ts';
+import { decodeListed, decodeSnapshot, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
+import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { readPage } from './pages.ts';
 import { matchingRuns, positionAt } from './run-lists.ts';
+import { withWaits } from './waits.ts';
 
 export class FirestoreRunFinder implements RunFinder {
   readonly #paths: Paths;
+  readonly #pages: RunPages;
 
   constructor(db: Firestore, prefix?: string) {
     this.#paths = new Paths(db, prefix);
+    this.#pages = new RunPages(db, this.#paths);
   }
 
   /** Only runs that have the member are in its index, so that a tenant whose runs ask nothing costs one read. */
@@ -27,6 +33,8 @@ export class FirestoreRunFinder implements RunFinder {
         .orderBy(FieldPath.documentId()),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => ({
+        id,
+        document,
         run: decodeSnapshot(document, `run ${id}`),
         since: document.askingSince instanceof Timestamp ? document.askingSince.toMillis() : 0,
       }),
@@ -34,7 +42,16 @@ export class FirestoreRunFinder implements RunFinder {
       isHidden: isMarkedToGo,
       positionOfDamaged: ({ askingSince }, id) => positionAt(askingSince, id),
     });
-    return { ...page, items: items.map(({ run }) => run) };
+    const runs: RunState[] = [];
+    // An ended run asks about its open actions, which may lie in pages; the questions of others are in the document.
+    for (const { id, document, run } of items)
+      runs.push(isOver(run) ? await this.#withEffects(id, document) : run);
+    return { ...page, items: runs };
+  }
+
+  async #withEffects(id: string, document: Members): Promise<RunState> {
+    const whole = await this.#pages.list(this.#paths.runs().doc(id), document, 'effects');
+    return decodeSnapshot(whole, `run ${id}`);
   }
 
   /** Billed one read for every thousand that are counted, and one at least. */
@@ -51,10 +68,12 @@ export class FirestoreRunFinder implements RunFinder {
       .where('foundBy', 'array-contains', name)
       .orderBy('createdAt', 'desc')
       .orderBy(FieldPath.documentId(), 'desc')
+      .select(...LISTED_NAMES)
       .limit(most);
     const { docs } = await call('search for runs', () => named.get());
-    return docs
+    const listed = docs
       .filter((found) => !isMarkedToGo(found.data()))
       .map((found) => decodeListed(found.data(), `run ${found.id}`));
+    return (await withWaits(this.#paths, listed)).runs;
   }
 }

@@ -1,5 +1,6 @@
 /** How every list is read a page at a time. */
-import type { DocumentData, Query } from '@google-cloud/firestore';
+import type { DocumentData, Query, QueryDocumentSnapshot } from '@google-cloud/firestore';
+import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
@@ -21,34 +22,49 @@ export interface Listing<T> {
   readonly positionOfDamaged?: (document: DocumentData, id: string) => Position | undefined;
 }
 
+/** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter, decode, positionOf, isHidden = () => false } = listing;
-  const from = cursor === undefined ? ordered : ordered.startAfter(...startAfter(decodeCursor(list, cursor)));
-  // One more than asked for tells whether there is another page.
-  const { docs } = await call(`list of ${list}`, () => from.limit(limit + 1).get());
-  const page = docs.slice(0, limit).map((found): Read<T> => {
-    const { id } = found;
-    const document = found.data();
-    const raw = () => listing.positionOfDamaged?.(document, id);
-    if (isHidden(document))
-      return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id), id) };
-    try {
-      const item = decode(document, id);
-      return { kind: 'item', item, position: () => positionOf(item, id) };
-    } catch (error) {
-      const position = raw();
-      if (!(error instanceof UndecodableDocument) || position === undefined) throw error;
-      return { kind: 'damaged', id, position: () => position };
+  const { list, ordered, startAfter } = listing;
+  const room = new PageRoom(limit);
+  const page: Read<T>[] = [];
+  let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
+  let hasMore = false;
+  for (let isAtEnd = false; !isAtEnd && !hasMore; ) {
+    const from = position === undefined ? ordered : ordered.startAfter(...startAfter(position));
+    const asked = room.wanted;
+    const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
+    for (const found of docs) {
+      hasMore = !room.take(found.data());
+      if (hasMore) break;
+      page.push(readOne(found, listing));
     }
-  });
+    isAtEnd = docs.length < asked;
+    if (hasMore || !isAtEnd) position = page.at(-1)?.position();
+  }
   const items = page.flatMap((one) => (one.kind === 'item' ? [one.item] : []));
   const damaged = page.flatMap((one) => (one.kind === 'damaged' ? [one.id] : []));
-  const last = page.at(-1);
   return {
     items,
-    ...(docs.length > limit && last ? { next: encodeCursor(list, last.position()) } : {}),
+    ...(hasMore && position ? { next: encodeCursor(list, position) } : {}),
     ...(damaged.length > 0 ? { unreadable: damaged } : {}),
   };
+}
+
+function readOne<T>(found: QueryDocumentSnapshot, listing: Listing<T>): Read<T> {
+  const { decode, positionOf, isHidden = () => false } = listing;
+  const { id } = found;
+  const document = found.data();
+  const raw = () => listing.positionOfDamaged?.(document, id);
+  if (isHidden(document))
+    return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id), id) };
+  try {
+    const item = decode(document, id);
+    return { kind: 'item', item, position: () => positionOf(item, id) };
+  } catch (error) {
+    const position = raw();
+    if (!(error instanceof UndecodableDocument) || position === undefined) throw error;
+    return { kind: 'damaged', id, position: () => position };
+  }
 }
 
 type Read<T> = { readonly position: () => Position } & (

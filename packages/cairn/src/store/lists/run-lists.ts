@@ -5,21 +5,25 @@
 import {
   type DocumentReference,
   FieldPath,
+  Filter,
   type Query,
   type QueryDocumentSnapshot,
   Timestamp,
 } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import type { RunEvent } from '../../core/run/events.ts';
+import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
+import type { RunStatus } from '../../core/run/status.ts';
 import type { Position } from '../../ports/cursor.ts';
 import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
-import { decodeListed, isMarkedToGo } from '../codec/snapshot.ts';
+import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import { readPage } from './pages.ts';
+import { withWaits } from './waits.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
@@ -44,15 +48,22 @@ export class RunLists {
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
-    return readPage(page, {
+    const {
+      items,
+      unreadable = [],
+      ...read
+    } = await readPage(page, {
       list: 'runs',
-      ordered: matchingRuns(this.#paths, filter),
+      ordered: listedRuns(this.#paths, filter),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => decodeListed(document, `run ${id}`),
       positionOf: ({ state }, id) => [state.createdAt, id],
       isHidden: isMarkedToGo,
       positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
+    const { runs, damaged } = await withWaits(this.#paths, items);
+    const ids = [...unreadable, ...damaged];
+    return { ...read, items: runs, ...(ids.length > 0 ? { unreadable: ids } : {}) };
   }
 
   async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
@@ -98,11 +109,30 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 /** The runs that match, the newest first. */
 export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
+  const { status } = filter;
   for (const [name, value] of Object.entries(filter)) {
-    if (Array.isArray(value)) runs = runs.where(name, 'in', value);
+    if (name === 'status' && status !== undefined) runs = runs.where(ofStatus([status].flat()));
+    else if (Array.isArray(value)) runs = runs.where(name, 'in', value);
     else if (value !== undefined) runs = runs.where(name, '==', value);
   }
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
+}
+
+/** A run that has the status, or would have it if only its open waits were left. */
+function ofStatus(statuses: readonly RunStatus[]): Filter {
+  const asked = statuses.filter((status): status is WaitsFor => WAITS_FOR.some((word) => word === status));
+  const has = isOneOf('status', statuses);
+  return asked.length > 0 ? Filter.or(has, isOneOf('waitsFor', asked)) : has;
+}
+
+function isOneOf(name: string, values: readonly string[]): Filter {
+  const [only, ...others] = values;
+  return others.length > 0 ? Filter.where(name, 'in', values) : Filter.where(name, '==', only);
+}
+
+/** As much of them as a list shows: a projection needs no other index. */
+export function listedRuns(paths: Paths, filter: RunFilter): Query {
+  return matchingRuns(paths, filter).select(...LISTED_NAMES);
 }
 
 function dueRunOf(found: QueryDocumentSnapshot): DueRun {

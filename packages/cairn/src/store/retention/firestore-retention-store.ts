@@ -32,6 +32,7 @@ import type {
 import { call, isStale } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
 import { decodeMember, encodeRetainedUpdate, MEMBER_NAMES, progressCodec } from '../codec/retention.ts';
+import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 
@@ -43,10 +44,12 @@ const NAMES_A_READ = 100;
 export class FirestoreRetentionStore implements RetentionStore {
   readonly #db: Firestore;
   readonly #paths: Paths;
+  readonly #pages: RunPages;
 
   constructor(db: Firestore, prefix?: string) {
     this.#db = db;
     this.#paths = new Paths(db, prefix);
+    this.#pages = new RunPages(db, this.#paths);
   }
 
   /** One read for each status that has no more: each look begins after all runs of the bucket before. */
@@ -98,10 +101,12 @@ export class FirestoreRetentionStore implements RetentionStore {
       .limit(limit)
       .select(...MEMBER_NAMES);
     const { docs } = await call(`read of the lineage of run ${rootRunId}`, () => runs.get());
-    return docs.map((found) => ({
-      ...decodeMember(found.data(), `run ${found.id}`),
-      version: versionOf(found.updateTime),
-    }));
+    const members: LineageMember[] = [];
+    for (const found of docs) {
+      const document = await this.#pages.list(found.ref, found.data(), 'ties');
+      members.push({ ...decodeMember(document, `run ${found.id}`), version: versionOf(found.updateTime) });
+    }
+    return members;
   }
 
   async present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>> {
@@ -139,6 +144,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       this.#paths.steps(run),
       this.#paths.events(run),
       this.#paths.payloads(run),
+      this.#paths.pages(run),
     ];
     const what = `look for what lies under run ${runId}`;
     const found = await Promise.all(lists.map((list) => call(what, () => named(list, limit).get())));
@@ -159,9 +165,10 @@ export class FirestoreRetentionStore implements RetentionStore {
   }
 
   async deleteRun(runId: string, seen: Version): Promise<Written> {
-    return whileSeen(() =>
-      call(`deletion of run ${runId}`, () => this.#paths.run(runId).delete(lastUpdateTime(seen))),
-    );
+    const batch = this.#db.batch();
+    batch.delete(this.#paths.run(runId), lastUpdateTime(seen));
+    batch.delete(this.#paths.finding(runId));
+    return whileSeen(() => call(`deletion of run ${runId}`, () => batch.commit()));
   }
 
   /** One read for each: each look begins after all payloads of the run before. */

@@ -9,7 +9,9 @@ import type { Binding } from '../../engine/define/capability.ts';
 import { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
+import { KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { EngineSettings } from '../../engine/settings.ts';
+import { MemoryFindingStore } from '../../memory/diagnosis/memory-finding-store.ts';
 import { MemoryDatabase } from '../../memory/memory-database.ts';
 import { MemoryEffectStore } from '../../memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
@@ -19,6 +21,7 @@ import { MemoryRunStore } from '../../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
+import { MemoryPlanStore } from '../../memory/runs/memory-plan-store.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
@@ -52,8 +55,10 @@ export class Installation {
   readonly records: MemoryIdempotencyStore;
   readonly rendezvous: MemoryRendezvousStore;
   readonly effects: MemoryEffectStore;
+  readonly findings: MemoryFindingStore;
   readonly config: MemoryRuntimeConfigStore;
   readonly census: MemoryRunCensus;
+  readonly planStore: MemoryPlanStore;
   readonly schedules: MemoryScheduleStore;
   readonly queue = new MemoryTaskQueue();
   readonly shutdown = new AbortController();
@@ -76,9 +81,13 @@ export class Installation {
     this.records = new MemoryIdempotencyStore(this.db);
     this.rendezvous = new MemoryRendezvousStore(this.db);
     this.effects = new MemoryEffectStore(this.db);
+    this.findings = new MemoryFindingStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
     this.census = new MemoryRunCensus(this.db);
+    this.planStore = new MemoryPlanStore(this.db);
     this.schedules = new MemoryScheduleStore(this.db);
+    const registry = new WorkflowRegistry(workflows);
+    const bound = new Bindings(bindings);
     const base = {
       store: this.store,
       queue: this.queue,
@@ -88,9 +97,12 @@ export class Installation {
       random: seededRandomness(seed),
       log: logTo(this.clock),
       metrics,
-      registry: new WorkflowRegistry(workflows),
+      plans: new KnownPlans({ store: this.planStore, clock: this.clock, random: seededRandomness(seed) }),
+      registry,
       effects: this.effects,
-      bindings: new Bindings(bindings),
+      findings: this.findings,
+      bindings: bound,
+      installed: { registry, bindings: bound },
       settings,
       shutdown: this.shutdown.signal,
       ...optional('bus', bus),

@@ -13,6 +13,7 @@ export interface Subject {
 }
 
 const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
+const ACTION = /^[a-z_]{1,64}$/;
 const MAX_URL_CHARS = 2_000;
 
 export function subjectOf({ payload }: Delivery): Subject {
@@ -29,16 +30,21 @@ export function subjectOf({ payload }: Delivery): Subject {
   };
 }
 
-/** Key of what happened to a pull request, however often and by which hook it was delivered; undefined for other events. */
+/** Key of what happened, however often, by which hook and under which id it was delivered. */
 export function contentKey(
-  delivery: Delivery,
+  { event, action, payload }: Delivery,
   { repoId, prId }: Subject,
   tenantId: string,
-): string | undefined {
-  const { event, action, payload } = delivery;
-  if (repoId === undefined || prId === undefined || action === undefined) return undefined;
-  if (!/^[a-z_]{1,64}$/.test(action)) return undefined;
-  return githubSecondaryKey({ tenantId, repo: repoId, pullRequest: Number(prId), event, action, payload });
+): string {
+  return githubSecondaryKey({
+    tenantId,
+    repo: repoId,
+    pullRequest: prId === undefined ? undefined : Number(prId),
+    event,
+    // Any other action is in the payload, which is compared as a whole.
+    action: action !== undefined && ACTION.test(action) ? action : undefined,
+    payload,
+  });
 }
 
 interface PullRequest {

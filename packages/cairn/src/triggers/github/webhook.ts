@@ -5,13 +5,16 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
+import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import { optional } from '../../core/optional.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { isPlanMissing } from '../../engine/deployed.ts';
+import type { JsonObject } from '../../http/body.ts';
+import { contextOf, type RequestContext } from '../../http/caller-context.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
-import { traceOf } from '../../http/trace-context.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
@@ -33,17 +36,13 @@ export async function githubWebhook(deps: GithubDeps, request: Request): Promise
   try {
     assertPostTo('/webhooks/github', request);
     const delivery = await readDelivery(request, deps.secrets());
-    return await answer(deps, delivery, traceOf(request.headers));
+    return await answer(deps, delivery, contextOf(request.headers));
   } catch (error) {
     return problemResponse(error, deps.start.log);
   }
 }
 
-async function answer(
-  deps: GithubDeps,
-  delivery: Delivery,
-  trace: TraceContext | undefined,
-): Promise<Response> {
+async function answer(deps: GithubDeps, delivery: Delivery, context: RequestContext): Promise<Response> {
   const { event, action, payload } = delivery;
   if (event === 'ping') return json(200, { pong: true });
   const sender = senderOf(delivery);
@@ -61,39 +60,46 @@ async function answer(
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
-  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, trace }));
+  return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, context }));
 }
 
 interface Listeners {
   readonly tenantId: string;
   readonly workflows: readonly Workflow[];
-  readonly trace: TraceContext | undefined;
+  readonly context: RequestContext;
 }
 
 /**
  * One run of each. The first has the key of the source texts, further ones add their type. Which one is first may have
  * changed since the event was delivered before: then its key leads to the run of another, and it starts under its own.
+ *
+ * @throws CairnError PLAN_CHANGED of the first that was changed under its version, once all others have their runs: GitHub's
+ *   log of deliveries shows the failure, and the delivery sent again from there starts what is missing
  */
 async function startAll(
   deps: GithubDeps,
   delivery: Delivery,
-  { tenantId, workflows, trace }: Listeners,
+  { tenantId, workflows, context }: Listeners,
 ): Promise<StartOutcome[]> {
   const outcomes: StartOutcome[] = [];
+  let refused: CairnError | undefined;
   for (const workflow of workflows) {
     if (outcomes.some((outcome) => isRunOf(outcome, workflow))) continue;
-    const listener = {
-      tenantId,
-      workflow,
-      trace,
-      suffix: outcomes.length === 0 ? '' : `:${workflow.type}`,
-    };
-    const outcome = await start(deps, delivery, listener);
-    outcomes.push(outcome);
-    if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow)) {
-      outcomes.push(await start(deps, delivery, { ...listener, suffix: `:${workflow.type}` }));
+    const { type } = workflow;
+    const listener = { tenantId, workflow, context, suffix: outcomes.length === 0 ? '' : `:${type}` };
+    try {
+      const outcome = await start(deps, delivery, listener);
+      outcomes.push(outcome);
+      if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow))
+        outcomes.push(await start(deps, delivery, { ...listener, suffix: `:${type}` }));
+    } catch (error) {
+      if (!(error instanceof CairnError) || !isPlanMissing(error)) throw error;
+      const { code, message } = error;
+      deps.start.log.error('github_start_refused', { deliveryId: delivery.id, type, code, reason: message });
+      refused ??= error;
     }
   }
+  if (refused) throw refused;
   return outcomes;
 }
 
@@ -106,29 +112,40 @@ interface Listener {
   readonly workflow: Workflow;
   /** Added to the keys. */
   readonly suffix: string;
-  readonly trace: TraceContext | undefined;
+  readonly context: RequestContext;
 }
 
 function start(
   deps: GithubDeps,
   delivery: Delivery,
-  { tenantId, workflow, suffix, trace }: Listener,
+  { tenantId, workflow, suffix, context }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);
-  const content = contentKey(delivery, subject, tenantId);
   return startRun(deps.start, {
     tenantId,
     environment: deps.environment,
     workflow,
     input: delivery.payload,
-    trigger: { source: 'webhook', webhookEventId: delivery.id },
+    trigger: {
+      source: 'webhook',
+      ...optional('userId', userOf(delivery.payload)),
+      webhookEventId: delivery.id,
+    },
     source: 'github_webhook',
     key: `${githubKey(delivery.id)}${suffix}`,
     requestHash: requestHash(`github:${delivery.event}`, delivery.payload),
-    trace,
-    ...(content === undefined ? {} : { secondaryKey: `${content}${suffix}` }),
+    ...context,
+    secondaryKey: `${contentKey(delivery, subject, tenantId)}${suffix}`,
     ...subject,
   });
+}
+
+/** GitHub's own name of whoever made it happen, a bot's included. */
+const LOGIN = /^[\w.[\]-]{1,100}$/;
+
+function userOf({ sender }: JsonObject): string | undefined {
+  const login = (sender as { readonly login?: unknown } | null | undefined)?.login;
+  return typeof login === 'string' && LOGIN.test(login) ? `g.${login}` : undefined;
 }
 
 /** Which run a delivery became; several only where several workflows listen. */

@@ -4,9 +4,12 @@
  * is thrown, so that the subscription delivers it again. What becomes of a message that nobody ever takes is the
  * subscription's business (its dead letter topic).
  */
+
+import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { pubsubKey } from '../../core/encoding/keys.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, type ErrorCode } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -37,8 +40,8 @@ export type Taken =
   /** And will be, however often it is delivered. */
   | { readonly kind: 'refused'; readonly code: string };
 
-/** Of the codes below 500 the one after which the same may be taken: what lies there is taken in meanwhile. */
-const PASSING = 'RATE_LIMITED';
+/** Codes below 500 after which the same may be taken: what lies there is taken in meanwhile, or the definition is put right. */
+const PASSING: ReadonlySet<string> = new Set<ErrorCode>(['RATE_LIMITED', 'PLAN_CHANGED']);
 
 /**
  * @param topic its short name
@@ -56,7 +59,7 @@ export async function takeMessage(deps: PubsubDeps, topic: string, delivered: un
     return taken;
   } catch (error) {
     span?.end(failureOf(error));
-    if (!(error instanceof CairnError) || error.httpStatus >= 500 || error.code === PASSING) throw error;
+    if (!(error instanceof CairnError) || error.httpStatus >= 500 || PASSING.has(error.code)) throw error;
     const { code, message: reason } = error;
     log.error('pubsub_message_refused', { topic, messageId: idIn(delivered), code, reason });
     return { kind: 'refused', code };
@@ -96,11 +99,15 @@ async function start(deps: PubsubDeps, { workflow, subscription, delivered, trac
     environment,
     workflow,
     input: mapped(deps, message, subscription.input ?? requireJson),
-    trigger: { source: 'webhook', webhookEventId: messageId },
+    trigger: { source: 'webhook', userId: `p.${topic}`, webhookEventId: messageId },
     source: 'pubsub',
     key: pubsubKey(delivered.subscription, messageId),
     requestHash: requestHash(`pubsub:${topic}`, { attributes, text }),
     trace,
+    ...optional(
+      'a2aCorrelationId',
+      correlationId(attributes.a2aCorrelationId, 'attributes.a2aCorrelationId'),
+    ),
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };

@@ -3,8 +3,8 @@
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { slackKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { TraceContext } from '../../core/trace.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
+import type { RequestContext } from '../../http/caller-context.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { SlackScope } from './deps.ts';
 import type { Form } from './form.ts';
@@ -29,11 +29,11 @@ export function readCommand(form: Form): SlackCommand {
 
 export interface Commanded {
   readonly command: SlackCommand;
-  readonly trace: TraceContext | undefined;
+  readonly context: RequestContext;
 }
 
 /** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
-export async function runCommand(deps: SlackScope, { command, trace }: Commanded): Promise<SlackMessage> {
+export async function runCommand(deps: SlackScope, { command, context }: Commanded): Promise<SlackMessage> {
   const { teamId, userId, triggerId } = command;
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
@@ -49,7 +49,7 @@ export async function runCommand(deps: SlackScope, { command, trace }: Commanded
     source: 'slack',
     key: slackKey(teamId, triggerId),
     requestHash: requestHash('slack:command', command),
-    trace,
+    ...context,
   });
   const { type } = outcome.kind === 'in_flight' ? workflow : outcome.response;
   return privately(

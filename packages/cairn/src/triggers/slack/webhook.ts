@@ -3,10 +3,9 @@
  * within three seconds; only what Slack itself would not have sent is answered with a problem.
  */
 import { CairnError } from '../../core/errors.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import { contextOf, type RequestContext } from '../../http/caller-context.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
-import { traceOf } from '../../http/trace-context.ts';
 import { readCommand, runCommand } from './command.ts';
 import type { SlackDeps, SlackScope } from './deps.ts';
 import { type Form, readForm } from './form.ts';
@@ -23,7 +22,7 @@ export async function slackWebhook(deps: SlackDeps, request: Request): Promise<R
     assertPostTo('/webhooks/slack', request);
     const form = await readForm(request, { secrets: deps.secrets(), now: clock.now() });
     const scope = { ...deps, tenants: deps.tenants() };
-    const work = workOf(scope, form, traceOf(request.headers));
+    const work = workOf(scope, form, contextOf(request.headers));
     return work ? Response.json(await inTime(deps, inWords(deps, work))) : new Response(null);
   } catch (error) {
     return problemResponse(error, log);
@@ -37,7 +36,7 @@ type Work = () => Promise<SlackMessage>;
  *
  * @throws CairnError INVALID_INPUT for what Slack would not have sent
  */
-function workOf(scope: SlackScope, form: Form, trace: TraceContext | undefined): Work | undefined {
+function workOf(scope: SlackScope, form: Form, context: RequestContext): Work | undefined {
   if (form.get('ssl_check') === '1') return undefined;
   const payload = form.get('payload');
   if (payload !== undefined) {
@@ -45,7 +44,7 @@ function workOf(scope: SlackScope, form: Form, trace: TraceContext | undefined):
     return press && (() => decidePress(scope, press));
   }
   const command = readCommand(form);
-  return () => runCommand(scope, { command, trace });
+  return () => runCommand(scope, { command, context });
 }
 
 /** Never rejects: Slack shows people the body of a 200, and of anything else only that it failed. */

@@ -41,7 +41,7 @@ export async function examine(api: Api, world: World): Promise<Finding[]> {
   return [...healthy, ...installation.findings, ...rest.flat()];
 }
 
-/** Whose key is below admin sees what it may. */
+/** A key without the role `installation` is told what it may see. */
 async function diagnosis(api: Api): Promise<{ readonly isSeen: boolean; readonly findings: Finding[] }> {
   let isSeen = false;
   const found = await ask('diagnosis', async () => {

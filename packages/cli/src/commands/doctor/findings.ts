@@ -1,6 +1,6 @@
 /** What `doctor` says of what it was told. Pure: each finding is a function of answers. */
 
-import type { Answer } from '../../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import type { Exchange } from '../../api/client.ts';
 import { ago, duration } from '../../render/time.ts';
 
@@ -107,6 +107,19 @@ export function workflows(
         ),
       ),
   );
+  const changed = items.flatMap(({ type, newest, versions }) =>
+    versions.flatMap(({ planVersion, changed }) =>
+      changed
+        ? [
+            wrong(
+              'PLAN_CHANGED',
+              `${type} v${planVersion} is not what it was${changed[0] === undefined ? '' : `: ${changed[0]}`}`,
+              `Deploy it as v${(newest ?? 0) + 1}, with v${planVersion} as it was beside it: see docs/operations.md.`,
+            ),
+          ]
+        : [],
+    ),
+  );
   const old = items.flatMap(({ type, newest, versions }) =>
     versions
       .filter(({ deployed, liveRuns, planVersion }) => deployed && liveRuns > 0 && planVersion !== newest)
@@ -126,6 +139,7 @@ export function workflows(
         ),
     ...paused,
     ...gone,
+    ...changed,
     ...old,
     ...(countedVersions === undefined
       ? []
@@ -191,12 +205,11 @@ export function liveRuns(runs: readonly Answer<'RunSummary'>[], now: number): Fi
   ];
 }
 
-/** What a key of a lower role is not told. */
 export function moreAsAdmin(): Finding {
   return note(
     'ADMIN_SEES_MORE',
     'indexes, TTL policies, the queue, the scheduled functions, secrets and parameters were not looked at',
-    'They are shown to a key with the role admin; so are the runs of other tenants, in numbers.',
+    'They are shown to a key with the role installation; so are the runs of other tenants, in numbers.',
   );
 }
 

@@ -1,6 +1,7 @@
-/** What else is done to a run: `cancel`, `signal`. */
+/** What else is done to a run: `cancel`, `suspend`, `continue`, `fail-wait`, `signal`. */
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
+import { UsageError } from '../../exit.ts';
 import { RUN, runIdOf } from './named.ts';
 
 export const cancelRun = command({
@@ -21,6 +22,64 @@ export const cancelRun = command({
       cancellation,
       ({ style }) => `${style.paint('warn', cancellation.status)} ${cancellation.runId}\n`,
     );
+  },
+});
+
+export const suspendRun = command({
+  name: 'runs suspend',
+  summary: 'Have a run stand: no step of it is started until it is continued',
+  args: { run: RUN },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'why; needed' } },
+  mutates: true,
+  examples: [
+    [
+      'runs suspend last --reason "the bank is down"',
+      'steps under way end; cairn runs continue has it go on',
+    ],
+  ],
+  async run(context, { args, options: { reason } }) {
+    if (reason === undefined) throw new UsageError('--reason is missing: whoever suspends a run says why');
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const suspension = await api.change('POST', '/v1/runs/{id}/suspend', { params, body: { reason } });
+    out.answer(suspension, ({ style }) => `${style.paint('warn', suspension.status)} ${suspension.runId}\n`);
+  },
+});
+
+export const continueRun = command({
+  name: 'runs continue',
+  summary: 'Have a suspended run go on',
+  args: { run: RUN },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'why; it stands in the journal' } },
+  mutates: true,
+  examples: [['runs continue last', 'what came due meanwhile is seen to at once']],
+  async run(context, { args, options: { reason } }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run) };
+    const body = reason === undefined ? {} : { reason };
+    const continued = await api.change('POST', '/v1/runs/{id}/continue', { params, body });
+    out.answer(continued, () => `goes on: ${continued.runId} (${continued.status})\n`);
+  },
+});
+
+export const failWait = command({
+  name: 'runs fail-wait',
+  summary: 'Say that the event which a step waits for will not come',
+  args: { run: RUN, step: { help: 'id of the step that waits' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'why; the message of its error; needed' } },
+  mutates: true,
+  examples: [
+    ['runs fail-wait last parcel --reason "lost by the carrier"', 'the step fails with EVENT_FAILED'],
+  ],
+  async run(context, { args, options: { reason } }) {
+    if (reason === undefined) throw new UsageError('--reason is missing: whoever fails a wait says why');
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run), stepId: args.step };
+    const failed = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/fail', {
+      params,
+      body: { reason },
+    });
+    out.answer(failed, () => `failed: ${failed.stepId} of ${failed.runId}\n`);
   },
 });
 

@@ -1,5 +1,5 @@
 /** The five answers to what a run asks: `approve`, `waive`, `send-back`, `reject`, `halt`. */
-import type { Answer } from '../../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { Context } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';

@@ -14,6 +14,10 @@ export const listRuns = command({
   args: {},
   options: {
     status: { type: 'text', help: 'only of this status, e.g. failed or awaiting_approval' },
+    'waits-for': {
+      type: 'text',
+      help: 'only that wait so, whatever else is under way: awaiting_approval or waiting_external',
+    },
     type: { type: 'text', help: 'only of this workflow' },
     repo: { type: 'text', help: 'only about this repository' },
     thread: { type: 'text', help: 'only of this thread; of a schedule that is its id' },
@@ -31,7 +35,7 @@ export const listRuns = command({
   ],
   async run({ api, out, notes, world }, { options }) {
     const { status, type, repo, thread, limit = USUAL } = options;
-    const query = { status, type, repoId: repo, threadId: thread };
+    const query = { status, waitsFor: options['waits-for'], type, repoId: repo, threadId: thread };
     const found = await api.list('/v1/runs', { query, limit });
     out.answer(found, (shape) => runTable(found.items, world.now(), shape));
     if (out.json) return;

@@ -4,7 +4,15 @@ import { newestEvents } from '../../api/journal.ts';
 import { command } from '../../arguments/command.ts';
 import type { Shape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
-import { runHead, section, stepTable, waitList } from '../../views/run-page.ts';
+import {
+  blockedText,
+  findingText,
+  runHead,
+  section,
+  signalTable,
+  stepTable,
+  waitList,
+} from '../../views/run-page.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
 import { limitOption, tellMore, USUAL_LISTED } from '../listed.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -47,12 +55,15 @@ export const showRun = command({
     const page = (shape: Shape) =>
       [
         runHead(run, world.now(), shape),
+        run.finding ? section('Gets nowhere', findingText(run.finding, shape), shape) : '',
+        run.blocked ? section('Stands', blockedText(run.blocked, world.now(), shape), shape) : '',
         section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
         section(
           effects.more ? `Done outside (the first ${EFFECTS})` : 'Done outside',
           effectTable(effects.items, world.now(), shape),
           shape,
         ),
+        section('Signals that nobody read', signalTable(run.inbox, shape), shape),
         section('Waits for', waitList(run, world.now(), shape), shape),
         section(
           events.length < run.head

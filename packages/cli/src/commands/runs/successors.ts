@@ -1,5 +1,5 @@
 /** A new run made from an old one: `resume`, `replay`, `fork`, and `preview`, which says what they would do. */
-import type { Answer } from '../../../functions/src/api/openapi/calls.ts';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import type { Context } from '../../context.ts';
@@ -23,6 +23,9 @@ const FROM = {
 const FORCE = {
   force: { type: 'flag', help: 'pass over the policy of the workflow, once; takes the role admin' },
 } as const;
+const SIGNALS = {
+  'carry-signals': { type: 'flag', help: 'have the new run read the signals that nobody read' },
+} as const;
 const FOLLOW = { watch: { type: 'flag', help: 'follow it until it ends, as runs watch does' } } as const;
 const OTHER = {
   input: { type: 'text', value: 'JSON', help: 'other input: JSON, @FILE, or - (default: the same)' },
@@ -39,7 +42,7 @@ export const resumeRun = command({
   summary: 'Go on with a run: by a successor if it has ended badly, by itself if it was held up',
   details: 'What had completed is taken over, the rest runs. A run that has ended never changes itself.',
   args: { run: RUN },
-  options: { ...FROM, ...FORCE, ...FOLLOW },
+  options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
   examples: [
     ['runs resume last --watch', 'after the cause of the failure was mended'],
@@ -48,7 +51,7 @@ export const resumeRun = command({
   async run(context, { args, options }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const body = { ...fromOf(options), ...forceOf(options) };
+    const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
     const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, body });
     if ('outcome' in resumed && !options.watch) {
       out.answer(resumed, () =>
@@ -64,7 +67,7 @@ export const replayRun = command({
   name: 'runs replay',
   summary: 'Do the work of an ended run once more, its outside actions answered as recorded',
   args: { run: RUN },
-  options: { ...FROM, ...FORCE, ...FOLLOW },
+  options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
   examples: [
     ['runs replay last --from-step verdict', 'with new code of a step, without doing anything outside twice'],
@@ -72,7 +75,7 @@ export const replayRun = command({
   async run(context, { args, options }) {
     const { api } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const body = { ...fromOf(options), ...forceOf(options) };
+    const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
     return told(context, await api.change('POST', '/v1/runs/{id}/replay', { params, body }), options.watch);
   },
 });
@@ -85,6 +88,7 @@ export const forkRun = command({
     ...OTHER,
     thread: { type: 'text', value: 'ID', help: 'thread that it belongs to (default: the same)' },
     ...FROM,
+    ...SIGNALS,
     ...FORCE,
     ...FOLLOW,
   },
@@ -98,6 +102,7 @@ export const forkRun = command({
     const params = { id: await runIdOf(context, args.run) };
     const body = {
       ...fromOf(options),
+      ...signalsOf(options),
       ...forceOf(options),
       ...(await otherOf(context, options)),
       ...(options.thread === undefined ? {} : { threadId: options.thread }),
@@ -138,6 +143,10 @@ function fromOf({ 'from-step': step, 'from-checkpoint': checkpoint }: FromOption
     throw new UsageError('--from-step or --from-checkpoint, not both');
   if (step !== undefined) return { from: { step } };
   return checkpoint === undefined ? {} : { from: { checkpoint } };
+}
+
+function signalsOf({ 'carry-signals': carries }: { readonly 'carry-signals': boolean }) {
+  return carries ? { signals: 'carry' as const } : {};
 }
 
 function forceOf({ force }: { readonly force: boolean }) {

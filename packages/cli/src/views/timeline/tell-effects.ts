@@ -1,6 +1,6 @@
 /** What events of the side-effect ledger say, in words. Pure. */
 
-import type { DataOf } from '../../../functions/src/api/openapi/events.ts';
+import type { DataOf } from 'cairn/api/events';
 import type { Tone } from '../../render/style.ts';
 import { line, parts, stepName } from './line.ts';
 

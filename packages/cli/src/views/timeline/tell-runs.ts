@@ -1,6 +1,6 @@
 /** What events of the run as a whole say, in words. Pure. */
 
-import type { DataOf } from '../../../functions/src/api/openapi/events.ts';
+import type { DataOf } from 'cairn/api/events';
 import { duration, moment } from '../../render/time.ts';
 import { errorText, line, parts, stepName } from './line.ts';
 
@@ -29,12 +29,13 @@ export const RUN_LINES = {
   run_suspended: ({ status, reason, until }: DataOf<'run_suspended'>) =>
     line('‖', 'warn', status, parts(reason, until && `until ${moment(until)}`)),
   run_resumed: ({ reason }: DataOf<'run_resumed'>) => line('▶', 'good', 'came back', reason),
-  run_released: ({ reason, inFlight, dueAt }: DataOf<'run_released'>, at: string) =>
+  run_released: ({ reason, inFlight, dueAt, error }: DataOf<'run_released'>, at: string) =>
     line(
       '‖',
       'dim',
       `let go (${reason})`,
       parts(
+        error && errorText(error),
         dueAt && `again in ${duration(Date.parse(dueAt) - Date.parse(at))}`,
         inFlight.length > 0 && `under way: ${inFlight.map((step) => stepName(step)).join(', ')}`,
       ),
@@ -44,13 +45,18 @@ export const RUN_LINES = {
   replay_finished: () => line('⇢', 'busy', 'all that is reused is taken over'),
   cancel_requested: ({ stopKind, reason }: DataOf<'cancel_requested'>) =>
     line('■', 'warn', `cancel asked for (${stopKind})`, reason),
-  orphan_detected: ({ epoch, lastHeartbeatAt }: DataOf<'orphan_detected'>, at: string) =>
-    line(
+  suspend_requested: ({ reason }: DataOf<'suspend_requested'>) => line('‖', 'warn', 'suspended', reason),
+  continue_requested: ({ reason }: DataOf<'continue_requested'>) => line('▶', 'good', 'continued', reason),
+  orphan_detected: ({ epoch, lastHeartbeatAt, why }: DataOf<'orphan_detected'>, at: string) => {
+    const silence = duration(Date.parse(at) - Date.parse(lastHeartbeatAt));
+    if (why === 'answered') return line('☠', 'warn', `drive ${epoch} ended without letting go`);
+    return line(
       '☠',
       'bad',
       `drive ${epoch} died`,
-      `no sign of life for ${duration(Date.parse(at) - Date.parse(lastHeartbeatAt))}`,
-    ),
+      why === 'redelivered' ? 'its task was delivered again' : `no sign of life for ${silence}`,
+    );
+  },
   run_completed: () => line('✓', 'good', 'completed'),
   run_failed: ({ error }: DataOf<'run_failed'>) =>
     line('✗', 'bad', `failed: ${errorText(error)}`, error.stepId),
@@ -61,6 +67,6 @@ export const RUN_LINES = {
     line('✎', 'warn', parts(`repaired ${problems.join(', ')}`), documents.join(', ')),
 };
 
-function triggerText({ source, userId, webhookEventId }: DataOf<'run_created'>['trigger']): string {
-  return [source, webhookEventId, userId && `(${userId})`].filter(Boolean).join(' ');
+function triggerText({ source, webhookEventId }: DataOf<'run_created'>['trigger']): string {
+  return [source, webhookEventId].filter(Boolean).join(' ');
 }

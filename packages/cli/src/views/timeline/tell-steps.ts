@@ -1,6 +1,6 @@
 /** What events of steps, effects and waits say, in words. Pure. */
 
-import type { DataOf } from '../../../functions/src/api/openapi/events.ts';
+import type { DataOf } from 'cairn/api/events';
 import { duration } from '../../render/time.ts';
 import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, valueText } from './line.ts';
@@ -21,16 +21,20 @@ export const STEP_LINES = {
     ),
   step_failed: (data: DataOf<'step_failed'>) =>
     line('✗', 'bad', `${stepName(data)} failed: ${errorText(data.error)}`, duration(data.durationMs)),
-  step_retry_scheduled: (data: DataOf<'step_retry_scheduled'>, at: string) =>
-    line(
+  step_retry_scheduled: (data: DataOf<'step_retry_scheduled'>, at: string) => {
+    const again = `again in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`;
+    if (data.polled)
+      return line('↻', 'plain', `${stepName(data)} polled: not yet`, parts(data.error.message, again));
+    return line(
       '↻',
       'warn',
       `${stepName(data)} failed: ${errorText(data.error)}`,
-      `again in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`,
-    ),
+      data.whenRoom ? 'again when one of the open waits ends: its question does not fit among them' : again,
+    );
+  },
   step_compensated: (data: DataOf<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
   compensation_started: (data: DataOf<'compensation_started'>) =>
-    line('↩', 'warn', `undoing ${data.steps.join(', ')}`, data.error && errorText(data.error)),
+    line('↩', 'warn', `undoing ${undoneSteps(data)}`, data.error && errorText(data.error)),
   compensation_failed: (data: DataOf<'compensation_failed'>) =>
     line('✗', 'bad', `${stepName(data)} could not be undone: ${errorText(data.error)}`),
 };
@@ -87,4 +91,8 @@ function toneOf(decision: string): 'good' | 'warn' | 'bad' {
 function saidText(payload: unknown): string {
   const { note, feedback } = (payload ?? {}) as { readonly note?: string; readonly feedback?: string };
   return parts(note, feedback);
+}
+
+function undoneSteps({ steps, count = steps.length }: DataOf<'compensation_started'>): string {
+  return `${steps.join(', ')}${count > steps.length ? ` and ${count - steps.length} more` : ''}`;
 }

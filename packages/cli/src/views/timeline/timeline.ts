@@ -1,5 +1,5 @@
 /** The journal of a run as lines that a person reads: when, what, by whom. Pure. */
-import type { EventType } from '../../../functions/src/core/run/events.ts';
+import type { EventType } from 'cairn/journal-events';
 import type { Event } from '../../api/follow.ts';
 import type { Shape } from '../../context.ts';
 import { offset } from '../../render/time.ts';

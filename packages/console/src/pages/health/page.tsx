@@ -13,7 +13,7 @@ import './page.css';
 const EVERY_MS = 10_000;
 
 export default function HealthPage() {
-  const mayLook = useMay('admin');
+  const mayLook = useMay('installation');
   return (
     <div className="stack">
       <h1>Health</h1>
@@ -39,7 +39,7 @@ function Answers() {
         <Text value={data.version} /> · store {data.store}
       </p>
       <p className="dim">
-        Queue, scan and findings concern the whole installation, so they take the role admin; yours is{' '}
+        Queue, scan and findings concern the whole installation, so they take the role installation; yours is{' '}
         {me.role}.
       </p>
     </section>

@@ -9,6 +9,7 @@ import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+import { Findings } from './findings.tsx';
 import { type InboxItem, KINDS, keyOf } from './item.ts';
 import { useRowKeys } from './row-keys.ts';
 import './page.css';
@@ -30,6 +31,7 @@ export default function InboxPage() {
     refetchOnWindowFocus: true,
   });
   const items = data?.pages.flatMap((page) => page.items) ?? [];
+  const findings = data?.pages[0]?.findings ?? [];
   const rows = useRowKeys(items.length, answering !== undefined);
   return (
     <div className="stack">
@@ -47,11 +49,12 @@ export default function InboxPage() {
       {error && <Failure error={error} again={() => void refetch()} />}
       <Unreadable ids={data?.pages.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
       {!data && !error && <Loading what="the questions" />}
-      {data && items.length === 0 && (
+      {data && items.length + findings.length === 0 && (
         <Empty title="Nothing waits for a person">
           <p>Approvals, and outside actions of which nobody knows whether they took place, appear here.</p>
         </Empty>
       )}
+      {findings.length > 0 && <Findings findings={findings} />}
       <ol className="inbox" ref={rows.list} aria-live="polite">
         {items.map((item, at) => (
           <Question

@@ -54,8 +54,8 @@ export function rowOf(run: RunSummary): RunRow {
     createdAt: run.createdAt,
     startedAt: run.startedAt,
     durationMs: run.durationMs,
-    done: steps.begun - steps.running - steps.retrying - steps.waiting - (steps.again ?? 0),
-    begun: steps.begun,
+    done: steps ? steps.begun - steps.running - steps.retrying - steps.waiting - (steps.again ?? 0) : 0,
+    begun: steps?.begun ?? 0,
     cost: run.cost,
     now: cut(nowOf(run)),
     mark: markOf(run),
@@ -70,12 +70,15 @@ export function byAge(a: RunRow, b: RunRow): number {
   return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
 }
 
-function markOf({ status, stopKind, compensating, cancellation, steps }: RunSummary): string | undefined {
+function markOf(run: RunSummary): string | undefined {
+  const { status, stopKind, compensating, cancellation, suspension, steps, waitsFor } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'halted';
   if (isFinal(status)) return undefined;
   if (compensating) return 'undoing';
   if (cancellation) return 'being cancelled';
-  return status === 'running' && steps.retrying > 0 ? 'a step is tried again' : undefined;
+  if (suspension) return 'suspended';
+  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person';
+  return status === 'running' && steps && steps.retrying > 0 ? 'a step is tried again' : undefined;
 }
 
 /** What it failed over, why it was stopped, what it waits for, or what it does. */
@@ -87,15 +90,15 @@ function nowOf(run: RunSummary): string {
   if (parked !== undefined) return parked;
   const [wait] = run.waits;
   if (wait) {
-    const more = run.waits.length > 1 ? ` and ${run.waits.length - 1} more` : '';
+    const more = run.waitCount > 1 ? ` and ${run.waitCount - 1} more` : '';
     return `${waitText(wait)}${more}`;
   }
   if (status === 'interrupted') return 'its worker died; it is looked after within a minute';
   if (status === 'pending') return 'not begun yet';
-  const under = run.inFlight.map(({ stepId, itemKey }) =>
-    itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
-  );
-  return under.length > 0 ? under.join(', ') : (run.currentStep ?? '');
+  const { running, runningCount } = run;
+  if (running.length === 0) return run.currentStep ?? '';
+  const more = runningCount - running.length;
+  return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** That a step failed is said by its name. */

@@ -41,7 +41,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
           >
             Start a run
           </GuardedButton>
-          <GuardedButton least="admin" onClick={() => setDoing('pause')}>
+          <GuardedButton least="installation" onClick={() => setDoing('pause')}>
             {paused ? 'Let it go on' : 'Pause'}
           </GuardedButton>
           <Link href={`/runs?type=${encodeURIComponent(type)}`} className="button">
@@ -71,7 +71,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
             </tr>
           </thead>
           <tbody>
-            {versions.map(({ planVersion, deployed, liveRuns }) => (
+            {versions.map(({ planVersion, deployed, liveRuns, changed }) => (
               <tr key={planVersion} aria-current={planVersion === version?.planVersion || undefined}>
                 <td>
                   <button type="button" className="link" onClick={() => setWanted(String(planVersion))}>
@@ -79,8 +79,16 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
                     {planVersion === newest ? ' (newest)' : ''}
                   </button>
                 </td>
-                <td className={deployed ? '' : 'bad'}>
-                  {deployed ? 'yes' : liveRuns > 0 ? 'no: its runs are parked until it is' : 'no'}
+                <td className={deployed && !changed ? '' : 'bad'}>
+                  {changed ? (
+                    <Changed what={changed} />
+                  ) : deployed ? (
+                    'yes'
+                  ) : liveRuns > 0 ? (
+                    'no: its runs are parked until it is'
+                  ) : (
+                    'no'
+                  )}
                 </td>
                 <td>{liveRuns}</td>
               </tr>
@@ -94,6 +102,21 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
         <PauseDialog type={type} isPaused={paused !== null} onClose={() => setDoing(undefined)} />
       )}
     </div>
+  );
+}
+
+/** The definition is not what its version was: no run is started on it, and those of before wait for what it was. */
+function Changed({ what: [first] }: { readonly what: readonly string[] }) {
+  return (
+    <>
+      changed
+      {first !== undefined && (
+        <>
+          : <Text value={first} max={300} />
+        </>
+      )}
+      . Its runs are parked until it is as it was
+    </>
   );
 }
 
@@ -132,7 +155,13 @@ type Step = NonNullable<Version['steps']>[number];
 
 /** A step of a plan: of no run, so its kind stands where its state would be. */
 function planView({ id, kind, needs }: Step): StepView {
-  const nothing = { seq: undefined, durationMs: undefined, runningSince: undefined, items: undefined };
+  const nothing = {
+    seq: undefined,
+    durationMs: undefined,
+    runningSince: undefined,
+    items: undefined,
+    share: undefined,
+  };
   return { id, kind: 'step', needs, status: kind, revision: 1, attempts: 0, ...nothing };
 }
 

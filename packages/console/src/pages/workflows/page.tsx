@@ -52,7 +52,7 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
       <div className="row between">
         <h1>Workflows</h1>
         <GuardedButton
-          least="admin"
+          least="installation"
           className={killSwitch ? 'primary' : 'danger'}
           onClick={() => setSetting(true)}
         >

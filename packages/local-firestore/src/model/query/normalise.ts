@@ -97,12 +97,13 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   if (count('not-in') > 1) throw invalid('Only a single NOT_IN filter is allowed per query.');
   if (count('!=') > 1) throw invalid('Only a single NOT_EQUAL filter is allowed per query.');
   if (count('not-in') && count('!=')) throw invalid('NOT_EQUAL and NOT_IN cannot be combined.');
-  if (count('not-in') && (count('in') || count('array-contains-any') || hasOr(request.filter))) {
-    throw invalid('NOT_IN cannot be combined with IN, ARRAY_CONTAINS_ANY or OR.');
+  if (count('not-in') && (count('in') || count('array-contains-any'))) {
+    throw invalid('NOT_IN cannot be combined with IN or ARRAY_CONTAINS_ANY.');
   }
   const inequalities = new Set(
     comparisons.filter((c) => isInequality(c.op)).map((c) => formatFieldPath(c.field)),
   );
+  checkNameEquality(comparisons, inequalities);
   if (inequalities.size > MAX_INEQUALITY_FIELDS) {
     throw invalid(`A query can have inequality filters on at most ${MAX_INEQUALITY_FIELDS} fields.`);
   }
@@ -115,9 +116,15 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   checkArrayContains(request.filter);
 }
 
-function hasOr(filter: Filter | undefined): boolean {
-  if (!filter || filter.kind === 'compare') return false;
-  return (filter.kind === 'or' && filter.filters.length > 1) || filter.filters.some(hasOr);
+/** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
+function checkNameEquality(comparisons: readonly Comparison[], inequalities: ReadonlySet<string>): void {
+  if (inequalities.has(NAME_FIELD) || !comparisons.some((c) => c.op === '==' && isNameField(c.field))) return;
+  const equal = new Set(comparisons.filter((c) => c.op === '==').map((c) => formatFieldPath(c.field)));
+  if ([...inequalities].some((field) => !equal.has(field))) {
+    throw invalid(
+      'Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities.',
+    );
+  }
 }
 
 /** At most one array-contains in each disjunction. Returns the largest number in any disjunction of `filter`. */

@@ -33,11 +33,11 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
   switch (wire.consistencySelector) {
     case 'transaction': {
       const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
-      return { transaction, snapshot: transaction.snapshot, begun: undefined };
+      return { transaction, snapshot: session.momentOf(transaction), begun: undefined };
     }
     case 'newTransaction': {
       const transaction = session.begin(database, transactionMode(wire.newTransaction ?? {}, 'readOnly'));
-      return { transaction, snapshot: transaction.snapshot, begun: transaction.id };
+      return { transaction, snapshot: session.momentOf(transaction), begun: transaction.id };
     }
     case 'readTime': {
       const snapshot = session.databases.get(database).at(toAlignedMicros(wire.readTime ?? {}, 'read_time'));

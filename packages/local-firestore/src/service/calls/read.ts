@@ -2,7 +2,7 @@
 import { type FieldPath, project } from '../../model/field-path.ts';
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
-import { decodeDocument, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
+import { decodeStored, encodeBody, encodeDocument } from '../../wire/document-codec.ts';
 import { toTimestamp } from '../../wire/time.ts';
 import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
 import { runOfBody } from '../metering.ts';
@@ -52,6 +52,6 @@ export async function batchGet(
 
 export function encodeFound(stored: StoredDocument, mask: readonly FieldPath[] | undefined): Buffer {
   if (!mask) return encodeDocument(stored.body, stored.createTime, stored.updateTime);
-  const { name, fields } = decodeDocument(stored.body);
+  const { name, fields } = decodeStored(stored.body, new Set(mask.map(([head]) => head as string)));
   return encodeDocument(encodeBody(name, project(fields, mask)), stored.createTime, stored.updateTime);
 }

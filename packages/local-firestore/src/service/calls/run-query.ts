@@ -86,8 +86,11 @@ function* answers(query: Query, { selected, shown, skipped, readTime, stats }: A
   yield* begun(selected);
   const end = stats ? { explainMetrics: stats } : {};
   if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };
-  for (const [i, one] of shown.entries()) {
-    const answer = { document: encodeShown(query, one), readTime, skippedResults: i === 0 ? skipped : 0 };
+  // Parts of documents are taken out at once: while an answer is sent, what it leaves out need not be held.
+  const parts = query.select && shown.map((one) => encodeShown(query, one));
+  for (const [i, one] of (parts ?? shown).entries()) {
+    const document = Buffer.isBuffer(one) ? one : encodeShown(query, one);
+    const answer = { document, readTime, skippedResults: i === 0 ? skipped : 0 };
     yield i === shown.length - 1 ? { ...answer, ...end } : answer;
   }
 }

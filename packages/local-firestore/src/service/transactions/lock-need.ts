@@ -4,6 +4,10 @@ import type { Candidate } from '../../model/query/match.ts';
 /** A transaction, or one plain write. Smaller `age` is older. */
 export interface LockOwner {
   readonly age: number;
+  /** A pessimistic transaction: its commit aborts younger readers instead of waiting for them (wound-wait). */
+  readonly wounds: boolean;
+  /** Its commit is applied: it can no longer be aborted, and its locks end as soon as that is durable. */
+  readonly isDecided: boolean;
   /** Told when the owner lost a deadlock or waited too long; its locks are gone by then. */
   aborted(reason: string): void;
 }

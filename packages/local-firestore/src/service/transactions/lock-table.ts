@@ -3,8 +3,8 @@
  * query ranges) stays locked until it ends; whoever writes waits. Writers hold nothing between events: a commit is one
  * step of this single-threaded process. Owns who waits for whom; knows neither storage nor requests.
  *
- * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, and of a deadlock
- * the youngest member is refused.
+ * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, the commit of a
+ * transaction aborts younger readers, and of a deadlock the youngest member is refused.
  */
 import { Code, StatusError } from '../../model/status.ts';
 import {
@@ -63,6 +63,10 @@ export class LockTable {
    */
   run<T>(owner: LockOwner, need: LockNeed, action: () => T): T | Promise<T> {
     if (this.#isFree() || this.#blockers(owner, need).size === 0) return this.#granted(owner, action);
+    if (need.kind === 'write' && owner.wounds) {
+      this.#wound(owner, need);
+      if (this.#blockers(owner, need).size === 0) return this.#granted(owner, action);
+    }
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         owner,
@@ -208,6 +212,14 @@ export class LockTable {
         youngest,
         'Aborted to break a deadlock with another transaction. Try the transaction again.',
       );
+    }
+  }
+
+  #wound(owner: LockOwner, need: LockNeed): void {
+    for (const blocker of this.#blockers(owner, need)) {
+      if (blocker.age > owner.age && !blocker.isDecided) {
+        this.#abort(blocker, 'Aborted: an older transaction wrote what this one has read. Try it again.');
+      }
     }
   }
 

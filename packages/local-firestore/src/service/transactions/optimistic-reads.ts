@@ -1,9 +1,12 @@
 /**
- * What optimistic transactions have read. They lock nothing and keep nobody waiting; whoever commits a change of what one
- * has read makes it fail instead, so that all it has read is true up to its own commit. Owns who has read what; knows
- * neither storage nor requests.
+ * Reads of optimistic transactions. They lock nothing and keep nobody waiting; they see the moment of their first
+ * read, and may write only if what they have read is still so at their commit. Owns who has read what; knows no requests.
  */
-import { type LockedRange, type LockOwner, touches, type WriteIntent } from './lock-need.ts';
+import type { Candidate } from '../../model/query/match.ts';
+import type { StoredDocument } from '../../storage/document-storage.ts';
+import { decodeDocument } from '../../wire/document-codec.ts';
+import { collectionIdOf, type LockedRange, type LockOwner, touches } from './lock-need.ts';
+import type { Snapshot } from './snapshot.ts';
 
 interface Seen {
   readonly names: Set<string>;
@@ -13,7 +16,6 @@ interface Seen {
 export class OptimisticReads {
   readonly #seen = new Map<LockOwner, Seen>();
 
-  /** To be called in the same step as the read. */
   sawDocuments(owner: LockOwner, names: Iterable<string>): void {
     const { names: known } = this.#of(owner);
     for (const name of names) known.add(name);
@@ -27,15 +29,23 @@ export class OptimisticReads {
     this.#seen.delete(owner);
   }
 
-  /** To be called in the same step as the commit that changes these documents. */
-  changed(intents: readonly WriteIntent[], by: LockOwner): void {
-    for (const [owner, seen] of this.#seen) {
-      if (owner === by || !intents.some((intent) => isOf(intent, seen))) continue;
-      this.#seen.delete(owner);
-      owner.aborted(
-        'Aborted: what this transaction has read was changed meanwhile. Try the transaction again.',
-      );
+  /** True when something the owner has read at `snapshot` is different now. `current` tells a document as it is. */
+  isStale(
+    owner: LockOwner,
+    snapshot: Snapshot,
+    current: (name: string) => StoredDocument | undefined,
+  ): boolean {
+    const seen = this.#seen.get(owner);
+    if (!seen) return false;
+    for (const [name, stored] of snapshot.replaced()) {
+      if (seen.names.has(name)) return true;
+      if (seen.ranges.length === 0) continue;
+      const before = toCandidate(name, stored);
+      const after = toCandidate(name, current(name));
+      const intent = { name, collectionId: collectionIdOf(name), before, after };
+      if (seen.ranges.some((range) => touches(intent, range))) return true;
     }
+    return false;
   }
 
   #of(owner: LockOwner): Seen {
@@ -48,6 +58,6 @@ export class OptimisticReads {
   }
 }
 
-function isOf(intent: WriteIntent, { names, ranges }: Seen): boolean {
-  return names.has(intent.name) || ranges.some((range) => touches(intent, range));
+function toCandidate(name: string, stored: StoredDocument | undefined): Candidate | undefined {
+  return stored && { name, fields: decodeDocument(stored.body).fields };
 }

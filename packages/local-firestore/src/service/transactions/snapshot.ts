@@ -1,5 +1,5 @@
 /**
- * One moment of a database, for a read-only transaction: what later commits replaced is kept here, and reads look here
+ * One moment of a database, for a read-only or optimistic transaction: what later commits replaced is kept here, and reads look here
  * first. Costs nothing while no such transaction is open. Owns the replaced documents only.
  */
 import type { StoredDocument } from '../../storage/document-storage.ts';
@@ -32,6 +32,11 @@ export class Snapshot {
 
   get(name: string): StoredDocument | undefined {
     return this.#replaced.get(name);
+  }
+
+  /** Every document that was replaced since, as it was at the moment. */
+  replaced(): Iterable<readonly [string, StoredDocument | undefined]> {
+    return this.#replaced;
   }
 
   /** Documents that were other than they are now. */

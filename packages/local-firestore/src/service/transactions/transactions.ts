@@ -19,7 +19,7 @@ export type TransactionMode =
   | {
       readonly kind: 'readWrite';
       readonly retryOf: Uint8Array | undefined;
-      /** Locks nothing; fails when what it has read is changed before its commit. */
+      /** Locks nothing; writes only if what it has read is unchanged at its commit. */
       readonly isOptimistic?: boolean;
     }
   /** `at`: the moment to see, microseconds since 1970; absent: the newest commit. */
@@ -39,9 +39,11 @@ export class Transaction implements LockOwner {
   readonly mode: TransactionMode['kind'];
   readonly isOptimistic: boolean;
   readonly age: number;
+  readonly wounds: boolean;
+  isDecided = false;
   readonly startedAt: number;
-  /** The moment a read-only transaction sees. */
-  readonly snapshot: Snapshot | undefined;
+  /** The moment the transaction sees: a read-only one from its start, an optimistic one from its first read. */
+  snapshot: Snapshot | undefined;
   touchedAt: number;
   /** Why it was aborted; undefined while it is alive. */
   abortReason: string | undefined;
@@ -53,6 +55,7 @@ export class Transaction implements LockOwner {
     this.mode = mode.kind;
     this.isOptimistic = mode.kind === 'readWrite' && mode.isOptimistic === true;
     this.age = options.age;
+    this.wounds = mode.kind === 'readWrite' && !this.isOptimistic;
     this.snapshot = options.snapshot;
     this.startedAt = options.now;
     this.touchedAt = options.now;
@@ -108,7 +111,7 @@ export class Transactions {
       throw invalid('The referenced transaction has expired or is no longer valid.');
     }
     if (transaction.snapshot?.overflown) {
-      throw new StatusError(Code.ABORTED, 'The read-only transaction is too far behind. Try it again.');
+      throw new StatusError(Code.ABORTED, 'The transaction is too far behind. Try it again.');
     }
     transaction.check();
     transaction.touchedAt = this.#clock();

@@ -1,6 +1,6 @@
 /** The topic and push subscription that deploying a function makes for its Pub/Sub trigger. Pure. */
-import type { SubscriptionConfig } from '../../pubsub/model/resources.ts';
-import { LIMITS } from '../../pubsub/model/resources.ts';
+import type { SubscriptionConfig } from '@cairn/local-pubsub/model/resources';
+import { LIMITS } from '@cairn/local-pubsub/model/resources';
 import type { FunctionSpec, MessageTrigger } from '../function-spec.ts';
 
 /** Shorter than the 10 s and 10 min of production, so that whoever looks on sees what is delivered again. */

@@ -18,11 +18,20 @@ export interface GiveBackOptions {
   readonly restMs?: number;
 }
 
-/** At the first rest, when everything is loaded, and at rests after much work. */
+/** Once it serves, at the first rest after a request, when everything is loaded, and at rests after much work. */
 export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: GiveBackOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
+  const collectSoon = (sinceThen: number) => {
+    timer = setTimeout(() => {
+      since = sinceThen;
+      collect();
+    }, restMs);
+    timer.unref();
+  };
+  // A spare may never have a request.
+  server.once('listening', () => collectSoon(REQUESTS_BETWEEN));
   server.on('request', (_request, response) => {
     clearTimeout(timer);
     underWay += 1;
@@ -30,11 +39,7 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
     response.once('close', () => {
       underWay -= 1;
       if (underWay > 0 || since < REQUESTS_BETWEEN) return;
-      timer = setTimeout(() => {
-        since = 0;
-        collect();
-      }, restMs);
-      timer.unref();
+      collectSoon(0);
     });
   });
 }

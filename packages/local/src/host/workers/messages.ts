@@ -3,7 +3,7 @@
  * `load` → `loaded` → `serve` → `ready`; or `failed` at any point, after which the worker exits. Once it is ready, it may
  * be asked whether it lives and told to move its clock.
  */
-import type { FunctionSpec } from './function-spec.ts';
+import type { FunctionSpec } from '../function-spec.ts';
 
 export type ToWorker =
   | {
@@ -16,6 +16,8 @@ export type ToWorker =
       readonly clockOffsetMs: number;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
+  /** It is a spare, and has time: load what the first request would. */
+  | { readonly kind: 'warm-up' }
   /** Asked after a connection broke; answered by `alive`. */
   | { readonly kind: 'are-you-alive' }
   /** Values that are only known once the functions are: secrets. */
@@ -25,6 +27,8 @@ export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'alive' }
+  /** Answers `clock`: whatever is under way has noted the new time. */
+  | { readonly kind: 'clock-moved' }
   /** Once a second while it serves: its event loop turns. */
   | { readonly kind: 'beat' }
   | { readonly kind: 'failed'; readonly error: string };

@@ -1,14 +1,20 @@
 /**
- * Keeps the wanted number of workers alive and gives each request one that has room. Owns restarts and waiting;
- * knows nothing of HTTP.
+ * Keeps the wanted number of workers of each role alive, with a spare that takes the place of one that died, and gives
+ * each request a worker of its function's role that has room. Kills workers that give no sign of life. Owns restarts and
+ * waiting; knows nothing of HTTP.
  */
-import type { Clock } from '../time/clock.ts';
-import type { FunctionSpec } from './function-spec.ts';
+import type { FunctionSpec } from '../function-spec.ts';
+import { Reaper } from './reaper.ts';
+import { type Crew, crewOf, DOORS, type Role, roleOf, TASKS } from './roles.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 export interface PoolOptions extends WorkerOptions {
+  /** Workers for task-queue functions. */
   readonly workers: number;
-  readonly clock: Clock;
+  /** True if functions of different roles have different workers; otherwise one worker serves all. */
+  readonly roles: boolean;
+  /** A worker that was silent for so long is killed. */
+  readonly watchdogMs: number;
   /** One line about a worker that ended unasked. */
   log(line: string): void;
 }
@@ -19,8 +25,6 @@ export interface Lease {
   release(): void;
   /** The connection to the worker broke or was refused: it may be dead, though nobody was told yet. */
   broken(): void;
-  /** Its worker gives no sign of life, and another that does has room for the request. */
-  isStuck(): boolean;
 }
 
 /** Why a request got no place. */
@@ -34,12 +38,18 @@ export class NoWorkerError extends Error {
   }
 }
 
-/** How long a request waits while no worker is alive. */
+/** Time that a request waits while no worker is alive. */
 const WAIT_FOR_WORKER_MS = 10_000;
 /** Workers that die sooner than this after they served do not work; others are restarted at once. */
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
+/** A spare loads the functions' libraries when it has been ready for so long: what starts with it comes first. */
+const WARM_UP_AFTER_MS = 1_000;
+/** Interval at which workers are checked. */
+const TICK_MS = 500;
+/** A worker beyond those wanted ends when it had nothing to do for so long. */
+const IDLE_MS = 30_000;
 
 interface Waiter {
   readonly spec: FunctionSpec;
@@ -50,18 +60,32 @@ export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
   readonly #waiters = new Set<Waiter>();
+  readonly #reaper: Reaper | undefined;
+  #looking: NodeJS.Timeout | undefined;
   #failuresInARow = 0;
-  /** Whether any worker ever did. */
+  /** True once any worker has served. */
   #hasServed = false;
+  /** Workers to be started after a pause. */
+  #paused = 0;
+  /** The last worker that was to serve once died of its request. */
+  #isOneLost = false;
   #stopping = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    // A worker without roles has processes of its own to end in order, and is never blocked by a body.
+    this.#reaper = options.roles ? new Reaper() : undefined;
   }
 
-  /** Resolves when every worker serves; rejects with the reason if the first ones cannot. */
+  /** Resolves when every wanted worker serves; rejects with the reason if the first ones cannot. */
   async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn().ready));
+    const { workers, roles } = this.#options;
+    const first = [DOORS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
+    await Promise.all(first.map((role) => this.#spawn(role).ready));
+    // Afterwards, so that it takes nothing from those that are waited for.
+    this.#fill();
+    this.#looking = setInterval(() => this.#look(), TICK_MS);
+    this.#looking.unref();
   }
 
   /** The workers that are alive, serving or about to. */
@@ -69,23 +93,39 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
-  /** Also holds for workers started later. A worker takes no further request before it has moved its clock. */
-  shiftClock(offsetMs: number): void {
-    for (const worker of this.#workers) {
-      worker.shiftClock(offsetMs);
-      void worker.suspect().then(() => this.#serveWaiters());
+  /** Those of {@link pids} by role; `spare` has none yet. */
+  get pidsByRole(): Readonly<Record<string, readonly number[]>> {
+    const byRole: Record<string, number[]> = {};
+    for (const { pid, role = 'spare' } of this.#workers) {
+      byRole[role] ??= [];
+      byRole[role].push(pid);
     }
+    return byRole;
   }
 
+  /**
+   * Also holds for workers started later. A worker takes no further request before it has moved its clock. Resolves when
+   * what is under way everywhere has noted the new time; a worker that is blocked does so later, or is killed.
+   */
+  async shiftClock(offsetMs: number): Promise<void> {
+    await Promise.all(
+      [...this.#workers].map((worker) => {
+        const moved = worker.shiftClock(offsetMs);
+        void worker.suspect().then(() => this.#serveWaiters());
+        return moved;
+      }),
+    );
+  }
+
+  /** Waiting is bounded in the machine's time: a clock that is moved makes nobody wait longer. */
   async acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
     const free = this.#place(spec);
     if (free) return free;
-    const serving = [...this.#workers].some((worker) => worker.port !== undefined);
-    const waitMs = serving ? spec.timeoutSeconds * 1000 : WAIT_FOR_WORKER_MS;
+    const serving = [...this.#workers].some((worker) => worker.hasServed);
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters.delete(waiter);
-        cancel();
+        clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
       };
       const waiter: Waiter = {
@@ -100,9 +140,11 @@ export class WorkerPool {
         reject(new NoWorkerError(status, message));
       };
       const onAbort = () => fail(503, 'the request was abandoned');
-      const cancel = this.#options.clock.at(this.#options.clock.now() + waitMs, () =>
-        serving ? fail(504, 'no worker had room in time') : fail(503, 'no worker is alive'),
+      const timer = setTimeout(
+        () => (serving ? fail(504, 'no worker had room in time') : fail(503, 'no worker is alive')),
+        serving ? spec.timeoutSeconds * 1000 : WAIT_FOR_WORKER_MS,
       );
+      timer.unref();
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiters.add(waiter);
     });
@@ -111,6 +153,7 @@ export class WorkerPool {
   /** SIGTERM to all; whoever is alive after the grace is killed. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearInterval(this.#looking);
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill('SIGTERM');
     const killer = setTimeout(() => {
@@ -118,28 +161,45 @@ export class WorkerPool {
     }, GRACE_MS + 500);
     await Promise.all(workers.map((worker) => worker.ended));
     clearTimeout(killer);
+    this.#reaper?.close();
   }
 
-  #spawn(): WorkerProcess {
+  /** Without a role it is a spare. */
+  #spawn(role: Role | undefined): WorkerProcess {
     const worker = new WorkerProcess(this.#options);
+    worker.role = role;
     this.#workers.add(worker);
+    this.#reaper?.watch(worker.pid);
     let servedAt: number | undefined;
     worker.ready.then(
       () => {
         servedAt = performance.now();
         this.#hasServed = true;
         this.#serveWaiters();
+        if (worker.role === undefined) this.#warmUpSoon(worker);
       },
       () => {},
     );
     void worker.ended.then((end) => {
       this.#workers.delete(worker);
-      if (!this.#stopping) this.#replace(end, servedAt);
+      this.#reaper?.forget(worker.pid);
+      if (!this.#stopping) this.#replace(worker, end, servedAt);
     });
     return worker;
   }
 
-  #replace(end: WorkerEnd, servedAt: number | undefined): void {
+  #warmUpSoon(worker: WorkerProcess): void {
+    setTimeout(() => {
+      if (worker.role === undefined) worker.warmUp();
+    }, WARM_UP_AFTER_MS).unref();
+  }
+
+  #replace(worker: WorkerProcess, end: WorkerEnd, servedAt: number | undefined): void {
+    if (worker.isRetired) {
+      this.#fill();
+      return;
+    }
+    if (worker.isSpent) this.#isOneLost = true;
     const lived = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
     this.#failuresInARow = lived ? 0 : this.#failuresInARow + 1;
     // Functions that cannot be loaded at the start cannot be a moment later either: `start` says why.
@@ -149,12 +209,47 @@ export class WorkerPool {
     const pause = exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);
     this.#options.log(`${describeEnd(end)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
     if (pause === 0) {
-      this.#spawn();
+      this.#fill();
       return;
     }
+    this.#paused += 1;
+    // Nothing is started meanwhile, but the spare takes its place.
+    this.#fill();
     setTimeout(() => {
-      if (!this.#stopping) this.#spawn();
+      this.#paused -= 1;
+      if (!this.#stopping) this.#fill();
     }, pause).unref();
+  }
+
+  /** Starts what is missing: a spare takes the place of one that died, and another becomes the spare. */
+  #fill(): void {
+    const { workers, roles } = this.#options;
+    for (const role of roles ? [DOORS, TASKS] : [DOORS]) {
+      for (let missing = crewOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
+        const spare = this.#readySpare ?? this.#spares[0];
+        if (spare) spare.role = role;
+        else if (this.#paused === 0) this.#spawn(role);
+      }
+    }
+    if (roles && this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
+    this.#serveWaiters();
+  }
+
+  /** Ends workers that are silent for too long or no longer needed. */
+  #look(): void {
+    const { watchdogMs, workers, log } = this.#options;
+    for (const worker of this.#workers) {
+      if (worker.silentFor(TICK_MS) < watchdogMs) continue;
+      log(`worker ${worker.pid} gave no sign of life for ${watchdogMs / 1000} s and is killed`);
+      worker.kill('SIGKILL');
+    }
+    for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
+      const crew = this.#of(role);
+      const idle = crew.find((worker) => worker.idleMs > IDLE_MS && !worker.hangs);
+      if (crew.length > crewOf(role, workers).wanted) idle?.retire();
+    }
+    // A request that waits for room may get a process more now that all others hang.
+    this.#serveWaiters();
   }
 
   #serveWaiters(): void {
@@ -164,26 +259,78 @@ export class WorkerPool {
     }
   }
 
-  /** The least busy worker with room for one more request of this function. */
-  #place({ name, concurrency }: FunctionSpec): Lease | undefined {
+  get #spares(): WorkerProcess[] {
+    return [...this.#workers].filter((worker) => worker.role === undefined);
+  }
+
+  get #readySpare(): WorkerProcess | undefined {
+    return this.#spares.find(({ port }) => port !== undefined);
+  }
+
+  /**
+   * For a run that must be alone and finds no spare, since that has just taken the place of the one that died: who took
+   * the run over is loaded and idle. The spare that is being started takes its place in turn. Not after a death alone: a worker
+   * of the tasks may have in it what an earlier request left, and one run would pay twice for what another did.
+   */
+  get #idleTaskWorker(): WorkerProcess | undefined {
+    if (this.#isOneLost) return undefined;
+    return this.#of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
+  }
+
+  #of(role: Role): WorkerProcess[] {
+    return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
+  }
+
+  /** The least busy worker of the function's role with room for one more request of it. */
+  #place(spec: FunctionSpec): Lease | undefined {
+    const { name, concurrency } = spec;
+    const role = this.#options.roles ? roleOf(spec) : DOORS;
+    const crew = this.#of(role);
+    const bounds = crewOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
-    for (const worker of this.#workers) {
-      if (worker.port === undefined || worker.inFlight(name) >= concurrency) continue;
+    for (const worker of crew) {
+      if (worker.port === undefined || worker.isSpent || worker.inFlight(name) >= concurrency) continue;
       if (best === undefined || worker.isFreerThan(best)) best = worker;
     }
+    if ((best === undefined || best.hangs) && this.#mayGrow(crew, bounds)) {
+      // None while it is still starting: the request waits for it.
+      best = this.#readySpare ?? (crew.length === 0 ? this.#idleTaskWorker : undefined);
+      if (best) {
+        best.role = role;
+        // Not here: it serves those who wait, and the one that this place is for may still be among them.
+        queueMicrotask(() => {
+          if (!this.#stopping) this.#fill();
+        });
+      }
+    }
     if (best?.port === undefined) return undefined;
-    const worker = best;
+    best.isSpent = bounds.servesOnce && this.#options.roles;
+    return this.#lease(best, best.port, name);
+  }
+
+  #mayGrow(crew: readonly WorkerProcess[], { most, growsWhenFull }: Crew): boolean {
+    if (!this.#options.roles || crew.length >= most) return false;
+    return growsWhenFull || (crew.length > 0 && crew.every((worker) => worker.hangs));
+  }
+
+  #lease(worker: WorkerProcess, port: number, name: string): Lease {
     worker.count(name, 1);
-    const couldTake = (other: WorkerProcess) =>
-      other.port !== undefined && !other.hangs && other.inFlight(name) < concurrency;
+    let isBroken = false;
     return {
-      port: best.port,
+      port,
       release: () => {
         worker.count(name, -1);
+        // One whose connection broke is dead, or still at the request that somebody gave up: then it ends when it was idle.
+        if (worker.isSpent && !isBroken) {
+          this.#isOneLost = false;
+          worker.retire();
+        }
         if (this.#waiters.size > 0) this.#serveWaiters();
       },
-      broken: () => void worker.suspect().then(() => this.#serveWaiters()),
-      isStuck: () => worker.hangs && [...this.#workers].some(couldTake),
+      broken: () => {
+        isBroken = true;
+        void worker.suspect().then(() => this.#serveWaiters());
+      },
     };
   }
 }

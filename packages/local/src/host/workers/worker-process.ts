@@ -4,8 +4,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { FunctionSpec } from './function-spec.ts';
+import type { FunctionSpec } from '../function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
+import type { Role } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -46,11 +47,21 @@ const HANGS_AFTER_MS = 3_000;
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
+  /** Undefined for a spare. */
+  role: Role | undefined;
+  /** It has had the one request that its role has it serve. */
+  isSpent = false;
   #load = 0;
+  #idleSince = performance.now();
   #lastBeatAt = 0;
+  #silentMs = 0;
+  #hasServed = false;
+  #retired = false;
   #error: string | undefined;
   #port: number | undefined;
   #onAlive: () => void = () => {};
+  /** Called for moves of the clock that it has not answered yet. */
+  readonly #onMoved: (() => void)[] = [];
   /** Settles with the port, or rejects if the worker ends first. */
   readonly ready: Promise<number>;
   readonly ended: Promise<WorkerEnd>;
@@ -74,10 +85,13 @@ export class WorkerProcess {
         if (message.kind === 'loaded')
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
         this.#lastBeatAt = performance.now();
+        this.#silentMs = 0;
         if (message.kind === 'alive') this.#onAlive();
+        if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
         if (message.kind === 'failed') this.#error = message.error;
         if (message.kind === 'ready') {
           this.#port = message.port;
+          this.#hasServed = true;
           resolve(message.port);
         }
       });
@@ -97,6 +111,20 @@ export class WorkerProcess {
     return this.#port;
   }
 
+  get hasServed(): boolean {
+    return this.#hasServed;
+  }
+
+  /** It was asked to end since it is no longer needed. */
+  get isRetired(): boolean {
+    return this.#retired;
+  }
+
+  retire(): void {
+    this.#retired = true;
+    this.kill('SIGTERM');
+  }
+
   inFlight(functionName: string): number {
     return this.#inFlight.get(functionName) ?? 0;
   }
@@ -109,7 +137,26 @@ export class WorkerProcess {
 
   count(functionName: string, by: 1 | -1): void {
     this.#load += by;
+    this.#idleSince = performance.now();
     this.#inFlight.set(functionName, this.inFlight(functionName) + by);
+  }
+
+  get isIdle(): boolean {
+    return this.#load === 0;
+  }
+
+  /** Time in ms that it has been idle. */
+  get idleMs(): number {
+    return this.#load > 0 ? 0 : performance.now() - this.#idleSince;
+  }
+
+  /**
+   * Time of its silence in ms, counted in looks of `tickMs` each: while this process was itself held up, a worker could
+   * not be heard. 0 until it serves, since loading may take its time.
+   */
+  silentFor(tickMs: number): number {
+    this.#silentMs = this.#hasServed ? this.#silentMs + tickMs : 0;
+    return this.#silentMs;
   }
 
   /** It was stopped, or something keeps its event loop from turning. */
@@ -117,8 +164,18 @@ export class WorkerProcess {
     return performance.now() - this.#lastBeatAt > HANGS_AFTER_MS;
   }
 
-  shiftClock(offsetMs: number): void {
+  /** It loads what its first request would. */
+  warmUp(): void {
+    this.#send({ kind: 'warm-up' });
+  }
+
+  /** Resolves when what is under way in it has noted the new time, or it has ended. */
+  async shiftClock(offsetMs: number): Promise<void> {
+    const moved = new Promise<void>((resolve) => {
+      this.#onMoved.push(resolve);
+    });
     this.#send({ kind: 'clock', offsetMs });
+    await Promise.race([moved, this.ended]);
   }
 
   /**

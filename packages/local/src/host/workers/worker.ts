@@ -5,21 +5,21 @@
 import { enableCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import { drainable } from '../http/drain.ts';
-import { functionsOf, type Handler } from './function-spec.ts';
+import { drainable } from '@cairn/local-kit/http/drain';
+import { functionsOf, type Handler } from '../function-spec.ts';
 import { collectAll, giveBackAtRest } from './give-back.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
 
 enableCompileCache();
 const setClockOffset = shiftableTime();
-const { functionsServer } = await import('./request-app.ts');
+const { functionsServer } = await import('../request-app.ts');
 
 /** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
 const GRACE_MS = 10_000;
 const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
-const server = functionsServer(handlers);
+const server = functionsServer(handlers, Date.now);
 const drain = drainable(server);
 giveBackAtRest(server, { collect: collectAll });
 
@@ -46,14 +46,34 @@ async function obey(message: ToWorker): Promise<void> {
     case 'are-you-alive':
       tell({ kind: 'alive' });
       return;
+    case 'warm-up':
+      return warmUp();
     case 'clock':
       setClockOffset(message.offsetMs);
+      return afterMove();
   }
+}
+
+/** Runs that are driven here show that they are alive, before anybody may judge them by the new time. */
+async function afterMove(): Promise<void> {
+  const waits: Promise<unknown>[] = [];
+  process.emit('cairn:clock-moved' as 'message', waits, undefined);
+  await Promise.allSettled(waits);
+  tell({ kind: 'clock-moved' });
+}
+
+/** A failure is the first request's to answer. */
+async function warmUp(): Promise<void> {
+  const waits: Promise<unknown>[] = [];
+  process.emit('cairn:warm-up' as 'message', waits, undefined);
+  await Promise.allSettled(waits);
+  collectAll();
 }
 
 async function load({ module, region, env, clockOffsetMs }: ToWorker & { kind: 'load' }): Promise<void> {
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
-  Object.assign(process.env, env);
+  // By it functions find the names under which they are exported.
+  Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
   const exports = (await import(pathToFileURL(module).href)) as object;
   setParamDefaults();
   const functions = functionsOf(exports, region);

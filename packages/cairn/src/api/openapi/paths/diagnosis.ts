@@ -1,4 +1,4 @@
-/** The route by which admins see how an installation fares. */
+/** The route that shows how an installation fares. */
 import type { Paths } from './describe.ts';
 
 export const DIAGNOSIS_PATHS = {
@@ -6,7 +6,7 @@ export const DIAGNOSIS_PATHS = {
     GET: {
       id: 'readDiagnosis',
       summary: 'Says how the installation fares: indexes, queue, scheduled functions, runs that are late',
-      role: 'admin',
+      role: 'installation',
       answers: {
         200: { what: 'What was found, and numbers; some seconds old at most', schema: 'Diagnosis' },
       },

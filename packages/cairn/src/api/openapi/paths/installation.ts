@@ -59,7 +59,7 @@ export const INSTALLATION_PATHS = {
     POST: {
       id: 'pauseWorkflow',
       summary: 'Pauses a workflow, for every tenant',
-      role: 'admin',
+      role: 'installation',
       body: 'PauseWorkflowBody',
       answers: { 200: { what: 'Since when, by whom', schema: 'WorkflowPaused' } },
       refusals: ['NOT_FOUND'],
@@ -69,7 +69,7 @@ export const INSTALLATION_PATHS = {
     POST: {
       id: 'unpauseWorkflow',
       summary: 'Lets a paused workflow go on',
-      role: 'admin',
+      role: 'installation',
       body: 'PauseWorkflowBody',
       answers: { 200: { what: 'How many runs were woken', schema: 'WorkflowUnpaused' } },
       refusals: ['NOT_FOUND'],
@@ -79,13 +79,13 @@ export const INSTALLATION_PATHS = {
     GET: {
       id: 'readRuntime',
       summary: 'Reads the kill switch and what is paused',
-      role: 'admin',
+      role: 'installation',
       answers: { 200: { what: 'The switches', schema: 'Runtime' } },
     },
     PUT: {
       id: 'setRuntime',
       summary: 'Sets the kill switch, for every tenant',
-      role: 'admin',
+      role: 'installation',
       body: 'RuntimeBody',
       answers: { 200: { what: 'How it is set now', schema: 'RuntimeSet' } },
     },

@@ -2,7 +2,9 @@
 import { PAGE, type Paths, WORDS } from './describe.ts';
 
 const WHICH_RUNS = {
-  status: 'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so.',
+  status:
+    'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so. Of a status that waits also those that wait so while other branches run.',
+  waitsFor: 'Only runs that wait so, whatever else is under way: `awaiting_approval` or `waiting_external`.',
   type: 'Only runs of this workflow.',
   repoId: 'Only runs about this repository.',
   threadId: 'Only runs of this thread.',
@@ -34,6 +36,7 @@ export const RUN_PATHS = {
         201: { what: 'The run was made; `Location` says where it is', schema: 'RunStarted' },
         200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
       },
+      refusals: ['PLAN_CHANGED'],
     },
   },
   '/v1/runs/stream': {
@@ -70,6 +73,26 @@ export const RUN_PATHS = {
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE'],
     },
   },
+  '/v1/runs/{id}/suspend': {
+    POST: {
+      id: 'suspendRun',
+      summary: 'Has a run stand: no step of it is started until it is continued',
+      role: 'operator',
+      body: 'SuspendBody',
+      answers: { 200: { what: 'What was asked first', schema: 'Suspension' } },
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION'],
+    },
+  },
+  '/v1/runs/{id}/continue': {
+    POST: {
+      id: 'continueRun',
+      summary: 'Has a suspended run go on; one that is not suspended stays as it is',
+      role: 'operator',
+      body: 'ContinueBody',
+      answers: { 200: { what: 'The run is not suspended', schema: 'Continued' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
   '/v1/runs/{id}/resume': {
     POST: {
       id: 'resumeRun',
@@ -80,7 +103,13 @@ export const RUN_PATHS = {
         201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
         200: { what: 'The same request had made it before, or the run itself goes on', schema: 'Resumed' },
       },
-      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+      refusals: [
+        'RUN_NOT_FOUND',
+        'RUN_TERMINAL_STATE',
+        'RUN_INVALID_TRANSITION',
+        'PLAN_VERSION_UNAVAILABLE',
+        'PLAN_CHANGED',
+      ],
     },
   },
   '/v1/runs/{id}/replay': {
@@ -93,7 +122,7 @@ export const RUN_PATHS = {
         201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
         200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
       },
-      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
   },
   '/v1/runs/{id}/fork': {
@@ -106,7 +135,7 @@ export const RUN_PATHS = {
         201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
         200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
       },
-      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE'],
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
   },
   '/v1/runs/{id}/preview': {
@@ -120,6 +149,22 @@ export const RUN_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
+  '/v1/runs/{id}/waits/{stepId}/fail': {
+    POST: {
+      id: 'failWait',
+      summary: 'Says that the event which a step waits for will not come: the step fails with EVENT_FAILED',
+      role: 'submitter',
+      body: 'FailWaitBody',
+      answers: { 200: { what: 'The step has failed, as its `onFailure` says', schema: 'WaitFailed' } },
+      refusals: [
+        'RUN_NOT_FOUND',
+        'RUN_TERMINAL_STATE',
+        'RUN_INVALID_TRANSITION',
+        'PLAN_VERSION_UNAVAILABLE',
+        'PLAN_CHANGED',
+      ],
+    },
+  },
   '/v1/runs/{id}/signals': {
     POST: {
       id: 'signalRun',
@@ -127,7 +172,7 @@ export const RUN_PATHS = {
       role: 'submitter',
       body: 'SignalBody',
       answers: { 200: { what: 'What became of the signal', schema: 'Signalled' } },
-      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'PLAN_VERSION_UNAVAILABLE'],
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
   },
   '/v1/runs/{id}/approvals/{stepId}': {
@@ -146,6 +191,7 @@ export const RUN_PATHS = {
         'APPROVAL_EXPIRED',
         'EFFECT_IN_DOUBT',
         'PLAN_VERSION_UNAVAILABLE',
+        'PLAN_CHANGED',
       ],
     },
   },
@@ -174,6 +220,7 @@ export const RUN_PATHS = {
         'RUN_TERMINAL_STATE',
         'RUN_INVALID_TRANSITION',
         'PLAN_VERSION_UNAVAILABLE',
+        'PLAN_CHANGED',
       ],
     },
   },

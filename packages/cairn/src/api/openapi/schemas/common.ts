@@ -1,6 +1,7 @@
 /** Shapes that many answers share. Answers are open: a client must bear members it does not know. */
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
+import { FINDING_REASONS } from '../../../core/findings.ts';
 
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
@@ -36,6 +37,24 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     next: z.string().optional().describe('`cursor` of the following page, if there is more.'),
   });
 }
+
+/** A finding about a run that has not ended. */
+export const Finding = z
+  .object({
+    code: z.enum(['RUN_UNWRITABLE', 'RUN_STUCK']),
+    title: z.string(),
+    reason: z
+      .enum(FINDING_REASONS)
+      .describe(
+        '`request`: the store refuses what is written to this run. `installation`: it refuses the functions. `dispatches`: ten or more in a row threw.',
+      ),
+    message: z.string().describe('The words of the store, or of what was thrown.'),
+    stepId: z.string().optional().describe('The step it had come to.'),
+    since: Time,
+    lastAt: Time,
+    help: z.string(),
+  })
+  .describe('Why a run gets nowhere until somebody mends something, and what to do.');
 
 /** @param item made of a run: one whose document is damaged makes none, and is named */
 export function pageOfRuns<Item extends z.ZodType>(item: Item) {

@@ -22,13 +22,14 @@ export const Step = z.object({
   kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
   planVersion: z.int().min(1),
-  inputsHash: z.string(),
+  inputsHash: z.string().optional().describe('Absent while a first attempt is under way.'),
   outputsSummary: z.string().optional(),
   errorTrace: z.string().optional(),
   checkpoint: Seq.optional(),
   attempts: Count,
   startedAt: Time,
   updatedAt: Time,
+  durationMs: Count.optional().describe('Once it has ended; of a reused step, how long the original took.'),
   revision: z.int().min(1),
   compensated: z.boolean(),
 });
@@ -36,8 +37,22 @@ export const StepPage = pageOf(Step);
 
 const At = { seq: Seq, revision: z.int().min(1) };
 const StepState = z.discriminatedUnion('phase', [
-  z.object({ phase: z.literal('running'), ...At, attempt: Count, startedAt: Time }),
-  z.object({ phase: z.literal('retrying'), ...At, attempt: Count, startedAt: Time, retryAt: Time }),
+  z.object({
+    phase: z.literal('running'),
+    ...At,
+    attempt: Count,
+    startedAt: Time,
+    polls: Count.optional(),
+  }),
+  z.object({
+    phase: z.literal('retrying'),
+    ...At,
+    attempt: Count,
+    startedAt: Time,
+    retryAt: Time,
+    whenRoom: z.literal(true).optional(),
+    polls: Count.optional().describe('Attempts that found the condition which the step polls not to hold.'),
+  }),
   z.object({ phase: z.enum(['waiting', 'again']), ...At }),
   z.object({
     phase: z.literal('done'),
@@ -62,7 +77,9 @@ export const RunGraph = z.object({
         StepState,
       ),
     )
-    .describe('Where each step and item stands that has begun.'),
+    .describe(
+      'Where each step and item stands that has begun. Of a body under way that has left no event yet, `seq` is `head`.',
+    ),
 });
 
 export const Checkpoint = z.object({

@@ -27,7 +27,7 @@ export const Effect = z.object({
   status: z
     .enum(['attempted', 'recorded', 'reused', 'blocked', 'failed'])
     .describe('`attempted` without a later word is in doubt.'),
-  blockedBy: z.enum(['doubt', 'policy', 'mismatch']).optional(),
+  blockedBy: z.enum(['doubt', 'policy', 'mismatch', 'confirmation']).optional(),
   requestHash: z.string(),
   request: Value.optional().describe('Without its secret fields; absent if it is long.'),
   responseHash: z.string().optional(),

@@ -20,6 +20,12 @@ const Version = z.object({
   planVersion: z.int().min(1),
   deployed: z.boolean(),
   liveRuns: Count,
+  changed: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'How its definition differs from what the version was when its first run started; absent: it does not.',
+    ),
   steps: z
     .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
     .optional()

@@ -3,6 +3,7 @@ import { CancelBody } from '../../routes/cancel-run.ts';
 import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
 import { ResolveBody } from '../../routes/effects.ts';
+import { FailWaitBody } from '../../routes/fail-wait.ts';
 import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/installation/clients.ts';
 import { RuntimeBody } from '../../routes/installation/runtime.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
@@ -13,6 +14,7 @@ import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
 import { SignalBody } from '../../routes/signal-run.ts';
 import { StartBody } from '../../routes/start-run.ts';
 import { ForkBody, PreviewBody, ReplayBody, ResumeBody } from '../../routes/successors.ts';
+import { ContinueBody, SuspendBody } from '../../routes/suspend-run.ts';
 import { InFlight, Problem } from './common.ts';
 import { Diagnosis } from './diagnosis.ts';
 import * as documents from './documents.ts';
@@ -26,7 +28,7 @@ import * as scheduleAnswers from './schedules.ts';
 import * as successors from './successors.ts';
 
 const { RunSummary, RunPage, Run, RunStarted, Wait, RecordedError } = runs;
-const { Cancellation, Signalled, ApprovalDecided, EventDelivered } = runs;
+const { Cancellation, Suspension, Continued, WaitFailed, Signalled, ApprovalDecided, EventDelivered } = runs;
 
 export const NAMED = {
   Problem,
@@ -39,6 +41,9 @@ export const NAMED = {
   Wait,
   RecordedError,
   Cancellation,
+  Suspension,
+  Continued,
+  WaitFailed,
   Signalled,
   ApprovalDecided,
   EventDelivered,
@@ -52,6 +57,9 @@ export const NAMED = {
   ...overview,
   StartBody,
   CancelBody,
+  SuspendBody,
+  ContinueBody,
+  FailWaitBody,
   RepairBody,
   HoldBody,
   ReleaseHoldBody,

@@ -4,7 +4,8 @@ import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
 import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
 import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
-import { Count, pageOfRuns, Time, Value } from './common.ts';
+import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
+import { Count, Finding, pageOfRuns, Time, Value } from './common.ts';
 import { RunSummary, Status } from './runs.ts';
 
 export const InboxItem = z
@@ -58,4 +59,11 @@ export const FoundRuns = z.object({
   ),
 });
 
-export const InboxPage = pageOfRuns(InboxItem);
+export const InboxPage = pageOfRuns(InboxItem).extend({
+  findings: z
+    .array(Finding.extend({ runId: z.string(), type: z.string() }))
+    .optional()
+    .describe(
+      `With the first page: runs that get nowhere until somebody mends something, ${FINDINGS_READ} at most.`,
+    ),
+});

@@ -1,10 +1,11 @@
 /** A run as `views/run.ts` shows it, and what requests about one are answered with. */
 import { z } from 'zod';
+import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
 import { DECISIONS, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
-import { Count, pageOfRuns, Seq, Time, Value } from './common.ts';
+import { Count, Finding, pageOfRuns, Seq, Time, Value } from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
@@ -40,6 +41,9 @@ export const Wait = z
       startedAt: Time,
     }),
     openedAt: Time,
+    expectedAt: Time.optional().describe(
+      'When the answer is expected, if the step says so. Nothing happens then.',
+    ),
     dueAt: Time.optional(),
     purpose: z.enum(['doubt', 'effect']).optional(),
     effectId: z.string().optional().describe('Of the purpose `effect`: which one is asked about.'),
@@ -92,6 +96,7 @@ const identity = {
   idempotencyKey: z.string().optional(),
   a2aCorrelationId: z.string().optional(),
   traceId: z.string(),
+  planFingerprint: z.string().optional(),
   inputHash: z.string(),
   inputFrom: z
     .object({ runId: z.string(), checkpoint: Seq })
@@ -104,8 +109,13 @@ const identity = {
       runId: z.string(),
       mode: z.enum(SUCCESSOR_MODES),
       checkpointId: z.string().optional(),
+      checkpointHead: z
+        .string()
+        .optional()
+        .describe('The newest checkpoint of that run when this one was made of it.'),
       stepId: z.string().optional(),
       forcedBy: z.string().optional(),
+      signals: z.literal('carry').optional().describe('It took over the signals that nobody had read.'),
     })
     .optional()
     .describe('Of a successor: which run it was made of, and from where.'),
@@ -113,7 +123,10 @@ const identity = {
     .array(z.object({ runId: z.string(), mode: z.enum(['replay', 'fork']) }))
     .optional()
     .describe('The replays and forks of its lineage, the newest first.'),
-  parent: z.object({ runId: z.string(), stepId: z.string() }).optional(),
+  parent: z
+    .object({ runId: z.string(), stepId: z.string(), topRunId: z.string().optional() })
+    .optional()
+    .describe('Of a child: the run and the step that started it, and the run above all its parents.'),
   versions: z
     .object({
       capabilities: z.string().optional(),
@@ -123,10 +136,35 @@ const identity = {
     .optional(),
 };
 
+const RunningStep = z.object({
+  step: z.string().describe('The id of the step, or `id[itemKey]`.'),
+  revision: z.int().min(1),
+  attempt: z.int().min(1),
+  since: Time.describe('When this attempt began.'),
+  undoes: z.literal(true).optional().describe('It is the compensation of the step.'),
+});
+
 const progress = {
   status: ShownStatus,
   stopKind: StopKind.optional(),
-  currentStep: z.string().optional(),
+  waitsFor: z
+    .string()
+    .optional()
+    .describe(
+      'The status it would have if only its open waits were left: it is found by that status as well as by its own. Absent: it waits for nothing, or is about to end.',
+    ),
+  currentStep: z
+    .string()
+    .optional()
+    .describe(
+      'The step it is at: of several under way the one that began first, else the one it waits for or tries again. Absent between two short steps.',
+    ),
+  running: z
+    .array(RunningStep)
+    .describe(
+      'The bodies under way, those that began first at the front; a list shows three. One that takes longer than 2 s is named within 3 s.',
+    ),
+  runningCount: Count.describe('How many bodies are under way.'),
   policySnapshotId: z.string().optional(),
   policyDue: z.boolean(),
   head: Seq.describe('The newest event.'),
@@ -147,17 +185,77 @@ const progress = {
   wakeAt: Time.optional(),
   parked: z.string().optional(),
   inFlight: z.array(StepRef),
-  steps: StepCounts.describe('How many steps stand where.'),
-  waits: z.array(Wait),
-  inbox: z.array(
-    z.object({
-      signalId: z.string(),
-      name: z.string(),
-      key: z.string().optional(),
-      payload: Value,
-      at: Time,
-    }),
+  steps: StepCounts.optional().describe(
+    'How many steps stand where; a list has none of a run that was last written by an earlier version.',
   ),
+  waits: z
+    .array(Wait)
+    .describe(
+      'What it waits for; a list shows the first three, with at most 1,000 characters of each question.',
+    ),
+  waitCount: Count.describe('How many waits are open.'),
+  compensating: z.boolean(),
+};
+
+const end = {
+  error: RecordedError.optional(),
+  cancellation: z
+    .object({
+      stopKind: StopKind,
+      reason: z.string().optional(),
+      requestedAt: Time,
+      actor: z.string().optional(),
+    })
+    .optional(),
+  suspension: z
+    .object({ reason: z.string(), requestedAt: Time, actor: z.string().optional() })
+    .optional()
+    .describe('An operator had it stand: no step of it is started until it is continued.'),
+  supersededBy: z.string().optional().describe('The successor that resumed it.'),
+  replay: z.enum(['under_way', 'finished']).optional(),
+  resumeCount: Count,
+  interruptions: Count,
+  suspect: z
+    .object({
+      times: Count,
+      alone: z.boolean().describe('It is dispatched alone, one body at a time.'),
+      steps: z.array(z.string()),
+      deaths: z.array(z.object({ step: z.string(), times: Count })),
+      shutDown: z.array(z.string()).optional(),
+    })
+    .optional()
+    .describe('A dispatch of it died: the steps that have to end alone, and deaths while alone by step.'),
+  failures: z
+    .object({ times: Count, error: RecordedError })
+    .optional()
+    .describe('Dispatches in a row that threw and let go of it, and what the last one said.'),
+  createdAt: Time,
+  startedAt: Time.optional(),
+  updatedAt: Time,
+  completedAt: Time.optional(),
+  durationMs: Count.optional(),
+  cost: z
+    .object({ reads: Count, writes: Count, deletes: Count, tasks: Count, usd: z.number().min(0) })
+    .describe(
+      'Documents that were billed for it so far and tasks that drove it, and what that is at list prices: see docs/performance.md.',
+    ),
+};
+
+/** Members that only the run itself shows. Lists leave them out because they grow with each signal and step. */
+const unlisted = {
+  inbox: z
+    .array(
+      z.object({
+        signalId: z.string(),
+        name: z.string(),
+        key: z.string().optional(),
+        payload: Value,
+        at: Time,
+      }),
+    )
+    .describe(
+      'Signals that no step has read. Those of a run that has ended stay here, and a successor can take them over.',
+    ),
   received: z.array(z.string()),
   decisions: z.array(
     z.object({
@@ -181,6 +279,10 @@ const progress = {
       }),
     )
     .describe('Outside actions that were attempted and whose end is not known yet.'),
+  itemMarks: z
+    .record(z.string(), z.object({ revision: z.int(), items: z.string() }))
+    .optional()
+    .describe('Of each set that began: how many items its list had, and a hash of them.'),
   sentBack: z.array(z.object({ step: z.string(), revision: z.int(), seq: Seq })),
   compensationLog: z.array(
     z.object({
@@ -191,34 +293,7 @@ const progress = {
       error: RecordedError.optional(),
     }),
   ),
-  compensating: z.boolean(),
-};
-
-const end = {
-  error: RecordedError.optional(),
   lastHandoff: z.array(Wait).optional(),
-  cancellation: z
-    .object({
-      stopKind: StopKind,
-      reason: z.string().optional(),
-      requestedAt: Time,
-      actor: z.string().optional(),
-    })
-    .optional(),
-  supersededBy: z.string().optional().describe('The successor that resumed it.'),
-  replay: z.enum(['under_way', 'finished']).optional(),
-  resumeCount: Count,
-  interruptions: Count,
-  createdAt: Time,
-  startedAt: Time.optional(),
-  updatedAt: Time,
-  completedAt: Time.optional(),
-  durationMs: Count.optional(),
-  cost: z
-    .object({ reads: Count, writes: Count, deletes: Count, tasks: Count, usd: z.number().min(0) })
-    .describe(
-      'Documents that were billed for it so far and tasks that drove it, and what that is at list prices: see docs/performance.md.',
-    ),
 };
 
 export const RunSummary = z.object({ ...identity, ...progress, ...end });
@@ -231,10 +306,30 @@ const ValueRef = z
 const Progress = z.object({ step: z.string(), details: Value, at: Time });
 
 export const Run = RunSummary.extend({
+  ...unlisted,
+  steps: StepCounts.describe('How many steps stand where.'),
   progress: z
     .array(Progress)
     .optional()
     .describe('Of a run that is driven: what its bodies last said of themselves, up to a heartbeat ago.'),
+  leaseWait: z
+    .object({ until: Time, steps: z.array(z.string()), why: z.string() })
+    .optional()
+    .describe(
+      'Of a run that is driven: should its worker have died, another takes it over at this time and not at once, and why.',
+    ),
+  finding: Finding.optional(),
+  blocked: z
+    .object({
+      code: z.enum(BLOCKED_CODES),
+      message: z.string(),
+      since: Time,
+      help: z.string(),
+    })
+    .optional()
+    .describe(
+      'Why it does not go on although it waits for nobody: its plan is not deployed, or it is (`DISPATCH_DUE`) and the next look sets it going. `resume` has it go on at once.',
+    ),
   input: Value.optional(),
   inputRef: ValueRef.optional(),
   result: Value.optional(),
@@ -256,6 +351,19 @@ export const Cancellation = z.object({
   requestedAt: Time,
   reason: z.string().optional(),
 });
+
+export const Suspension = z.object({
+  runId: z.string(),
+  status: z
+    .enum(['suspended', 'suspending'])
+    .describe('`suspending`: a drive still has it, which starts nothing more.'),
+  requestedAt: Time,
+  reason: z.string(),
+  actor: z.string().optional(),
+});
+export const Continued = z.object({ runId: z.string(), status: Status });
+
+export const WaitFailed = z.object({ runId: z.string(), stepId: z.string() });
 
 export const Signalled = z.object({
   runId: z.string(),

@@ -1,7 +1,7 @@
 /** What resumes and previews of successors are answered with. */
 import { z } from 'zod';
 import { SUCCESSOR_MODES } from '../../../core/run/events.ts';
-import { Count, Problem, Seq } from './common.ts';
+import { Count, Problem, Seq, Time } from './common.ts';
 import { RunStarted, Status, StepKind } from './runs.ts';
 
 export const Resumed = z.union([
@@ -61,5 +61,10 @@ export const SuccessorPreview = z.object({
   steps: z.array(ForetoldStep),
   effects: z.array(ForetoldEffect),
   effectsCut: z.boolean().describe('More outside actions are recorded than are shown.'),
+  unread: z
+    .array(z.object({ signalId: z.string(), name: z.string(), key: z.string().optional(), at: Time }))
+    .describe(
+      'Signals that no step of the run has read, at most 100. With `"signals": "carry"` the successor takes them over.',
+    ),
   blockers: z.array(Problem).describe('What stands in the way: what the request would be refused with.'),
 });

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/diagnosis`: how the installation fares. For admins, as it speaks of all tenants together; it names no tenant
- * and no run.
+ * `GET /v1/diagnosis`: how the installation fares, in numbers that sum over all tenants, so it takes the role
+ * `installation`. It names no tenant and no run.
  */
 import { Diagnostician } from '../../../operations/diagnosis/diagnose.ts';
 import { assertRole, type Caller } from '../../auth.ts';
@@ -15,13 +15,14 @@ export class DiagnosisRoute {
   constructor(deps: ApiDeps) {
     this.#deps = deps;
     const { census, schedules, config, registry, start } = deps;
-    const { clock, log } = start;
+    const { clock, log, plans } = start;
     this.#diagnostician = new Diagnostician({
       ...deps.diagnosis,
       census,
       schedules,
       config,
       registry,
+      plans,
       clock,
       log,
     });
@@ -29,7 +30,7 @@ export class DiagnosisRoute {
 
   /** @throws CairnError FORBIDDEN, INVALID_INPUT; UNAVAILABLE if nothing can be seen */
   async answer(caller: Caller, url: string): Promise<Response> {
-    assertRole(caller, 'admin');
+    assertRole(caller, 'installation');
     readQuery(url, []);
     const { version, environment, diagnosis } = this.#deps;
     const { project, publishes } = diagnosis.setup;

@@ -7,8 +7,8 @@ import { CairnError } from '../../../core/errors.ts';
 import { revokeClient, rotateClient } from '../../../operations/clients/change-client.ts';
 import { createClient, type Issued } from '../../../operations/clients/create-client.ts';
 import { keyOf } from '../../../operations/clients/secret.ts';
-import type { ApiClient } from '../../../ports/access/client-store.ts';
-import { assertRole, type Caller, ROLES } from '../../auth.ts';
+import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
+import { assertRole, type Caller, mayActAs, ROLES } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { answerOnce, type Mutation, principalOf, readMutation } from '../../mutation.ts';
 import { readQuery } from '../../query.ts';
@@ -50,6 +50,7 @@ export async function createClientFromApi(
 ): Promise<Response> {
   assertRole(caller, 'admin');
   const mutation = await readMutation(request, CreateClientBody);
+  assertOutranks(caller, mutation.body.role);
   return answerWithKey(deps, caller, {
     mutation,
     status: 201,
@@ -120,9 +121,23 @@ async function answerWithKey(deps: ApiDeps, caller: Caller, { mutation, status, 
 }
 
 /** Before anything is kept: a request about a client that is not there leaves nothing behind. */
-async function assertOwn({ clientRegistry }: ApiDeps, { tenantId }: Caller, clientId: string): Promise<void> {
+async function assertOwn({ clientRegistry }: ApiDeps, caller: Caller, clientId: string): Promise<void> {
   const client = CLIENT_ID.test(clientId) ? await clientRegistry.read(clientId) : undefined;
-  if (client?.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'there is no such client');
+  if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'there is no such client');
+  const held = roleOf(client);
+  if (held !== null) assertOutranks(caller, held);
+}
+
+/** Nobody issues, renews or revokes a key that may do more than their own. @throws CairnError FORBIDDEN */
+function assertOutranks({ role }: Caller, wanted: Role): void {
+  if (mayActAs(role, wanted)) return;
+  throw new CairnError('FORBIDDEN', `a key with the role ${wanted} takes that role; the caller has ${role}`, {
+    field: 'role',
+  });
+}
+
+function roleOf({ roles }: ApiClient): Role | null {
+  return ROLES.findLast((one) => roles.includes(one)) ?? null;
 }
 
 function operationDeps({ start, clientRegistry }: ApiDeps) {
@@ -136,7 +151,7 @@ function clientView(client: ApiClient, now: number) {
   return {
     id,
     ...(name === undefined ? {} : { name }),
-    role: ROLES.findLast((one) => client.roles.includes(one)) ?? null,
+    role: roleOf(client),
     revoked: disabled,
     createdAt: iso(createdAt),
     ...(createdBy === undefined ? {} : { createdBy }),

@@ -1,6 +1,6 @@
 /**
  * `GET|PUT /v1/runtime`: the kill switch, and what is paused by whom. Both hold for every tenant of the installation,
- * and who set them may be of any; therefore it takes an admin to read as well.
+ * and whoever set them may belong to any tenant, so reading them takes the role `installation` too.
  */
 import { z } from 'zod';
 import { readConfig } from '../../../operations/runtime/change-config.ts';
@@ -15,7 +15,7 @@ import { runtimeDeps } from './workflows.ts';
 export const RuntimeBody = z.strictObject({ killSwitch: z.boolean() });
 
 export async function readRuntime(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {
-  assertRole(caller, 'admin');
+  assertRole(caller, 'installation');
   readQuery(url, []);
   const { killSwitch, paused } = await readConfig({ ...deps.start, config: deps.config });
   const marks = [...paused]
@@ -26,7 +26,7 @@ export async function readRuntime(deps: ApiDeps, caller: Caller, url: string): P
 
 /** `woken`: runs of the caller's tenant among those enqueued at once when it is switched off. */
 export async function putRuntime(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
-  assertRole(caller, 'admin');
+  assertRole(caller, 'installation');
   const mutation = await readMutation(request, RuntimeBody);
   return answerOnce(deps, caller, mutation, async () => {
     const { killSwitch } = mutation.body;

@@ -1,8 +1,9 @@
 /**
- * `GET /v1/workflows`, and pausing one. A pause holds for the runs of every tenant, as one deployment runs them all;
- * therefore it takes an admin, though a single run may be cancelled by an operator of its tenant.
+ * `GET /v1/workflows`, and pausing one. A pause holds for the runs of every tenant, since one deployment runs them all,
+ * so it takes the role `installation`. Other callers see that a workflow is paused and since when, not why.
  */
 import { z } from 'zod';
+import { changesIn } from '../../../engine/plans/known-plans.ts';
 import { readConfig } from '../../../operations/runtime/change-config.ts';
 import {
   assertKnownWorkflow,
@@ -11,7 +12,7 @@ import {
   unpauseWorkflow,
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-census.ts';
-import { assertRole, type Caller } from '../../auth.ts';
+import { assertRole, type Caller, mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { answerOnce, assertThere, type Mutation, principalOf, readMutation } from '../../mutation.ts';
 import { readQuery } from '../../query.ts';
@@ -28,9 +29,10 @@ export const PauseBody = z.strictObject({ reason: z.string().min(1).max(MAX_REAS
 export async function listWorkflows(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {
   readQuery(url, []);
   const { registry, census, start } = deps;
-  const [config, live] = await Promise.all([
+  const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
     census.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
+    changesIn(start.plans, registry),
   ]);
   const liveOf = Map.groupBy(live, ({ type }: LiveVersion) => type);
   const types = new Set([...registry.types(), ...liveOf.keys()]);
@@ -39,7 +41,9 @@ export async function listWorkflows(deps: ApiDeps, caller: Caller, url: string):
       type,
       deployed: registry.versions(type),
       live: liveOf.get(type) ?? [],
+      changes: changes.filter((change) => change.type === type),
       paused: config.paused.get(type),
+      showsReason: mayActAs(caller.role, 'installation'),
     }),
   );
   const { killSwitch } = config;
@@ -81,7 +85,7 @@ export function runtimeDeps({ start, config, census, registry }: ApiDeps) {
 type PauseMutation = Mutation<z.infer<typeof PauseBody>>;
 
 async function admitted(deps: ApiDeps, caller: Caller, at: WorkflowAddress): Promise<PauseMutation> {
-  assertRole(caller, 'admin');
+  assertRole(caller, 'installation');
   const mutation = await readMutation(at.request, PauseBody);
   const look = () => assertKnownWorkflow(runtimeDeps(deps), at.type);
   await assertThere(deps, caller, { key: mutation.key, look });

@@ -24,7 +24,9 @@ export async function triggerFromApi(deps: ApiDeps, caller: Caller, at: Schedule
   const making = { ...mutation, locationOf: ({ runId }: Made) => `/v1/runs/${runId}` };
   return answerOnce(deps, caller, making, async (requestId) => {
     const { tenantId } = caller;
-    const request = { id, tenantId, actor: principalOf(caller), requestId };
+    const { trace, a2aCorrelationId } = mutation;
+    const context = { trace, a2aCorrelationId };
+    const request = { id, tenantId, actor: principalOf(caller), requestId, context };
     const runId = await triggerSchedule(scheduleDeps(deps), request);
     return { status: 201, body: { scheduleId: id, runId } };
   });

@@ -1,8 +1,11 @@
 /** How run events move status, lease and the terminal fields. */
+import { optional } from '../../optional.ts';
+import { withMark } from '../../plan/item-marks.ts';
 import type { RunEvent, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
+import { afterDeath, afterShutdown } from './suspicion.ts';
 
 type LifecycleEvent =
   | 'run_claimed'
@@ -15,6 +18,8 @@ type LifecycleEvent =
   | 'replay_finished'
   | 'policy_evaluated'
   | 'cancel_requested'
+  | 'suspend_requested'
+  | 'continue_requested'
   | 'run_completed'
   | 'run_failed'
   | 'run_cancelled'
@@ -28,10 +33,16 @@ type LifecycleEvent =
 const ABSENT = undefined as never;
 
 export const lifecycleReducers: Reducers<LifecycleEvent> = {
-  run_claimed: (state, { data }) => {
-    if (data.epoch <= state.epoch)
-      throw new Error(`run ${state.id}: epoch ${data.epoch} after ${state.epoch}`);
-    return { lease: { ...data }, epoch: data.epoch, dueAt: ABSENT, parked: ABSENT };
+  run_claimed: (state, { seq, data }) => {
+    const { alone, ...lease } = data;
+    if (lease.epoch <= state.epoch)
+      throw new Error(`run ${state.id}: epoch ${lease.epoch} after ${state.epoch}`);
+    return {
+      lease: alone ? { ...lease, aloneSince: seq } : lease,
+      epoch: lease.epoch,
+      dueAt: ABSENT,
+      parked: ABSENT,
+    };
   },
   run_started: (state, event) => ({
     status: moveTo(state, 'running'),
@@ -39,10 +50,12 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     checkpointHead: event.seq,
     ...(event.data.deadlineAt === undefined ? {} : { deadlineAt: event.data.deadlineAt }),
   }),
-  run_released: (_state, { data }) => ({
+  run_released: (state, { at, data }) => ({
     lease: ABSENT,
     inFlight: data.inFlight,
     dueAt: data.dueAt ?? ABSENT,
+    failures: data.error ? { times: (state.failures?.times ?? 0) + 1, error: data.error } : ABSENT,
+    ...(data.interrupted && afterShutdown(state, { interrupted: data.interrupted, at })),
   }),
   run_suspended: (state, event) => ({
     status: moveTo(state, event.data.status),
@@ -52,6 +65,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     waits: event.data.announced ? state.waits.map(announced) : state.waits,
     checkpointHead: event.seq,
     interruptions: 0,
+    failures: ABSENT,
   }),
   run_resumed: (state) => ({
     status: afterResume(state),
@@ -61,11 +75,12 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     parked: ABSENT,
     policyDue: true,
   }),
-  orphan_detected: (state) => ({
+  orphan_detected: (state, { data }) => ({
     // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
     status: state.status === 'pending' ? 'pending' : moveTo(state, 'interrupted'),
     lease: ABSENT,
     interruptions: state.interruptions + 1,
+    ...((data.why === 'silence' || data.why === 'redelivered') && afterDeath(state)),
   }),
   replay_started: replayStarted,
   replay_finished: (state) => ({ status: moveTo(state, 'running'), replay: 'finished' }),
@@ -83,11 +98,20 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
       ...(event.actor === undefined ? {} : { actor: event.actor }),
     },
   }),
+  suspend_requested: (state, event) => ({
+    suspension: state.suspension ?? {
+      reason: event.data.reason,
+      requestedAt: event.at,
+      ...(event.actor === undefined ? {} : { actor: event.actor }),
+    },
+  }),
+  // It moves again: what was allowed before may not be now.
+  continue_requested: () => ({ suspension: ABSENT, policyDue: true }),
   run_completed: (state, event) => ({
     ...ended(state, event, 'completed'),
     result: event.data.result,
     waits: [],
-    inbox: [],
+    inbox: unread(state, event.data),
   }),
   run_failed: (state, event) => ({
     ...ended(state, event, 'failed'),
@@ -98,7 +122,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     ...ended(state, event, 'cancelled'),
     stopKind: event.data.stopKind,
     waits: [],
-    inbox: [],
+    inbox: unread(state, event.data),
   }),
   run_superseded: (_state, { data }) => ({ supersededBy: data.by }),
   snapshot_repaired: () => ({}),
@@ -113,18 +137,23 @@ function afterResume(state: RunState): RunStatus {
 
 /** Steps that run again do so as their next revision; those that were taken over before are left as they are. */
 function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'>): Partial<RunState> {
-  const { revisions = {}, feedback = [] } = data;
+  const { revisions = {}, feedback = [], marks = {}, more } = data;
   const steps = state.steps.withMutations((map) => {
     for (const [id, revision] of Object.entries(revisions)) {
       if (!map.has(id)) map.set(id, { phase: 'again', seq, revision });
     }
   });
-  return {
-    status: moveTo(state, 'replaying'),
-    replay: 'under_way',
-    steps,
-    feedback: feedback.map((entry) => ({ ...entry, seq })),
-  };
+  const said = feedback.map((entry) => ({ ...entry, seq }));
+  let { itemMarks } = state;
+  for (const [stepId, mark] of Object.entries(marks)) itemMarks = withMark(itemMarks, { stepId, ...mark });
+  const known = { steps, ...optional('itemMarks', itemMarks) };
+  if (more) return { ...known, feedback: [...state.feedback, ...said] };
+  return { status: moveTo(state, 'replaying'), replay: 'under_way', ...known, feedback: said };
+}
+
+/** Ends that were written before they said so left none. */
+function unread({ inbox }: RunState, said: { readonly unread?: number }): RunState['inbox'] {
+  return said.unread === undefined ? [] : inbox;
 }
 
 function announced(wait: Wait): Wait {
@@ -146,7 +175,9 @@ function ended(
     lease: ABSENT,
     dueAt: ABSENT,
     parked: ABSENT,
+    suspension: ABSENT,
     currentStep: ABSENT,
+    failures: ABSENT,
     inFlight: [],
     checkpointHead: event.seq,
     completedAt: event.at,

@@ -1,8 +1,11 @@
 /** How step events move the steps of a run. Old revisions never overwrite newer ones. */
+import { optional } from '../../optional.ts';
+import { withMark } from '../../plan/item-marks.ts';
 import type { RecordedError, RunEvent, SettledType, StepRef } from '../events.ts';
 import { cut, SUMMARY_CHARS } from '../records.ts';
 import { type RunState, type StepOutcome, type StepState, stepKey } from '../state.ts';
 import type { Reducer, Reducers } from './index.ts';
+import { afterStep, afterUndone } from './suspicion.ts';
 
 type StepEvent =
   | 'step_started'
@@ -15,14 +18,19 @@ type StepEvent =
   | 'compensation_failed';
 
 export const stepReducers: Reducers<StepEvent> = {
-  step_started: (state, { seq, data }) =>
-    put(state, data, {
+  step_started: (state, { seq, data }) => ({
+    ...put(state, data, {
       phase: 'running',
       seq,
       attempt: data.attempt,
       revision: data.revision,
       startedAt: data.startedAt,
+      ...optional('polls', data.polls),
     }),
+    ...(data.items === undefined
+      ? {}
+      : { itemMarks: withMark(state.itemMarks, { ...data, items: data.items }) }),
+  }),
   step_retry_scheduled: (state, { seq, data }) =>
     put(state, data, {
       phase: 'retrying',
@@ -31,6 +39,8 @@ export const stepReducers: Reducers<StepEvent> = {
       revision: data.revision,
       startedAt: data.startedAt,
       retryAt: data.retryAt,
+      ...optional('whenRoom', data.whenRoom),
+      ...optional('polls', data.polls),
     }),
   step_succeeded: settled('succeeded'),
   step_degraded: settled('degraded'),
@@ -53,12 +63,14 @@ export const stepReducers: Reducers<StepEvent> = {
     ...(state.error === undefined && data.error !== undefined ? { error: data.error } : {}),
   }),
   step_compensated: (state, event) => ({
+    ...afterUndone(state),
     compensationLog: [
       ...state.compensationLog,
       { stepId: stepKey(event.data), revision: event.data.revision, outcome: 'compensated', at: event.at },
     ],
   }),
   compensation_failed: (state, event) => ({
+    ...afterUndone(state),
     compensationLog: [
       ...state.compensationLog,
       {
@@ -82,6 +94,7 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
     if (isOutdated(state, data)) return event.type === 'step_failed' ? {} : { checkpointHead: seq };
     return {
       ...put(state, data, { phase: 'done', seq, revision: data.revision, outcome: known }),
+      ...afterStep(state, key),
       inFlight:
         state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
       // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run; what the

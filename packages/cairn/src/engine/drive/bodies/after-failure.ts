@@ -1,5 +1,7 @@
 /** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
-import { nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
+import { nextPoll, nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
+import { RetryAt } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import type { BodyStep } from '../../define/steps.ts';
@@ -18,10 +20,10 @@ export interface FailedAttempt {
 export function afterFailure(
   { random, log }: EngineDeps,
   { runId, step, execution, now }: FailedAttempt,
-  { cause, error }: Extract<AttemptResult, { kind: 'failed' }>,
+  { cause, error, polled }: Extract<AttemptResult, { kind: 'failed' }>,
 ): RetryDecision {
-  const { attempt } = execution;
-  const next = nextRetry({
+  const { attempt, polls, startedAt } = execution;
+  const failed = {
     policy: policyFor(step, cause, (thrown) =>
       log.warn('retry_match_failed', { runId, stepId: step.id, error: messageOf(thrown) }),
     ),
@@ -29,8 +31,18 @@ export function afterFailure(
     random: random.unit(),
     now,
     error: cause,
-  });
+    ...optional('polls', polls),
+  };
+  const { poll } = step;
+  const isPoll = poll !== undefined && polled === true && cause instanceof RetryAt;
+  const next = isPoll
+    ? nextPoll({ poll, startedAt, now, error: cause, ...optional('polls', polls) })
+    : nextRetry(failed);
   const { code, message } = error;
+  if (next.kind === 'poll_again') {
+    log.debug('step_polled', { runId, stepId: step.id, attempt, message, again: next.at });
+    return next;
+  }
   log.warn('step_attempt_failed', { runId, stepId: step.id, attempt, code, message, next: next.kind });
   return next;
 }

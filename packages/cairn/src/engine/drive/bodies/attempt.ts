@@ -1,6 +1,6 @@
 /** One attempt of one step: calls the body under a timeout and turns whatever happens into a value. */
 
-import { CairnError, Fatal } from '../../../core/errors.ts';
+import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
@@ -34,6 +34,8 @@ export type AttemptResult =
       readonly error: RecordedError;
       /** Outside actions of which nobody knows whether they took place: the step cannot end before somebody does. */
       readonly doubts?: readonly OpenEffect[];
+      /** Nothing failed: the step polls, and its condition does not hold yet. */
+      readonly polled?: true;
     }
   /** A person must say first what becomes of an outside action; the body was given up. */
   | { readonly kind: 'asks'; readonly ask: Ask }
@@ -43,7 +45,7 @@ export type AttemptResult =
 /** What of a step an attempt needs; `body` may also be the step's compensation. */
 export type Attempted = Pick<
   BodyStep,
-  'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent'
+  'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent' | 'poll'
 >;
 
 export interface AttemptParams {
@@ -103,7 +105,8 @@ async function callBody(step: Attempted, context: Context, signal: AbortSignal):
   } catch (thrown) {
     if (signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);
-    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause) };
+    const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
+    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause), ...polled };
   }
 }
 

@@ -51,6 +51,8 @@ interface Running {
 export interface BodiesParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
+  /** The run is a suspect: should its worker die, the journal must say which body was under way. */
+  readonly alone: boolean;
   readonly beats: Beats;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
@@ -99,10 +101,12 @@ export class Bodies {
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
+      this.#params.beats.ended(keyOf(unit));
       this.#params.onLeft();
       return result;
     }
-    this.#running.delete(keyOf(unit));
+    await performer.flush();
+    this.#remove(unit);
     const settled = performer.takePending();
     await this.#params.onEnd({ unit, execution, result, used: body.used, settled });
     return result;
@@ -110,18 +114,24 @@ export class Bodies {
 
   /** Tells bodies to stop; those of steps that were sent back are given up at once, since nothing of them counts. */
   abort(why: StepAborted['why'], concerns: (stepId: string) => boolean = () => true): void {
-    for (const [key, running] of this.#running) {
+    for (const running of this.#running.values()) {
       if (!concerns(running.execution.stepId)) continue;
       running.abort.abort(new StepAborted(why));
       if (why !== 'superseded') continue;
       running.left = true;
-      this.#running.delete(key);
+      this.#remove(running.unit);
     }
   }
 
   /** Gives up what did not stop. */
   leave(): void {
     for (const running of this.#running.values()) running.left = true;
+  }
+
+  #remove(unit: Unit): void {
+    const key = keyOf(unit);
+    this.#running.delete(key);
+    this.#params.beats.ended(key);
   }
 
   #begin(unit: BodyUnit, execution: StepExecution): Running {
@@ -135,7 +145,10 @@ export class Bodies {
       span: deps.tracer?.open(stepSpan(state, execution, state.epoch)),
       left: false,
     };
-    this.#running.set(keyOf(unit), running);
+    const key = keyOf(unit);
+    const { revision, attempt } = execution;
+    this.#running.set(key, running);
+    this.#params.beats.begun({ step: key, revision, attempt, since: deps.clock.now() });
     return running;
   }
 
@@ -144,16 +157,17 @@ export class Bodies {
     { context }: BodyContext,
     performer: Performer,
   ): Promise<AttemptResult | undefined> {
-    const { deps } = this.#params;
+    const { deps, alone } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
+    const tracesFirst = alone || !step.idempotent;
     const refusal = step.policy && (await this.#refusal(step, step.policy, context));
     if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
-    if (!step.idempotent && !(await this.#leavesTrace(execution))) return undefined;
+    if (tracesFirst && !(await this.#leavesTrace(execution))) return undefined;
     // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
-    if (step.idempotent && step.uses.length > 0) this.#leavesTrace(execution).catch(() => {});
+    if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(execution).catch(() => {});
     const endCalls = this.#giveCallsTime(running);
     const onBeat = (beat: () => void) => this.#beatTimers.set(running, beat);
     const { asked } = performer;
@@ -199,6 +213,7 @@ export class Bodies {
     const ended = left ?? returned;
     if (ended.kind === 'unfinished') {
       // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
+      await performer.flush();
       const settled = performer.takePending();
       if (settled.length > 0) await this.#params.append(() => settled);
       return ended;

@@ -128,7 +128,8 @@ export class BodyContext {
   #use({ agent, tokens }: Usage): void {
     if (agent !== undefined && !isShortText(agent))
       throw new CairnError('INVALID_INPUT', `an agent has a name of 1 to ${MAX_AGENT_CHARS} characters`);
-    if (tokens !== undefined && ![tokens.input, tokens.output].every(isCount))
+    const { input = 0, output = 0 } = tokens ?? {};
+    if (!isCount(input) || !isCount(output))
       throw new CairnError('INVALID_INPUT', 'tokens are whole numbers from 0, for input and for output');
     const before = this.#used.tokensUsed ?? { input: 0, output: 0 };
     this.#used = {
@@ -136,7 +137,7 @@ export class BodyContext {
       ...(agent === undefined ? {} : { agent }),
       ...(tokens === undefined
         ? {}
-        : { tokensUsed: { input: before.input + tokens.input, output: before.output + tokens.output } }),
+        : { tokensUsed: { input: before.input + input, output: before.output + output } }),
     };
   }
 }

@@ -4,7 +4,8 @@
  *
  * Must not: know what runs besides, or start anything.
  */
-import type { RecordedError, Wait } from '../../../core/run/events.ts';
+import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { EffectMoved } from '../../../journal/run-journal.ts';
 import { askAbout, canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
@@ -14,6 +15,8 @@ import type { Output } from '../../facts/output.ts';
 import type { Scope } from '../scope.ts';
 import type { SettleUnit } from '../sets/fan-outs.ts';
 import { keyOf } from '../step-inputs.ts';
+import { sizeOf } from '../waiting/held-waits.ts';
+import type { Waiting } from '../waiting/waiting.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Ended } from './bodies.ts';
 
@@ -21,12 +24,13 @@ import type { Ended } from './bodies.ts';
 export interface EndMoves {
   readonly settle: SettleUnit;
   readonly rest: (key: string, at: number) => void;
-  readonly hasRoomFor: (wait: Wait) => boolean;
-  readonly hold: (wait: Wait) => void;
+  readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;
+  /** Until an open wait ends, which makes room for a question of so many bytes. */
+  readonly restWithoutRoom: (key: string, bytes: number) => void;
   readonly advance: () => void;
 }
 
-/** A question that cannot be put now (there are too many open, or the effect has just moved) is put again after this. */
+/** The subject of the question has just changed: the next attempt finds out what became of it. */
 const ASK_AGAIN_MS = 1_000;
 
 export class BodyEnds {
@@ -58,9 +62,13 @@ export class BodyEnds {
         return this.#askAbout(ended, () => askAbout(scope.deps, open), result.error);
       }
       if (next.kind === 'give_up') {
-        const fact = drafts.failedByPolicy(ending, result.error);
+        const error =
+          next.reason === 'poll_over' ? pollOver(execution, ending.now, result.error) : result.error;
+        const fact = drafts.failedByPolicy(ending, error);
         return this.#moves.settle(unit, execution, [...settled, fact], drafts.outcomeOf([fact]));
       }
+      if (next.kind === 'poll_again')
+        return this.#restUntil(ended, next.at, drafts.pollScheduled(execution, next.at, result.error));
       return this.#tryAgain(ended, next.at, result.error);
     }
     if (result.kind === 'asks') return this.#askAbout(ended, async () => result.ask, undefined);
@@ -73,11 +81,15 @@ export class BodyEnds {
     this.#moves.advance();
   }
 
-  async #tryAgain({ unit, execution, settled }: Ended, at: number, error: RecordedError): Promise<void> {
+  #tryAgain(ended: Ended, at: number, error: RecordedError): Promise<void> {
+    return this.#restUntil(ended, at, drafts.retryScheduled(ended.execution, at, error));
+  }
+
+  async #restUntil({ unit, execution, settled }: Ended, at: number, fact: EventDraft): Promise<void> {
     const scope = this.#scope;
     // It rests before it stops counting: in between nothing would seem to be left to wait for.
     await scope.counted(async () => {
-      await scope.append([...settled, drafts.retryScheduled(execution, at, error)], execution);
+      await scope.append([...settled, fact], execution);
       this.#moves.rest(keyOf(unit), at);
     });
     this.#moves.advance();
@@ -87,28 +99,36 @@ export class BodyEnds {
   async #askAbout(ended: Ended, find: () => Promise<Ask | undefined>, error?: RecordedError): Promise<void> {
     const { unit, execution, settled } = ended;
     const scope = this.#scope;
-    const asked = await scope.counted(async () => {
-      const ask = await find();
-      const now = scope.deps.clock.now();
-      const wait = ask && effectWait(execution, ask, now);
-      if (!ask || !wait || !this.#moves.hasRoomFor(wait)) return false;
-      try {
-        const { events } = await scope.append([...settled, ...questionDrafts(wait, ask)], execution);
-        if (events.length > 0) this.#moves.hold(wait);
-        return true;
-      } catch (moved) {
-        if (moved instanceof EffectMoved) return false;
-        throw moved;
-      }
-    });
-    if (asked) return this.#moves.advance();
-    const unknown = {
+    const { waiting } = this.#moves;
+    const why = error ?? {
       code: 'EFFECT_IN_DOUBT',
       message: 'an effect is in doubt',
       stepId: unit.step.id,
       retryable: true,
     };
-    return this.#tryAgain(ended, scope.deps.clock.now() + ASK_AGAIN_MS, error ?? unknown);
+    const hasMoved = await scope.counted(async () => {
+      const ask = await find();
+      const now = scope.deps.clock.now();
+      if (!ask) return true;
+      const wait = effectWait(execution, ask, now);
+      const bytes = sizeOf(wait);
+      if (bytes > waiting.freeBytes) {
+        await scope.append([...settled, drafts.retryWhenRoom(execution, now, why)], execution);
+        this.#moves.restWithoutRoom(keyOf(unit), bytes);
+        return false;
+      }
+      const put = [...settled, ...questionDrafts(wait, ask)];
+      try {
+        const { events } = await waiting.opening(wait, () => scope.append(put, execution));
+        if (events.length > 0) waiting.hold(wait);
+        return false;
+      } catch (moved) {
+        if (moved instanceof EffectMoved) return true;
+        throw moved;
+      }
+    });
+    if (hasMoved) return this.#tryAgain(ended, scope.deps.clock.now() + ASK_AGAIN_MS, why);
+    this.#moves.advance();
   }
 
   /** Counts as under way until its record is queued: a drive that must let go waits for it as for a body. */
@@ -122,4 +142,10 @@ export class BodyEnds {
     }
     await recorded;
   }
+}
+
+/** The time for polling is over, or it has been asked as often as a run may. */
+function pollOver({ startedAt, polls = 0 }: StepExecution, now: number, last: RecordedError): RecordedError {
+  const message = `the condition did not hold within ${now - startedAt} ms, in ${polls + 1} polls; the last said: ${last.message}`;
+  return { ...last, code: 'STEP_TIMEOUT', message: cut(message, TRACE_CHARS), retryable: false };
 }

@@ -13,7 +13,9 @@ import {
 } from '../../../core/decisions/fan-out.ts';
 import { Fatal } from '../../../core/errors.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
+import { markOf } from '../../../core/plan/item-marks.ts';
 import type { RecordedError, StepExecution } from '../../../core/run/events.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../core/run/limits.ts';
 import type { RunState } from '../../../core/run/state.ts';
 import type { ChildStep, Context, FanOut, MapStep } from '../../define/steps.ts';
 import { composedOutput, type Outcome, type Output } from '../../facts/output.ts';
@@ -43,6 +45,8 @@ export class FanOutSet {
   readonly #items: readonly unknown[];
   readonly #progress: FanOutProgress;
   readonly #outputs: (Output | undefined)[];
+  /** Bytes of the whole output so far: brackets, commas and the results that are there. */
+  #bytes: number;
   #firstError: RecordedError | undefined;
   /** Its outcome is on its way into the journal. */
   closed = false;
@@ -54,8 +58,14 @@ export class FanOutSet {
     this.execution = execution;
     this.#items = items;
     this.#outputs = new Array(items.length);
+    this.#bytes = items.length + 1;
     const states = items.map((_, index) => itemState(state, keyOf(this.unit(index))));
     this.#progress = new FanOutProgress(states, step.fanOut.completion, step.fanOut.concurrency);
+  }
+
+  /** See core/plan/item-marks.ts. */
+  get items(): string | undefined {
+    return markOf(this.#items);
   }
 
   get size(): number {
@@ -63,7 +73,12 @@ export class FanOutSet {
   }
 
   get verdict(): FanOutVerdict {
-    return this.#progress.verdict;
+    return this.isTooLarge ? 'failed' : this.#progress.verdict;
+  }
+
+  /** No output can hold what its items have come to: no other item is needed, and no result is kept. */
+  get isTooLarge(): boolean {
+    return this.#bytes > MAX_PAYLOAD_BYTES;
   }
 
   /** Decided, and nothing of it under way any more. */
@@ -80,7 +95,7 @@ export class FanOutSet {
   }
 
   next(): number | undefined {
-    return this.closed ? undefined : this.#progress.next();
+    return this.closed || this.isTooLarge ? undefined : this.#progress.next();
   }
 
   /** An item was begun, or (`idle`) let go before it ended. */
@@ -93,9 +108,16 @@ export class FanOutSet {
       this.#firstError ??= outcome.error;
       this.#progress.settle(index, 'failed');
     } else {
-      if (outcome.kind === 'done') this.#outputs[index] = outcome.output;
+      if (outcome.kind === 'done') this.#keep(index, outcome.output);
       this.#progress.settle(index, 'succeeded');
     }
+  }
+
+  #keep(index: number, output: Output): void {
+    if (this.isTooLarge) return;
+    this.#bytes += Buffer.byteLength(output.text);
+    this.#outputs[index] = output;
+    if (this.isTooLarge) this.#outputs.length = 0;
   }
 
   /** What the whole comes to. Items that failed, or were not needed any more, count as null. */
@@ -110,6 +132,10 @@ export class FanOutSet {
 
   #error(): RecordedError {
     const { id } = this.step;
+    if (this.isTooLarge) {
+      const message = `the results of the items of step '${id}' have more than ${MAX_PAYLOAD_BYTES} bytes together`;
+      return { code: 'PAYLOAD_TOO_LARGE', message, stepId: id, retryable: false };
+    }
     const failed = this.#items.filter((_, index) => this.stateOf(index) === 'failed').length;
     const first = this.#firstError ? `; the first: ${this.#firstError.message}` : '';
     const message = `${failed} of the ${this.size} items of step '${id}' failed${first}`;

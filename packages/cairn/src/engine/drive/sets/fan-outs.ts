@@ -5,14 +5,15 @@
  * Must not: run a body or open a wait.
  */
 
+import { listChange } from '../../../core/plan/item-marks.ts';
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
-import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
+import { type RetryingStep, type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { Context } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome, type Output } from '../../facts/output.ts';
-import { loadOutputs } from '../outputs.ts';
+import { outputsAt } from '../outputs.ts';
 import type { Scope } from '../scope.ts';
 import { type Entry, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
 import { FanOutSet, itemsOf, type SetStep } from './fan-out-set.ts';
@@ -29,7 +30,9 @@ export interface FanOutMoves {
   /** Begins an item; false: not in this drive. */
   readonly startItem: (unit: Unit) => boolean;
   readonly hold: (wait: Wait) => void;
-  readonly rest: (key: string, at: number) => void;
+  readonly restAs: (key: string, step: RetryingStep) => void;
+  /** True if no further item may begin: the questions of earlier items do not fit. */
+  readonly isFull: () => boolean;
   /** Lets go of an item that rests between two attempts; false: it does not. */
   readonly wake: (key: string) => boolean;
   readonly advance: () => void;
@@ -43,6 +46,12 @@ export type SettleUnit = (
   known?: Outcome,
 ) => Promise<void>;
 
+/** An item that ended in an earlier drive; its checkpoint has the result. */
+interface DoneItem {
+  readonly index: number;
+  readonly seq: number;
+}
+
 export class FanOuts {
   readonly #scope: Scope;
   readonly #moves: FanOutMoves;
@@ -55,8 +64,7 @@ export class FanOuts {
 
   /** Whether an item could begin that has not. */
   get canStart(): boolean {
-    for (const set of this.#sets.values()) if (set.next() !== undefined) return true;
-    return false;
+    return this.#sets.values().some((set) => this.#next(set) !== undefined);
   }
 
   /** Works out the items of a set, and says in the journal that it has begun. */
@@ -73,21 +81,41 @@ export class FanOuts {
       return;
     }
     this.#moves.begin(unit);
-    this.#sets.set(step.id, set);
-    if (state.steps.get(step.id)?.phase !== 'running') {
-      this.#scope.guard(this.#scope.append([drafts.started(execution)], execution));
+    const { items } = set;
+    // Also of a set that begins here: a successor has the mark of the run whose items it took over.
+    const message = listChange(state, { stepId: step.id, revision: execution.revision, items });
+    if (message !== undefined) {
+      this.#refuse(unit, execution, message);
+      return;
     }
+    if (state.steps.get(step.id)?.phase !== 'running')
+      this.#scope.guard(this.#scope.append([drafts.started(execution, items)], execution));
+    this.#sets.set(step.id, set);
     this.#scope.guard(this.#takeUpItems(set, state));
+  }
+
+  /** Results of its old items must not become those of its new ones, so the run fails whatever `onFailure` says. */
+  #refuse({ step }: { readonly step: SetStep }, execution: StepExecution, message: string): void {
+    const ending = { step, execution, now: this.#scope.deps.clock.now() };
+    const fact = drafts.failed(ending, { code: 'SET_CHANGED', message, stepId: step.id, retryable: false });
+    this.#scope.guard(this.#moves.settle({ step }, execution, [fact]));
   }
 
   /** Begins as many items as there is room for, and closes what is decided. */
   pump(): void {
     for (const set of this.#sets.values()) {
-      for (let index = set.next(); index !== undefined; index = set.next()) {
+      for (let index = this.#next(set); index !== undefined; index = this.#next(set)) {
         if (!this.#moves.startItem(set.unit(index))) break;
       }
       this.#closeIfFinished(set);
     }
+  }
+
+  /** Items begin in their order, so that those that have begun before come first. */
+  #next(set: FanOutSet): number | undefined {
+    const index = set.next();
+    if (index === undefined || !this.#moves.isFull()) return index;
+    return this.#scope.journal.state.steps.has(keyOf(set.unit(index))) ? index : undefined;
   }
 
   mark(stepId: string, index: number, state: 'open' | 'idle'): void {
@@ -115,26 +143,32 @@ export class FanOuts {
   /** Items that wait since an earlier drive, and the results of those that ended in one. */
   async #takeUpItems(set: FanOutSet, state: RunState): Promise<void> {
     const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
-    const done: { readonly index: number; readonly seq: number }[] = [];
+    const done: DoneItem[] = [];
     for (let index = 0; index < set.size; index += 1) {
       const key = keyOf(set.unit(index));
       const item = state.steps.get(key);
       const wait = waits.get(key);
       if (wait) this.#moves.hold(wait);
-      else if (item?.phase === 'retrying') this.#moves.rest(key, item.retryAt);
+      else if (item?.phase === 'retrying') this.#moves.restAs(key, item);
       else if (item?.phase === 'done' && item.outcome !== 'failed') done.push({ index, seq: item.seq });
     }
     if (done.length === 0) return;
     set.loading = true;
-    const { deps, runId } = this.#scope;
-    const seqs = done.map(({ seq }) => seq);
-    const outputs = await this.#scope.counted(() => loadOutputs(deps.store, runId, seqs));
-    done.forEach(({ index }, i) => {
-      const output = outputs[i];
-      if (output) set.settle(index, { kind: 'done', output });
-    });
+    await this.#scope.counted(() => this.#loadResults(set, done));
     set.loading = false;
     this.#moves.advance();
+  }
+
+  /** No more once they are too large together: all of them could be more than a worker holds. */
+  async #loadResults(set: FanOutSet, done: readonly DoneItem[]): Promise<void> {
+    const { deps, runId } = this.#scope;
+    const seqs = done.map(({ seq }) => seq);
+    let at = 0;
+    for await (const output of outputsAt(deps.store, runId, seqs)) {
+      const item = done[at++];
+      if (item) set.settle(item.index, { kind: 'done', output });
+      if (set.isTooLarge) return;
+    }
   }
 
   #closeIfFinished(set: FanOutSet): void {

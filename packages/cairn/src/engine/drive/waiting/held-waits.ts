@@ -11,11 +11,14 @@ import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/
 import { readable } from '../../../core/thrown.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { EarlyEvent } from '../../../ports/rendezvous-store.ts';
+import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../../define/steps.ts';
+import { isPlanMissing } from '../../deployed.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { type Output, recorded } from '../../facts/output.ts';
 import { joinRendezvous } from '../../rendezvous/join.ts';
-import { leaveRendezvous } from '../../rendezvous/leave.ts';
+import { type LeaveRequest, leaveRendezvous } from '../../rendezvous/leave.ts';
+import { JOIN_PATIENCE_MS } from '../../rendezvous/limits.ts';
 import { eventOutput } from '../../rendezvous/offer.ts';
 import { answered, refused } from '../../waits/settle.ts';
 
@@ -25,6 +28,8 @@ const TIE_BYTES = 120;
 export interface HeldWaitsParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
+  /** Aborts when the drive must not fight for a place any longer. */
+  readonly hurry: AbortSignal;
   readonly stepOf: (id: string) => StepDefinition;
   /** What a child is started with. Throws what the author's function throws. */
   readonly childInput: (wait: Wait) => unknown;
@@ -35,6 +40,8 @@ export interface HeldWaitsParams {
 export class HeldWaits {
   readonly #params: HeldWaitsParams;
   readonly #held = new Map<string, Wait>();
+  /** Where this drive said that the run waits. */
+  readonly #joined: LeaveRequest[] = [];
   #bytes = 0;
 
   constructor(params: HeldWaitsParams) {
@@ -90,7 +97,9 @@ export class HeldWaits {
     let early: EarlyEvent | undefined;
     try {
       const accepts = ({ dataText }: EarlyEvent) => acceptable(step, dataText) !== undefined;
-      early = await joinRendezvous(deps, { ...place, accepts });
+      const patience = { ms: JOIN_PATIENCE_MS, signal: this.#params.hurry };
+      this.#joined.push(place);
+      early = await joinRendezvous({ ...deps, patience }, { ...place, accepts });
     } catch (error) {
       // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
       // does not answer is another matter: then another drive tries again.
@@ -104,8 +113,33 @@ export class HeldWaits {
     const now = deps.clock.now();
     const initiator = actor === undefined ? 'system' : 'user';
     await end(wait, answered({ step, wait, now }, { initiator, actor, signalId }, output));
-    // Taken in, or, if the wait was over by then, given back to whoever asks next.
-    await leaveRendezvous(deps, place, (eventId) => tookIn(journal.state, eventId));
+    // Taken in, or, if the wait was over by then, given back to whoever asks next. Its tie sees to it at the end as well.
+    try {
+      await leaveRendezvous(deps, place, (eventId) => tookIn(journal.state, eventId));
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      deps.log.warn('rendezvous_not_left', { runId, error: error.message });
+    }
+  }
+
+  /**
+   * A join that took long can arrive after the drive that took the run over has closed the wait and left. Nobody else would
+   * take that place back before the next event arrives there. Places of open waits are those of the other drive as well.
+   */
+  async leaveClosed(): Promise<void> {
+    const { deps, journal } = this.#params;
+    if (this.#joined.length === 0) return;
+    const runId = journal.state.id;
+    try {
+      const state = (await deps.store.load(runId))?.state;
+      for (const place of this.#joined) {
+        if (state?.waits.some(({ id }) => id === place.waitId)) continue;
+        await leaveRendezvous(deps, place, (eventId) => state !== undefined && tookIn(state, eventId));
+      }
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      deps.log.warn('rendezvous_not_left', { runId, error: error.message });
+    }
   }
 
   async #startChild(wait: Wait): Promise<void> {
@@ -121,8 +155,9 @@ export class HeldWaits {
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
       const error = readable(thrown);
-      // What the store could not do now is tried again by another drive; what cannot be a child fails the step.
-      if (error instanceof CairnError && error.httpStatus >= 500) throw error;
+      // A failure of the store, or a definition that no run can start on now, is tried again by another drive; what cannot be a
+      // child fails the step.
+      if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;
       const now = deps.clock.now();
       await end(wait, refused({ step, wait, now }, { initiator: 'system' }, recorded(step.id, error)));
     }
@@ -149,7 +184,7 @@ function acceptable(step: EventStep, dataText: string): Output | undefined {
   return 'text' in output ? output : undefined;
 }
 
-/** A wait in the snapshot, and the tie that goes with it. */
+/** A wait in the snapshot once it is announced, and the tie that goes with it. */
 export function sizeOf(wait: Wait): number {
-  return Buffer.byteLength(JSON.stringify(wait)) + TIE_BYTES;
+  return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + TIE_BYTES;
 }

@@ -6,9 +6,10 @@
 
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
-import { MAX_OPEN_WAITS_BYTES } from '../../../core/run/limits.ts';
-import { type RunState, stepKey } from '../../../core/run/state.ts';
+import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
+import { type RetryingStep, type RunState, stepKey } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
+import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
@@ -32,8 +33,19 @@ export interface WaitingMoves {
   readonly settle: SettleUnit;
   readonly unitOf: (key: string) => Unit;
   readonly rest: (key: string, at: number) => void;
+  /** As the journal says. */
+  readonly restAs: (key: string, step: RetryingStep) => void;
   readonly restNoMore: (key: string) => void;
   readonly advance: () => void;
+}
+
+const TELL_AGAIN_FIRST_MS = 15_000;
+const TELL_AGAIN_CAP_MS = 3_600_000;
+
+/** After as long again as it has been tried for: each time costs a claim and a release. */
+function tellAgainAt({ openedAt }: Wait, now: number, random: number): number {
+  const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
+  return now + Math.ceil(bound * (0.5 + random / 2));
 }
 
 export class Waiting {
@@ -43,6 +55,9 @@ export class Waiting {
   #openingBytes = 0;
   /** What may still have to tell the outside of a wait. */
   readonly #telling = new Set<Promise<void>>();
+  readonly #hurry = new AbortController();
+  /** When the outside is told of what it could not be told now; epoch ms. */
+  #tellAgainAt: number | undefined;
   /** Waits whose end was taken in: several may see it (time, the outside, others), and one of them goes on from there. */
   readonly #takenIn = new Set<string>();
 
@@ -52,6 +67,7 @@ export class Waiting {
     this.#held = new HeldWaits({
       deps: scope.deps,
       journal: scope.journal,
+      hurry: this.#hurry.signal,
       stepOf: (id) => scope.step(id),
       childInput: ({ execution }) => {
         const unit = moves.unitOf(stepKey(execution));
@@ -72,7 +88,13 @@ export class Waiting {
 
   /** Resolves once the outside is not being told of anything any more: it must not hear of a wait after the run's end. */
   async quiet(): Promise<void> {
+    this.#hurry.abort();
     while (this.#telling.size > 0) await Promise.allSettled(this.#telling);
+  }
+
+  /** For a drive that has lost its run, once it is quiet. */
+  leaveClosed(): Promise<void> {
+    return this.#held.leaveClosed();
   }
 
   /** Opens the wait of a step in the journal, then tells the outside. A signal that came before answers it at once. */
@@ -109,28 +131,38 @@ export class Waiting {
     };
     // It is held before it stops counting: in between nothing would seem to be left to wait for.
     await scope.counted(async () => {
-      this.#openingBytes += sizeOf(wait);
-      const { events } = await scope.append(decide, execution);
-      this.#openingBytes -= sizeOf(wait);
+      const { events } = await this.opening(wait, () => scope.append(decide, execution));
       if (answer) await this.#moves.settle(unit, execution, [], answer);
       else if (events.length > 0) this.hold(wait);
     });
     this.#moves.advance();
   }
 
-  /** Whether the snapshot can carry one more. */
-  hasRoomFor(wait: Wait): boolean {
-    return this.#bytesWith(wait) <= MAX_OPEN_WAITS_BYTES;
+  /** Bytes that the snapshot has room for. */
+  get freeBytes(): number {
+    return MAX_OPEN_WAITS_BYTES - this.#held.bytes - this.#openingBytes;
   }
 
-  #bytesWith(wait: Wait): number {
-    return this.#held.bytes + this.#openingBytes + sizeOf(wait);
+  /** Keeps room for a wait while it is being opened. */
+  async opening<T>(wait: Wait, open: () => Promise<T>): Promise<T> {
+    const bytes = sizeOf(wait);
+    this.#openingBytes += bytes;
+    try {
+      return await open();
+    } finally {
+      this.#openingBytes -= bytes;
+    }
   }
 
-  /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more */
+  /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more, RUN_TOO_LARGE if the run had too many */
   #assertRoomFor(wait: Wait): void {
-    if (this.hasRoomFor(wait)) return;
-    const bytes = this.#bytesWith(wait);
+    const { length } = this.#scope.journal.state.ties;
+    if (length >= MAX_TIES && (wait.kind === 'event' || wait.kind === 'child')) {
+      const what = `the run has waited for ${length} events and children; the most is ${MAX_TIES}`;
+      throw new CairnError('RUN_TOO_LARGE', what, { stepId: wait.execution.stepId });
+    }
+    if (sizeOf(wait) <= this.freeBytes) return;
+    const bytes = MAX_OPEN_WAITS_BYTES - this.freeBytes + sizeOf(wait);
     const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
     throw new CairnError('PAYLOAD_TOO_LARGE', what, {
       stepId: wait.execution.stepId,
@@ -145,7 +177,25 @@ export class Waiting {
     if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
     const isOpen = this.#scope.journal.state.waits.some(({ id }) => id === wait.id);
     if (wait.announced || !isOpen) return;
-    this.#inBackground(() => this.#tell(this.#held.announce(wait)));
+    this.#inBackground(() => this.#tell(this.#announce(wait)));
+  }
+
+  /** A registration that fails now is repeated by a later drive: this one lets go, and nobody died. */
+  async #announce(wait: Wait): Promise<void> {
+    try {
+      await this.#held.announce(wait);
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      const { deps, runId } = this.#scope;
+      const at = tellAgainAt(wait, deps.clock.now(), deps.random.unit());
+      this.#tellAgainAt = Math.min(this.#tellAgainAt ?? at, at);
+      deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: error.message });
+    }
+  }
+
+  /** When a drive must tell the outside of waits of which this one could not; epoch ms. */
+  get tellAgainAt(): number | undefined {
+    return this.#tellAgainAt;
   }
 
   /** The time of a wait has come. False: nothing with this key waits. */
@@ -200,7 +250,7 @@ export class Waiting {
     const { execution } = wait;
     const key = stepKey(execution);
     const step = this.#scope.journal.state.steps.get(key);
-    if (step?.phase === 'retrying') this.#moves.rest(key, step.retryAt);
+    if (step?.phase === 'retrying') this.#moves.restAs(key, step);
     else if (step?.phase === 'done') this.#inBackground(() => this.#takeInOutcome(key, execution));
   }
 

@@ -9,7 +9,14 @@ import { DecideDialog } from './decide-dialog.tsx';
 import { stepsBefore } from './decisions.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
-import { CancelDialog, HoldDialog, ReleaseDialog } from './small-dialogs.tsx';
+import {
+  CancelDialog,
+  ContinueDialog,
+  FailDialog,
+  HoldDialog,
+  ReleaseDialog,
+  SuspendDialog,
+} from './small-dialogs.tsx';
 import { useAct } from './use-act.ts';
 
 export function ActForm({ run }: { readonly run: Run }) {
@@ -33,8 +40,16 @@ export function ActForm({ run }: { readonly run: Run }) {
       return (
         <SignalDialog {...form} waitedFor={run.waits.find(({ id }) => id === about.wait)} key={about.wait} />
       );
+    case 'fail': {
+      const wait = run.waits.find(({ id }) => id === about.wait);
+      return <FailDialog {...form} step={wait && stepKey(wait.execution)} key={about.wait} />;
+    }
     case 'cancel':
       return <CancelDialog {...form} />;
+    case 'suspend':
+      return <SuspendDialog {...form} />;
+    case 'continue':
+      return <ContinueDialog {...form} />;
     case 'hold':
       return <HoldDialog {...form} />;
     case 'release':

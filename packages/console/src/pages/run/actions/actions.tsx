@@ -40,6 +40,7 @@ function useMayEach(): (role: Role) => boolean {
     submitter: useMay('submitter'),
     operator: useMay('operator'),
     admin: useMay('admin'),
+    installation: useMay('installation'),
   };
   return (role) => may[role];
 }

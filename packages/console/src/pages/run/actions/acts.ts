@@ -12,6 +12,23 @@ export function cancelRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}
   };
 }
 
+/** Undefined without a reason: nobody else would know why it stands. */
+export function suspendRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/suspend'> | undefined {
+  const { reason } = reasonOf(typed);
+  if (reason === undefined) return undefined;
+  return {
+    planned: planned('POST', '/v1/runs/{id}/suspend', { params: { id }, body: { reason } }),
+    cli: ['runs', 'suspend', id, ...option('reason', reason)],
+  };
+}
+
+export function continueRun(id: string): Act<'POST', '/v1/runs/{id}/continue'> {
+  return {
+    planned: planned('POST', '/v1/runs/{id}/continue', { params: { id }, body: {} }),
+    cli: ['runs', 'continue', id],
+  };
+}
+
 /** Undefined without a reason: nobody else would know when to release it. */
 export function holdRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/hold'> | undefined {
   const { reason } = reasonOf(typed);
@@ -34,6 +51,23 @@ export function repairRun(id: string, apply: boolean): Act<'POST', '/v1/runs/{id
   return {
     planned: planned('POST', '/v1/runs/{id}/repair', { params: { id }, query: { apply: String(apply) } }),
     cli: ['repair', id, ...(apply ? ['--apply'] : [])],
+  };
+}
+
+/** Undefined without a step that waits, or a reason: that is the message of its error. */
+export function failWait(
+  id: string,
+  stepId: string | undefined,
+  typed: string,
+): Act<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> | undefined {
+  const { reason } = reasonOf(typed);
+  if (reason === undefined || stepId === undefined) return undefined;
+  return {
+    planned: planned('POST', '/v1/runs/{id}/waits/{stepId}/fail', {
+      params: { id, stepId },
+      body: { reason },
+    }),
+    cli: ['runs', 'fail-wait', id, stepId, ...option('reason', reason)],
   };
 }
 

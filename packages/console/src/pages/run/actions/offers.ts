@@ -21,7 +21,15 @@ export interface Offer {
 /** What of a run bears on it. */
 export type Standing = Pick<
   Run,
-  'status' | 'waits' | 'cancellation' | 'compensating' | 'parked' | 'supersededBy' | 'lastHandoff'
+  | 'status'
+  | 'waits'
+  | 'cancellation'
+  | 'suspension'
+  | 'compensating'
+  | 'parked'
+  | 'blocked'
+  | 'supersededBy'
+  | 'lastHandoff'
 >;
 
 interface Looking {
@@ -35,7 +43,10 @@ const NEEDS: Readonly<Record<Act, Role>> = {
   decide: 'operator',
   resolve: 'operator',
   signal: 'submitter',
+  fail: 'submitter',
   cancel: 'operator',
+  suspend: 'operator',
+  continue: 'operator',
   resume: 'operator',
   replay: 'operator',
   fork: 'operator',
@@ -64,7 +75,10 @@ function answers(run: Standing): Offers {
     const about = { wait: wait.id };
     if (wait.kind === 'event') {
       const name = `Send “${wait.name ?? 'event'}”`;
-      return [{ act: 'signal', about, name, kind: 'plain', ...refused }];
+      return [
+        { act: 'signal', about, name, kind: 'plain', ...refused },
+        { act: 'fail', about, name: `Fail ${step}`, kind: 'danger', ...refused },
+      ];
     }
     if (wait.kind !== 'approval') return [];
     if (wait.purpose === 'effect') {
@@ -82,6 +96,9 @@ function steering(run: Standing): Offers {
   const asked = run.cancellation ? { refused: 'It was asked for already.' } : {};
   return [
     { act: 'signal', about: {}, name: 'Signal', kind: 'plain' },
+    run.suspension
+      ? { act: 'continue', about: {}, name: 'Continue', kind: 'answer' }
+      : { act: 'suspend', about: {}, name: 'Suspend', kind: 'plain', ...asked },
     { act: 'cancel', about: {}, name: 'Cancel', kind: 'danger', ...asked },
   ];
 }
@@ -90,6 +107,7 @@ function successors(run: Standing): Offers {
   const { status, supersededBy } = run;
   const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
   if (!isFinal(status)) {
+    if (run.suspension) return [];
     // Nothing holds a run up that moves, and one that waits goes on by the answer.
     return status === 'interrupted' || isParked(run) ? [resume] : [];
   }
@@ -102,9 +120,10 @@ function successors(run: Standing): Offers {
   return [{ ...resume, refused: `It was resumed already, by ${supersededBy}.` }, ...again];
 }
 
-function isParked({ status, parked, waits }: Standing): boolean {
+/** It needs a dispatch and nobody's answer. */
+function isParked({ status, parked, blocked, waits }: Standing): boolean {
   const rests = status === 'awaiting_approval' || status === 'waiting_external';
-  return rests && (parked !== undefined || waits.length === 0);
+  return rests && (parked !== undefined || blocked !== undefined || waits.length === 0);
 }
 
 function keeping(isHeld: boolean | undefined): Offers {

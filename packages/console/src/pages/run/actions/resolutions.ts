@@ -7,9 +7,9 @@ export type ResolveBody = Answer<'ResolveBody'>;
 export type Resolution = ResolveBody['outcome'];
 /**
  * Nobody knows whether it took place (`left`: and the run has ended, so that nothing is called for it any more); or it did, in
- * an earlier run, and would be done once more.
+ * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation.
  */
-export type Matter = 'doubt' | 'left' | 'repetition';
+export type Matter = 'doubt' | 'left' | 'repetition' | 'confirmation';
 
 export interface Saying {
   readonly outcome: Resolution;
@@ -43,6 +43,15 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
       verb: 'Count it as failed',
       meaning: 'It did not take place. Runs made from this one may call it.',
     },
+  ],
+  confirmation: [
+    { outcome: 're-execute', verb: 'Allow the call', meaning: 'The receiver is called with this request.' },
+    {
+      outcome: 'recorded',
+      verb: 'Record its result',
+      meaning: 'It was done by hand; this is what it came to. The receiver is not called.',
+    },
+    { outcome: 'failed', verb: 'Fail the step', meaning: 'It is not to be done.', isDanger: true },
   ],
   repetition: [
     {

@@ -8,7 +8,14 @@ import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { ChoiceOf } from './choice.tsx';
-import { type Resolution, resolveBody, resolveCli, SAYINGS, takesResult } from './resolutions.ts';
+import {
+  type Matter,
+  type Resolution,
+  resolveBody,
+  resolveCli,
+  SAYINGS,
+  takesResult,
+} from './resolutions.ts';
 import { type Effect, useEffectRow } from './use-effect-row.ts';
 import './actions.css';
 
@@ -22,15 +29,17 @@ export interface ResolveDialogProps {
 
 export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialogProps) {
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
-  const [outcome, setOutcome] = useState<Resolution>('recorded');
+  const [chosen, setOutcome] = useState<Resolution>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
-  const matter = row?.blockedBy === 'policy' ? 'repetition' : isOver ? 'left' : 'doubt';
+  const matter = matterOf(row?.blockedBy, isOver);
+  // Nothing is preselected but what calls nobody, or, of what was not called yet, what the run asks for.
+  const outcome: Resolution = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
   const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
     <ActionDialog
-      title="What became of it?"
+      title={matter === 'confirmation' ? 'May it be done?' : 'What became of it?'}
       verb={saying?.verb ?? 'Send'}
       danger={saying?.isDanger ?? false}
       planned={
@@ -55,7 +64,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
         <Loading what="the effect" />
       )}
       <ChoiceOf
-        legend={matter === 'repetition' ? 'It was done before' : 'Find out at the receiver first; then'}
+        legend={LEGENDS[matter]}
         value={outcome}
         options={SAYINGS[matter].map((one) => ({
           value: one.outcome,
@@ -81,12 +90,25 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
   );
 }
 
+const LEGENDS = {
+  confirmation: 'It requires a confirmation',
+  repetition: 'It was done before',
+  left: 'Find out at the receiver first; then',
+  doubt: 'Find out at the receiver first; then',
+} as const satisfies Record<Matter, string>;
+
+function matterOf(by: Effect['blockedBy'], isOver: boolean): Matter {
+  if (by === 'policy') return 'repetition';
+  if (by === 'confirmation') return by;
+  return isOver ? 'left' : 'doubt';
+}
+
 function Asked({ row }: { readonly row: Effect }) {
   const step = row.itemKey === undefined ? row.stepId : `${row.stepId}[${row.itemKey}]`;
   return (
     <section className="question" aria-label="The outside action">
       <p>
-        Step <code>{<Text value={step} />}</code> called{' '}
+        Step <code>{<Text value={step} />}</code> {row.blockedBy === 'confirmation' ? 'would call' : 'called'}{' '}
         <code>
           <Text value={row.capabilityId} />
         </code>{' '}

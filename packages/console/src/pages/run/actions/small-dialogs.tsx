@@ -1,7 +1,7 @@
-/** The forms of one field or none: cancel, hold, release. */
+/** The forms of one field or none: cancel, suspend, continue, fail a wait, hold, release. */
 import { useState } from 'react';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
-import { cancelRun, holdRun, releaseRun } from './acts.ts';
+import { cancelRun, continueRun, failWait, holdRun, releaseRun, suspendRun } from './acts.ts';
 
 interface OfRun {
   readonly runId: string;
@@ -10,6 +10,7 @@ interface OfRun {
 
 /** As the API bounds them. */
 const MOST_CANCEL_REASON = 1_000;
+const MOST_SUSPEND_REASON = 1_000;
 const MOST_HOLD_REASON = 500;
 
 export function CancelDialog({ runId, onClose }: OfRun) {
@@ -34,6 +35,73 @@ export function CancelDialog({ runId, onClose }: OfRun) {
           maxLength={MOST_CANCEL_REASON}
           value={reason}
           onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+    </ActionDialog>
+  );
+}
+
+export function SuspendDialog({ runId, onClose }: OfRun) {
+  const [reason, setReason] = useState('');
+  const suspend = suspendRun(runId, reason);
+  return (
+    <ActionDialog
+      title="Suspend the run"
+      verb="Suspend it"
+      planned={suspend?.planned}
+      cli={suspend?.cli ?? []}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <p>No step of it is started until it is continued. Steps under way end, and answers are taken in.</p>
+      <label>
+        Reason, for whoever finds it standing
+        <input
+          value={reason}
+          maxLength={MOST_SUSPEND_REASON}
+          onChange={(event) => setReason(event.target.value)}
+          required
+        />
+      </label>
+    </ActionDialog>
+  );
+}
+
+export function ContinueDialog({ runId, onClose }: OfRun) {
+  return (
+    <ActionDialog
+      title="Continue the run"
+      verb="Continue it"
+      {...continueRun(runId)}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <p>It goes on at once, with what came due meanwhile.</p>
+    </ActionDialog>
+  );
+}
+
+export function FailDialog({ runId, step, onClose }: OfRun & { readonly step: string | undefined }) {
+  const [reason, setReason] = useState('');
+  const fail = failWait(runId, step, reason);
+  return (
+    <ActionDialog
+      title={`Fail ${step ?? 'the wait'}`}
+      verb="Fail it"
+      danger
+      planned={fail?.planned}
+      cli={fail?.cli ?? []}
+      onDone={onClose}
+      onClose={onClose}
+    >
+      <p>The event will not come: the step fails at once, with this reason as its error.</p>
+      <label>
+        Reason
+        <input
+          value={reason}
+          maxLength={MOST_CANCEL_REASON}
+          onChange={(event) => setReason(event.target.value)}
+          required
         />
       </label>
     </ActionDialog>

@@ -79,6 +79,15 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: Standing): Eff
         words: 'blocked: asks first',
         meaning: 'It was done before, and its policy has a person asked before it is done again.',
       };
+    case 'confirmation':
+      return resolution
+        ? { tone: 'good', mark: '✓', words: 'allowed', meaning: `${resolution.by} allowed the call.` }
+        : {
+            tone: 'wait',
+            mark: '‖',
+            words: 'blocked: asks first',
+            meaning: 'It was not called yet: it requires that a person allows it.',
+          };
     case 'mismatch':
       return {
         tone: 'bad',

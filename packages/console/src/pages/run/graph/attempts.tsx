@@ -1,5 +1,6 @@
 /** Each attempt and each wait of a step, the newest first: when, how long, how it ended and why. */
 
+import { Link } from 'wouter';
 import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
@@ -24,7 +25,7 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
 }
 
 function Attempt({ span }: { readonly span: Span }) {
-  const { kind, attempt, revision, from, to, error, note, dueAt, end } = span;
+  const { kind, attempt, revision, from, to, error, note, dueAt, end, childId } = span;
   return (
     <>
       <span className="row">
@@ -38,6 +39,14 @@ function Attempt({ span }: { readonly span: Span }) {
           <When at={new Date(from).toISOString()} />
         </span>
       </span>
+      {childId !== undefined && (
+        <span className="attempt-more">
+          <span className="dim">Child run</span>{' '}
+          <Link href={`/runs/${encodeURIComponent(childId)}`} className="mono">
+            {childId}
+          </Link>
+        </span>
+      )}
       {note && (
         <span className="attempt-more">
           <Text value={note} max={400} />
@@ -56,7 +65,7 @@ function Attempt({ span }: { readonly span: Span }) {
           )}
         </span>
       )}
-      {end === 'retried' && dueAt !== undefined && (
+      {(end === 'retried' || end === 'polled') && dueAt !== undefined && (
         <span className="attempt-more dim">
           Next attempt <When at={new Date(dueAt).toISOString()} />
         </span>

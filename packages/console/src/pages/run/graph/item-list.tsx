@@ -3,19 +3,21 @@ import { useMemo } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { stepIdOf } from '../live/events.ts';
+import { type StepState, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { statusOf } from './step-view.ts';
+import { statusOf, UNDONE } from './step-view.ts';
 
 /** The others are in the table. */
 const MOST = 20;
 
 export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: string): void }) {
-  const { steps } = useRunData();
+  const { steps, undone } = useRunData();
   const items = useMemo(() => {
     const own = [...steps.values()].filter(({ key }) => key !== id && stepIdOf(key) === id);
-    return own.filter((step) => step.phase !== 'done' || step.outcome === 'failed').slice(0, MOST);
-  }, [steps, id]);
+    const needsALook = (step: StepState) =>
+      step.phase !== 'done' || step.outcome === 'failed' || undone.get(step.key)?.outcome === 'failed';
+    return own.filter(needsALook).slice(0, MOST);
+  }, [steps, undone, id]);
   return (
     <>
       {items.length > 0 && (
@@ -25,7 +27,11 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
               <button type="button" className="linkish" onClick={() => onSelect(item.key)}>
                 <bdi>{visibleText(item.key)}</bdi>
               </button>
-              <Status status={statusOf(item)} />
+              <Status
+                status={
+                  undone.has(item.key) ? UNDONE[undone.get(item.key)?.outcome ?? 'failed'] : statusOf(item)
+                }
+              />
             </li>
           ))}
         </ul>

@@ -12,22 +12,23 @@ import { itemCounts, planOf, stepView, underWay } from './step-view.ts';
 import './overview.css';
 
 export function OverviewTab() {
-  const { graph, steps, histories, events, run, error, again } = useRunData();
+  const { graph, steps, histories, events, run, undone, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
   const [view = 'graph', setView] = useQueryState('view');
   // The button answers at once; a graph of thousands of steps takes a moment to be made.
   const drawn = useDeferredValue(view);
   const plan = usePlan(graph?.nodes, steps, histories);
-  const items = useMemo(() => itemCounts(steps), [steps]);
+  const items = useMemo(() => itemCounts(steps, undone), [steps, undone]);
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
+  const progress = run?.progress;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const viewOf = useCallback(
     (id: string) => {
       const node = byId.get(id);
-      return node && stepView(node, { steps, histories }, items, working);
+      return node && stepView(node, { steps, histories, items, working, undone, progress });
     },
-    [byId, steps, histories, items, working, events],
+    [byId, steps, histories, items, working, undone, progress, events],
   );
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 

@@ -5,6 +5,7 @@ import { Status, toneOf } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useNow } from '../../../parts/when.tsx';
+import { percentText } from '../live/progress.ts';
 import { useSteps } from './step-context.ts';
 import { itemsText, NOT_BEGUN, type StepView } from './step-view.ts';
 
@@ -73,7 +74,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
 });
 
 function Extras({
-  view: { items, attempts, revision, durationMs, runningSince },
+  view: { items, attempts, revision, durationMs, runningSince, share },
 }: {
   readonly view: StepView;
 }) {
@@ -86,6 +87,7 @@ function Extras({
       )}
       {attempts > 1 && <span title={`attempt ${attempts}`}>×{attempts}</span>}
       {revision > 1 && <span title={`revision ${revision}`}>r{revision}</span>}
+      {share !== undefined && <span title="how far it says that it has come">{percentText(share)}</span>}
       {durationMs !== undefined && <span>{duration(durationMs)}</span>}
       {runningSince !== undefined && <Running since={runningSince} />}
     </span>

@@ -4,13 +4,16 @@ import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
+import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
 import { stepKey as keyOf, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
+import type { Undone } from '../live/undone.ts';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
-import { itemsText, type StepView, statusOf } from './step-view.ts';
+import { itemsText, type StepView, statusOf, UNDONE } from './step-view.ts';
 
 interface StepPanelProps {
   readonly stepKey: string;
@@ -20,7 +23,7 @@ interface StepPanelProps {
 }
 
 export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps) {
-  const { steps, histories, run, history, loadUntil } = useRunData();
+  const { steps, histories, run, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
   const told = histories.get(stepKey);
@@ -29,6 +32,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
     if (seq !== undefined) loadUntil(seq);
   }, [seq, loadUntil]);
   const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
+  const undoing = undone.get(stepKey);
+  const progress = run?.progress?.find(({ step }) => step === stepKey);
   const isItem = stepIdOf(stepKey) !== stepKey;
   return (
     <aside className="step-panel card" aria-label="The selected step">
@@ -45,7 +50,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
       ) : (
         <>
           <p className="row" aria-live="polite">
-            <Status status={view?.status ?? statusOf(state)} />
+            <Status status={view?.status ?? (undoing ? UNDONE[undoing.outcome] : statusOf(state))} />
             <span className="dim">{isItem ? 'item' : view?.kind}</span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
             {told?.agent && (
@@ -54,6 +59,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               </span>
             )}
           </p>
+          {undoing && <Undoing entry={undoing} />}
+          {progress && <ProgressLine progress={progress} />}
           {waits.map((wait) => (
             <WaitView key={wait.id} wait={wait} />
           ))}
@@ -92,6 +99,19 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
         </>
       )}
     </aside>
+  );
+}
+
+function Undoing({ entry: { outcome, at, error } }: { readonly entry: Undone }) {
+  return (
+    <p className={outcome === 'failed' ? 'run-error' : 'dim'}>
+      {outcome === 'failed' ? 'Could not be undone' : 'Undone'} <When at={at} />
+      {error && (
+        <>
+          : <code>{error.code}</code> <Text value={error.message} max={400} />
+        </>
+      )}
+    </p>
   );
 }
 

@@ -6,7 +6,7 @@ import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { type GraphNode, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { itemsText, type StepView, statusOf } from './step-view.ts';
+import { itemsText, type StepView, statusOf, UNDONE } from './step-view.ts';
 
 interface StepTableProps {
   readonly plan: readonly GraphNode[];
@@ -20,7 +20,7 @@ const ROW_HEIGHT = 32;
 const BEYOND = 10;
 
 export function StepTable({ plan, viewOf, selected, onSelect }: StepTableProps) {
-  const { steps, histories } = useRunData();
+  const { steps, histories, undone } = useRunData();
   const keys = useMemo(() => rowKeys(plan, steps), [plan, steps]);
   const frame = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
@@ -35,20 +35,22 @@ export function StepTable({ plan, viewOf, selected, onSelect }: StepTableProps) 
       if (view) return { ...view, more: view.items ? itemsText(view.items) : view.needs.join(', ') };
       const state = steps.get(key);
       const history = histories.get(key);
+      const undoing = undone.get(key);
       return {
         id: key,
         kind: 'item',
         needs: [],
-        status: statusOf(state),
+        status: undoing ? UNDONE[undoing.outcome] : statusOf(state),
         seq: state?.seq,
         revision: state?.revision ?? 1,
         attempts: history?.attempts ?? 0,
         durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
         runningSince: undefined,
+        share: undefined,
         more: history?.summary ?? '',
       };
     },
-    [viewOf, steps, histories],
+    [viewOf, steps, histories, undone],
   );
   const onKeyDown = (event: KeyboardEvent) => {
     const at = selected === undefined ? -1 : keys.indexOf(selected);

@@ -1,6 +1,8 @@
 /** What is shown of a step at a glance, from the plan, its state and its history. Pure. */
 import { type GraphNode, type Run, type StepState, stepIdOf } from '../live/events.ts';
+import { shareOf } from '../live/progress.ts';
 import type { StepHistory } from '../live/span.ts';
+import type { Undone } from '../live/undone.ts';
 
 export interface ItemCounts {
   /** Of those that are known. */
@@ -11,13 +13,16 @@ export interface ItemCounts {
   readonly failed: number;
   /** Running, waiting, or to be tried again. */
   readonly open: number;
+  /** Completed items that were undone since, and items whose undo failed. */
+  readonly undone: number;
+  readonly undoFailed: number;
 }
 
 export interface StepView {
   readonly id: string;
   readonly kind: string;
   readonly needs: readonly string[];
-  /** A phase, or the outcome of what is done; `under way` or `not begun` for what nothing is written of yet. */
+  /** A phase, or the outcome of what is done and not undone; `under way` or `not begun` for what nothing is written of yet. */
   readonly status: string;
   readonly seq: number | undefined;
   readonly revision: number;
@@ -26,11 +31,16 @@ export interface StepView {
   /** Epoch ms, of what is under way. */
   readonly runningSince: number | undefined;
   readonly items: ItemCounts | undefined;
+  /** Progress of a running step, from 0 to 1, if its body reports it. */
+  readonly share: number | undefined;
 }
 
 export const NOT_BEGUN = 'not begun';
 /** A drive holds the run and nothing stands before the step. That it begins is written down only where it must not run twice. */
 export const UNDER_WAY = 'under way';
+
+/** Shown instead of the outcome once a step was undone. */
+export const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;
 
 export interface StepsKnown {
   readonly nodes: readonly GraphNode[] | undefined;
@@ -39,18 +49,26 @@ export interface StepsKnown {
 }
 
 /** Items are counted at their step, in one pass over all. */
-export function itemCounts(steps: ReadonlyMap<string, StepState>): ReadonlyMap<string, ItemCounts> {
+export function itemCounts(
+  steps: ReadonlyMap<string, StepState>,
+  undone: ReadonlyMap<string, Undone> = new Map(),
+): ReadonlyMap<string, ItemCounts> {
   const counts = new Map<string, { -readonly [K in keyof ItemCounts]: ItemCounts[K] }>();
   for (const [key, step] of steps) {
     const id = stepIdOf(key);
     if (id === key) continue;
     const isWhole = steps.get(id)?.phase === 'done';
-    const count = counts.get(id) ?? { total: 0, isWhole, done: 0, failed: 0, open: 0 };
+    const count = counts.get(id) ?? {
+      ...{ total: 0, isWhole, done: 0, failed: 0, open: 0, undone: 0, undoFailed: 0 },
+    };
     counts.set(id, count);
     count.total += 1;
     if (step.phase !== 'done') count.open += 1;
     else if (step.outcome === 'failed') count.failed += 1;
     else count.done += 1;
+    const undoing = undone.get(key)?.outcome;
+    if (undoing === 'compensated') count.undone += 1;
+    if (undoing === 'failed') count.undoFailed += 1;
   }
   return counts;
 }
@@ -77,26 +95,38 @@ export function underWay(
   return new Set(begins.map(({ id }) => id));
 }
 
-export function stepView(
-  { id, kind, needs }: GraphNode,
-  { steps, histories }: Pick<StepsKnown, 'steps' | 'histories'>,
-  items: ReadonlyMap<string, ItemCounts>,
-  working: ReadonlySet<string> = new Set(),
-): StepView {
+export interface StepFacts extends Pick<StepsKnown, 'steps' | 'histories'> {
+  readonly items: ReadonlyMap<string, ItemCounts>;
+  readonly working?: ReadonlySet<string>;
+  readonly undone?: ReadonlyMap<string, Undone>;
+  readonly progress?: Run['progress'];
+}
+
+export function stepView({ id, kind, needs }: GraphNode, facts: StepFacts): StepView {
+  const { steps, histories, working, undone, progress } = facts;
   const state = steps.get(id);
   const history = histories.get(id);
+  const items = facts.items.get(id);
   return {
     id,
     kind,
     needs,
-    status: !state && working.has(id) ? UNDER_WAY : statusOf(state),
+    status: !state && working?.has(id) ? UNDER_WAY : (undoingOf(undone?.get(id), items) ?? statusOf(state)),
     seq: state?.seq,
     revision: state?.revision ?? 1,
     attempts: state && 'attempt' in state ? state.attempt : (history?.attempts ?? 0),
     durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
     runningSince: state?.phase === 'running' ? Date.parse(state.startedAt) : undefined,
-    items: items.get(id),
+    items,
+    share: state?.phase === 'done' ? undefined : shareOf(progress?.find(({ step }) => step === id)?.details),
   };
+}
+
+/** Outcomes of the items of a set. */
+function undoingOf(own: Undone | undefined, items: ItemCounts | undefined): string | undefined {
+  if (own) return UNDONE[own.outcome];
+  if (!items || items.undone + items.undoFailed === 0) return undefined;
+  return items.undoFailed > 0 ? UNDONE.failed : UNDONE.compensated;
 }
 
 export function statusOf(state: StepState | undefined): string {
@@ -104,9 +134,11 @@ export function statusOf(state: StepState | undefined): string {
   return state.phase === 'done' ? state.outcome : state.phase;
 }
 
-export function itemsText({ total, isWhole, done, failed, open }: ItemCounts): string {
+export function itemsText({ total, isWhole, done, failed, open, undone, undoFailed }: ItemCounts): string {
   const parts = [isWhole ? `${done} of ${total} items` : `${done} items done so far`];
   if (open > 0) parts.push(`${open} open`);
   if (failed > 0) parts.push(`${failed} failed`);
+  if (undone > 0) parts.push(`${undone} undone`);
+  if (undoFailed > 0) parts.push(`${undoFailed} could not be undone`);
   return parts.join(', ');
 }

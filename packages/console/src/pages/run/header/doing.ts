@@ -10,6 +10,8 @@ export interface Trying {
   readonly attempt: number;
   /** ISO. */
   readonly retryAt: string;
+  /** Number of polls in which the condition of the step did not hold. */
+  readonly polls?: number | undefined;
   /** Undefined while the history does not reach there. */
   readonly error?: Span['error'] | undefined;
 }
@@ -38,10 +40,10 @@ export function doingOf(
 type Retrying = Extract<StepState, { readonly phase: 'retrying' }>;
 
 function isTrying(step: StepState): step is Retrying {
-  return step.phase === 'retrying';
+  return step.phase === 'retrying' && !step.whenRoom;
 }
 
-function trying({ key, attempt, retryAt }: Retrying, histories: StepsKnown['histories']): Trying {
+function trying({ key, attempt, retryAt, polls }: Retrying, histories: StepsKnown['histories']): Trying {
   const error = histories.get(key)?.spans.findLast(({ end }) => end === 'retried')?.error;
-  return { key, attempt, retryAt, error };
+  return { key, attempt, retryAt, polls, error };
 }

@@ -1,11 +1,13 @@
 /** Where a run comes from, what it belongs to and what it took: names and values, only those that there are. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useMemo } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
 import type { Run } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import type { StepHistory } from '../live/span.ts';
 import { CopyText } from './copy-text.tsx';
 
 const VALUE_CHARS = 120;
@@ -59,6 +61,9 @@ export function Facts({ run }: { readonly run: Run }) {
           </span>
         )}
       </Fact>
+      <Fact name="Runs alone">
+        {!run.completedAt && run.suspect?.alone && `since its worker died${atSteps(run.suspect.steps)}`}
+      </Fact>
       <Fact name="Came back">
         {run.resumeCount > 0 && (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`)}
       </Fact>
@@ -96,6 +101,11 @@ export function Facts({ run }: { readonly run: Run }) {
           </>
         )}
       </Fact>
+      <Fact name="Top run">
+        {parent?.topRunId !== undefined && parent.topRunId !== parent.runId && (
+          <RunLink id={parent.topRunId} />
+        )}
+      </Fact>
       <Children run={run} />
       <Fact name="Trace">
         <CopyText text={run.traceId} short={8} />
@@ -104,18 +114,33 @@ export function Facts({ run }: { readonly run: Run }) {
   );
 }
 
+function atSteps(steps: readonly string[]): string {
+  return steps.length === 0 ? '' : ` at step ${steps.join(', ')}`;
+}
+
 const MADE = { resume: 'Resumes', replay: 'Replays', fork: 'Fork of' } as const;
 
 /** The others can be found by the steps that started them. */
 const MOST_CHILDREN = 5;
+/** Events that are read for children that have ended; later ones are found by their steps. */
+const CHILDREN_WITHIN = 1_000;
 
+/** Those under way first: they stand with the run; those that ended are in its history. */
 function Children({ run: { ties, waits } }: { readonly run: Run }) {
+  const { histories, events, graph, head, loadUntil } = useRunData();
+  const mayHave = graph?.nodes?.some(({ kind }) => kind === 'child') ?? false;
+  useEffect(() => {
+    if (mayHave) loadUntil(Math.min(head, CHILDREN_WITHIN));
+  }, [mayHave, head, loadUntil]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const started = useMemo(() => childrenOf(histories), [histories, events]);
   const ids = new Set([
     ...ties.flatMap(({ kind, runId }) => (kind === 'child' && runId !== undefined ? [runId] : [])),
     ...waits.flatMap(({ child }) => child?.runId ?? []),
+    ...started,
   ]);
   return (
-    <Fact name="Children under way">
+    <Fact name="Children">
       {ids.size > 0 && (
         <span className="row">
           {[...ids].slice(0, MOST_CHILDREN).map((id) => (
@@ -126,6 +151,10 @@ function Children({ run: { ties, waits } }: { readonly run: Run }) {
       )}
     </Fact>
   );
+}
+
+function childrenOf(histories: ReadonlyMap<string, StepHistory>): readonly string[] {
+  return [...histories.values()].flatMap(({ spans }) => spans.flatMap(({ childId }) => childId ?? []));
 }
 
 /** Nothing, where there is no value. */

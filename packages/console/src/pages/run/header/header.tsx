@@ -11,14 +11,19 @@ import type { Liveness } from '../live/run-follower.ts';
 import { CopyText } from './copy-text.tsx';
 import { doingOf } from './doing.ts';
 import { Facts } from './facts.tsx';
+import { FindingView } from './finding-view.tsx';
 import { Held } from './held.tsx';
+import { ProgressLine } from './progress-line.tsx';
 import { Trouble } from './trouble.tsx';
+import { Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
-import { helpFor, whyOf } from './why.ts';
+import { helpFor, unreadText, whyOf } from './why.ts';
 
 /** Thousands of waits would push the page away; the steps show them all. */
 const MOST_WAITS = 3;
+/** The others are told by their steps. */
+const MOST_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
   const { live, graph, steps, histories, events } = useRunData();
@@ -46,6 +51,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <span className="run-status">
             <Status status={run.status} />
           </span>
+          {run.waitsFor !== undefined && run.waitsFor !== run.status && <Status status={run.waitsFor} />}
           {run.status === 'cancelled' && run.stopKind === 'halt' && <span className="dim">halted</span>}
           {why && (
             <span>
@@ -61,16 +67,24 @@ export function RunHeader({ run }: { readonly run: Run }) {
         </p>
         {why?.help && !run.error && <p className="dim">{why.help}</p>}
         {run.error && <RunError error={run.error} />}
+        {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
+        {run.progress?.slice(0, MOST_PROGRESS).map((progress) => (
+          <ProgressLine key={progress.step} progress={progress} linked />
+        ))}
         {run.waits.slice(0, MOST_WAITS).map((wait) => (
           <WaitView key={wait.id} wait={wait} linked />
         ))}
+        {run.completedAt !== undefined && run.inbox.length > 0 && (
+          <p className="dim">{unreadText(run.inbox)}</p>
+        )}
         {run.waits.length > MOST_WAITS && (
           <p className="dim">and {run.waits.length - MOST_WAITS} more: see the steps that wait</p>
         )}
       </div>
       <RunActions />
       <Facts run={run} />
+      <Values run={run} />
     </header>
   );
 }
@@ -91,6 +105,14 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
         )}
       </p>
       <p className="dim">{helpFor(error.code)}</p>
+      {error.trace !== undefined && (
+        <details>
+          <summary>Trace</summary>
+          <pre>
+            <Text value={error.trace} />
+          </pre>
+        </details>
+      )}
     </div>
   );
 }

@@ -7,16 +7,22 @@ import { ViewLink } from './view-link.tsx';
 /** A hundred items over the same are told by the first. */
 const MOST = 3;
 
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
 export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
   return (
     <>
-      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error }) => (
-        <div key={key} className="run-error passing">
+      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error, polls = 0 }) => (
+        <div key={key} className={polls === attempt ? 'dim' : 'run-error passing'}>
           <p>
             <ViewLink to={{ step: key, tab: undefined }}>
               <Text value={key} max={120} />
             </ViewLink>{' '}
-            failed {attempt === 1 ? 'once' : `${attempt} times`}
+            {polls > 0 && `polled ${times(polls)}: not yet`}
+            {polls > 0 && polls < attempt && ', '}
+            {polls < attempt && `failed ${times(attempt - polls)}`}
             {error && (
               <>
                 : <Text value={error.message} max={300} />

@@ -8,8 +8,10 @@ type Facts = Pick<
   | 'stopKind'
   | 'waits'
   | 'parked'
+  | 'blocked'
   | 'error'
   | 'cancellation'
+  | 'suspension'
   | 'compensating'
   | 'resumeCount'
   | 'interruptions'
@@ -18,6 +20,8 @@ type Facts = Pick<
   | 'steps'
   | 'source'
   | 'lease'
+  | 'running'
+  | 'leaseWait'
 >;
 
 export interface Why {
@@ -30,13 +34,15 @@ export interface Why {
 
 /** @param doing what its steps tell; without it, the run alone does */
 export function whyOf(run: Facts, doing: Doing = NOTHING_KNOWN): Why | undefined {
-  const { status, source } = run;
+  const { status, source, suspension, cancellation } = run;
+  if (suspension && !cancellation) return whySuspended(suspension, run.lease !== undefined);
   switch (status) {
     case 'pending':
       return { text: 'It has been taken in, and a worker is to begin with it.', until: run.wakeAt };
     case 'running':
       return whyMoving(run, doing);
     case 'replaying':
+      if (run.blocked) return { text: run.blocked.message, help: run.blocked.help };
       return { text: `It takes over what ${source?.runId ?? 'its source'} had completed.` };
     case 'awaiting_approval':
     case 'waiting_external':
@@ -59,16 +65,42 @@ const NOTHING_KNOWN: Doing = { working: [], trying: [] };
 /** More names than these say less. */
 const MOST_NAMED = 2;
 
-function whyMoving(run: Facts, { working }: Doing): Why {
-  const { compensating, cancellation, lease, dueAt, steps, resumeCount } = run;
+function whyMoving(run: Facts, { working, trying }: Doing): Why {
+  const { compensating, cancellation, lease, dueAt, steps, resumeCount, running } = run;
   const back = resumeCount > 0 ? ` It was interrupted and came back ${times(resumeCount)}.` : '';
-  if (compensating) return { text: `It is being undone: what it had completed is taken back.${back}` };
+  if (compensating) {
+    const undone = running.find(({ undoes }) => undoes)?.step;
+    const now = undone === undefined ? '' : `, now ${undone}`;
+    return { text: `It is being undone: what it had completed is taken back${now}.${back}` };
+  }
   if (cancellation) return { text: `It has been asked to end, and does so at its next step.${back}` };
-  if (lease) return { text: `Drive ${lease.epoch} works on ${named(working)}.${back}` };
+  if (lease) {
+    const wait = leaseWaitText(run, working);
+    return {
+      text: `Drive ${lease.epoch} works on ${named(working)}.${back}${wait}`,
+      ...(wait && { until: run.leaseWait?.until }),
+    };
+  }
+  const polling = trying.filter(({ polls, attempt }) => polls === attempt).length;
+  if (polling > 0 && polling === steps.retrying)
+    return { text: `It polls, and the condition does not hold yet.${back}`, until: dueAt };
   if (steps.retrying === 1) return { text: `A step failed and is tried again.${back}`, until: dueAt };
   if (steps.retrying > 1)
     return { text: `${steps.retrying} steps failed and are tried again.${back}`, until: dueAt };
   return { text: `No worker has it at the moment; the next one is on its way.${back}`, until: dueAt };
+}
+
+function whySuspended({ actor, reason }: NonNullable<Facts['suspension']>, isDriven: boolean): Why {
+  const by = actor === undefined ? '' : ` by ${actor}`;
+  const text = isDriven ? 'Steps under way end, and no other is started' : 'No step of it is started';
+  return { text: `It is suspended${by}: ${reason}. ${text}.`, help: 'Continue it when the reason is gone.' };
+}
+
+/** What the answer told may be over: events that came since say which steps are under way. */
+function leaseWaitText({ leaseWait }: Facts, working: readonly string[]): string {
+  const isPast = working.length > 0 && !leaseWait?.steps.some((step) => working.includes(step));
+  if (!leaseWait || (isPast && leaseWait.steps.length > 0)) return '';
+  return ` If its worker died, it waits for its lease, because ${leaseWait.why}:`;
 }
 
 function named(working: readonly string[]): string {
@@ -78,7 +110,8 @@ function named(working: readonly string[]): string {
 }
 
 /** What a run is parked for is an error code where the installation lacks something. */
-function whyWaiting({ parked, waits }: Facts): Why {
+function whyWaiting({ parked, blocked, waits }: Facts): Why {
+  if (blocked !== undefined) return { text: blocked.message, help: blocked.help };
   if (parked !== undefined) return { text: `It is parked: ${parked}.`, help: helpFor(parked) };
   const people = waits.filter(({ kind }) => kind === 'approval').length;
   if (people > 0)
@@ -109,6 +142,14 @@ function whyCancelled({ stopKind, cancellation }: Facts): string {
   }
 }
 
+/** Of a run that has ended. */
+export function unreadText(inbox: readonly { readonly name: string }[]): string {
+  const names = [...new Set(inbox.map(({ name }) => name))];
+  const more = names.length > MOST_NAMED ? ' …' : '';
+  const signals = inbox.length === 1 ? '1 signal was' : `${inbox.length} signals were`;
+  return `${signals} never read: ${names.slice(0, MOST_NAMED).join(', ')}${more}. A successor can take ${inbox.length === 1 ? 'it' : 'them'} over.`;
+}
+
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
@@ -119,6 +160,8 @@ const HELP: Readonly<Record<string, string>> = {
     'It was interrupted again and again at the same place. The preview of a resume says what stands in the way.',
   PLAN_VERSION_UNAVAILABLE:
     'Deploy that version of the workflow again, or fork the run to one that is deployed.',
+  PLAN_CHANGED:
+    'Deploy that version as it was, beside the new definition under the next version; the run goes on by itself then.',
   EFFECT_IN_DOUBT: 'Find out at the receiver whether the action took place, and say so under Effects.',
   EFFECT_REQUEST_MISMATCH: 'Fork the run if the other request is meant, or restore the first one.',
   PAYLOAD_TOO_LARGE: 'Store what is large elsewhere and pass a reference to it.',

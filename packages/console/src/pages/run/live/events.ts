@@ -1,6 +1,6 @@
 /** Events and steps as the API shows them: types, and what narrows them. */
-import type { DataOf } from '../../../../../functions/src/api/openapi/events.ts';
-import type { EventType } from '../../../../../functions/src/core/run/events.ts';
+import type { DataOf } from 'cairn/api/events';
+import type { EventType } from 'cairn/journal-events';
 import type { Answer } from '../../../api/client.ts';
 
 export type { DataOf };

@@ -1,6 +1,6 @@
 /**
  * Where each step stands, moved on by events: what `GET /v1/runs/{id}/graph` would say after them, without asking. Pure.
- * Follows the fold of the journal (`functions/src/core/run/reduce`), which decides; a test holds the two against each other.
+ * Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides; a test holds the two against each other.
  */
 import { known, type RunEvent, type RunGraph, type StepState, stepIdOf, stepKey } from './events.ts';
 import { statusAfter } from './status-after.ts';
@@ -62,8 +62,18 @@ function standingAfter(anyEvent: RunEvent): StepState | undefined {
       return { key: stepKey(event.data), phase: 'running', seq, attempt, revision, startedAt };
     }
     case 'step_retry_scheduled': {
-      const { attempt, revision, startedAt, retryAt } = event.data;
-      return { key: stepKey(event.data), phase: 'retrying', seq, attempt, revision, startedAt, retryAt };
+      const { attempt, revision, startedAt, retryAt, whenRoom, polls } = event.data;
+      const more = { ...(whenRoom && { whenRoom }), ...(polls !== undefined && { polls }) };
+      return {
+        key: stepKey(event.data),
+        phase: 'retrying',
+        seq,
+        attempt,
+        revision,
+        startedAt,
+        retryAt,
+        ...more,
+      };
     }
     case 'step_succeeded':
     case 'step_degraded':

@@ -2,11 +2,14 @@
 import { createContext, useContext } from 'react';
 import type { Run } from './events.ts';
 import type { Followed } from './run-follower.ts';
+import type { Undone } from './undone.ts';
 
 export interface RunData extends Followed {
   readonly id: string;
   /** As last read; follows the events within a third of a second. */
   readonly run: Run | undefined;
+  /** Completed steps that were undone, or could not be, by their keys. */
+  readonly undone: ReadonlyMap<string, Undone>;
   /** Loads the journal up to the event; `events` grows. */
   loadUntil(seq: number): void;
   /** After a failure. */

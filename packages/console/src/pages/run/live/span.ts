@@ -1,6 +1,6 @@
 /** A step as time passed over it: its attempts and its waits. Types only; `step-history.ts` makes them of events. */
 
-/** How a stretch of time of a step ended; `interrupted`: its drive died, `let_go`: its drive handed it over. */
+/** The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet. */
 export type SpanEnd =
   | 'succeeded'
   | 'degraded'
@@ -8,6 +8,7 @@ export type SpanEnd =
   | 'reused'
   | 'failed'
   | 'retried'
+  | 'polled'
   | 'interrupted'
   | 'let_go'
   | 'sent_back'
@@ -30,6 +31,8 @@ export interface Span {
   /** What was answered, or why it was skipped. */
   readonly note?: string;
   readonly waitId?: string;
+  /** Set for a wait for another run. */
+  readonly childId?: string;
   /** When it is tried again, or gives up waiting. */
   readonly dueAt?: number;
 }

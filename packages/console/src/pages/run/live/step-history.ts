@@ -32,8 +32,9 @@ export class StepHistories {
         this.#end(event.data, {
           seq,
           at,
-          end: 'retried',
-          error: event.data.error,
+          ...(event.data.polled
+            ? { end: 'polled', note: event.data.error.message }
+            : { end: 'retried', error: event.data.error }),
           dueAt: Date.parse(event.data.retryAt),
         });
         return;
@@ -45,10 +46,13 @@ export class StepHistories {
         this.#settle(event.type, event.data, seq, at);
         return;
       case 'wait_opened': {
-        const { id, execution, dueAt } = event.data.wait;
-        const due = dueAt === undefined ? {} : { dueAt: Date.parse(dueAt) };
+        const { id, execution, dueAt, child } = event.data.wait;
+        const more = {
+          ...(dueAt === undefined ? {} : { dueAt: Date.parse(dueAt) }),
+          ...(child ? { childId: child.runId } : {}),
+        };
         this.#closeOpen(at, 'ended', (key) => key === stepKey(execution));
-        this.#begin(execution, { kind: 'wait', seq, from: at, waitId: id, ...due });
+        this.#begin(execution, { kind: 'wait', seq, from: at, waitId: id, ...more });
         return;
       }
       case 'wait_resolved':
@@ -90,7 +94,7 @@ export class StepHistories {
 
   #begin(
     { kind, revision, attempt, ...ref }: DataOf<'step_started'>,
-    span: Pick<Span, 'kind' | 'seq' | 'from' | 'waitId' | 'dueAt'>,
+    span: Pick<Span, 'kind' | 'seq' | 'from' | 'waitId' | 'childId' | 'dueAt'>,
   ): void {
     const key = stepKey(ref);
     const begun: Span = { ...span, revision, attempt };

@@ -5,14 +5,20 @@ import { targetOf } from '../../../api/client.ts';
 import { followStream } from '../../../api/stream.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Session, useSession } from '../../../session/session.ts';
-import type { RunEvent } from './events.ts';
+import type { Run, RunEvent } from './events.ts';
 import { type RunData, RunDataContext } from './run-data.ts';
 import { RunFollower, type RunSource } from './run-follower.ts';
+import { undoneOf } from './undone.ts';
+import { withRunning } from './with-running.ts';
 
 /** The run itself is read again at most so often, however fast it moves. */
 const REREAD_MS = 300;
 /** While a worker has it: a sign of life is no event, and one that was not heard for long is what one comes to see. */
 const DRIVEN_REREAD_MS = 10_000;
+/** While a worker has it and names no body: a body is named within two seconds, and is to be shown within three. */
+const UNNAMED_REREAD_MS = 900;
+/** While a body says how far it has come. */
+const PROGRESS_REREAD_MS = 3_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
@@ -34,7 +40,7 @@ export function useRun(id: string): RunData {
   } = useQuery({
     queryKey: ['run', id],
     queryFn: ({ signal }) => api.get('/v1/runs/{id}', { params: { id }, signal }),
-    refetchInterval: ({ state }) => (state.data?.lease ? DRIVEN_REREAD_MS : false),
+    refetchInterval: ({ state: { data } }) => (data?.lease ? rereadMs(data) : false),
   });
   const isBehind = run !== undefined && run.head < followed.head;
   useEffect(() => {
@@ -57,11 +63,17 @@ export function useRun(id: string): RunData {
     if (isRead && followed.error !== undefined) stop.current = follower.start();
   }, [isRead]);
 
+  const running = run?.running;
+  const steps = useMemo(() => withRunning(followed.steps, running), [followed.steps, running]);
+  const log = run?.compensationLog;
+  const undone = useMemo(() => undoneOf(log), [log]);
   return useMemo(
     () => ({
       ...followed,
+      steps,
       id,
       run,
+      undone,
       error: error ?? followed.error,
       loadUntil: follower.loadUntil,
       again: () => {
@@ -69,8 +81,13 @@ export function useRun(id: string): RunData {
         void refetch();
       },
     }),
-    [followed, id, run, error, follower, refetch],
+    [followed, steps, id, run, undone, error, follower, refetch],
   );
+}
+
+function rereadMs({ progress, running }: Run): number {
+  if (progress) return PROGRESS_REREAD_MS;
+  return running.length === 0 ? UNNAMED_REREAD_MS : DRIVEN_REREAD_MS;
 }
 
 export function RunProvider({ id, children }: { readonly id: string; readonly children: ReactNode }) {

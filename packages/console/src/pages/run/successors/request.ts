@@ -19,11 +19,16 @@ export interface Chosen {
   readonly input: Typed | undefined;
   /** Of a fork. Absent: that of the run. */
   readonly planVersion: number | undefined;
+  /** It takes over the signals that nobody read. */
+  readonly carries: boolean;
 }
 
 /** Undefined while the other input is none. */
-export function previewBody({ mode, from, input, planVersion }: Chosen): PreviewBody | undefined {
-  const where = from === undefined ? {} : { from };
+export function previewBody({ mode, from, input, planVersion, carries }: Chosen): PreviewBody | undefined {
+  const where = {
+    ...(from === undefined ? {} : { from }),
+    ...(carries ? { signals: 'carry' as const } : {}),
+  };
   if (mode !== 'fork') return { mode, ...where };
   if (input !== undefined && input.kind !== 'value') return undefined;
   return {
@@ -40,7 +45,11 @@ export function requestBody({ mode: _, ...asked }: PreviewBody, force: boolean) 
 }
 
 /** The same for the command line. */
-export function successorCli(runId: string, { mode, from, input, planVersion }: PreviewBody, force: boolean) {
+export function successorCli(
+  runId: string,
+  { mode, from, input, planVersion, signals }: PreviewBody,
+  force: boolean,
+) {
   const where =
     from === undefined
       ? []
@@ -51,6 +60,7 @@ export function successorCli(runId: string, { mode, from, input, planVersion }: 
     ...['runs', mode, runId, ...where],
     ...(input === undefined ? [] : option('input', JSON.stringify(input))),
     ...(planVersion === undefined ? [] : ['--plan-version', String(planVersion)]),
+    ...(signals === undefined ? [] : ['--carry-signals']),
     ...(force ? ['--force'] : []),
   ];
 }

@@ -31,12 +31,13 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const [place, setPlace] = useQueryState('from');
   const [planVersion, setPlanVersion] = useState<number>();
   const [isForced, setForced] = useState(false);
+  const [carries, setCarries] = useState(false);
   const [text, setText] = useState<string>();
   const input = useMemo(() => (text === undefined ? undefined : readJson(text)), [text]);
   // A run that has not ended goes on as itself: there is nothing to choose.
   const [isItself] = useState(!isFinal(run.status));
   const from = fromOf(place);
-  const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion }));
+  const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));
   const isPossible = foreseen.kind === 'told' && foreseen.preview.would !== 'nothing';
   const body = isPossible ? requestBody(foreseen.body, isForced) : undefined;
   const { title, what } = MODES[mode];
@@ -59,6 +60,15 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
             <PlanVersion run={run} version={planVersion} onVersion={setPlanVersion} />
             <OtherInput run={run} text={text} onText={setText} />
           </>
+        )}
+        {!isItself && run.inbox.length > 0 && (
+          <label className="check">
+            <input type="checkbox" checked={carries} onChange={({ target }) => setCarries(target.checked)} />
+            <span>
+              Take over the signals that nobody read ({run.inbox.length})
+              <span className="hint">The new run finds them in its inbox, under the same ids.</span>
+            </span>
+          </label>
         )}
         {!isItself && <Force isForced={isForced} onForce={setForced} />}
         <PreviewView foreseen={foreseen} />

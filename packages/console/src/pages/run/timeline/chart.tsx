@@ -6,12 +6,15 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import type { Span } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
+import type { Undone } from '../live/undone.ts';
 import type { Drive, Life, Row } from './model.ts';
 import { type Scale, ticksOf } from './scale.ts';
 
 interface ChartProps {
   readonly rows: readonly Row[];
   readonly life: Life;
+  /** By the key of the step. */
+  readonly undone: ReadonlyMap<string, Undone>;
   readonly scale: Scale;
   /** Until when what is open is drawn; epoch ms. */
   readonly to: number;
@@ -26,7 +29,7 @@ const BEYOND = 12;
 /** Between two times at the axis, of the width that is in view. */
 const TICKS_APART = 0.11;
 
-export function Chart({ rows, life, scale, to, zoom, onEnd }: ChartProps) {
+export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps) {
   const frame = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -75,7 +78,9 @@ export function Chart({ rows, life, scale, to, zoom, onEnd }: ChartProps) {
           </div>
           {shown.map(({ index, start, key }) => {
             const row = rows[index];
-            return row ? <StepRow key={key} row={row} top={start} scale={scale} to={to} /> : null;
+            if (!row) return null;
+            const undoing = undone.get(row.key);
+            return <StepRow key={key} row={row} undoing={undoing} top={start} scale={scale} to={to} />;
           })}
         </div>
       </div>
@@ -148,17 +153,19 @@ function DriveBand({ drive, scale, to }: DriveBandProps) {
 
 interface StepRowProps {
   readonly row: Row;
+  readonly undoing: Undone | undefined;
   readonly top: number;
   readonly scale: Scale;
   readonly to: number;
 }
 
-function StepRow({ row: { key, step, items, isItem }, top, scale, to }: StepRowProps) {
+function StepRow({ row: { key, step, items, isItem }, undoing, top, scale, to }: StepRowProps) {
   return (
     <div
       className="chart-row"
       style={{ transform: `translateY(${top}px)`, height: ROW_HEIGHT }}
       data-step={key}
+      data-undone={undoing?.outcome}
     >
       <div className={isItem ? 'chart-name item' : 'chart-name'}>
         <ViewLink to={{ tab: undefined, step: key }}>
@@ -176,9 +183,29 @@ function StepRow({ row: { key, step, items, isItem }, top, scale, to }: StepRowP
             to={to}
           />
         ))}
+        {undoing && <UndoMark undoing={undoing} scale={scale} />}
       </div>
     </div>
   );
+}
+
+/** When the step was undone, or that this failed. */
+function UndoMark({ undoing: { outcome, at, error }, scale }: UndoMarkProps) {
+  const text = outcome === 'failed' ? `Could not be undone: ${error?.message ?? ''}` : 'Undone';
+  return (
+    <span
+      className={`undo-mark ${outcome === 'failed' ? 'bad' : 'quiet'}`}
+      style={placed(scale.at(Date.parse(at)))}
+      title={text.slice(0, MOST_CHARS)}
+    >
+      ⟲
+    </span>
+  );
+}
+
+interface UndoMarkProps {
+  readonly undoing: Undone;
+  readonly scale: Scale;
 }
 
 interface BarsProps {
@@ -201,7 +228,7 @@ function Bars({ span, next, scale, to }: BarsProps) {
         style={placed(scale.at(span.from), scale.at(until))}
         title={`${name}: ${endText(span)}, ${duration(Math.max(0, until - span.from))}`}
       />
-      {span.end === 'retried' && again !== undefined && (
+      {(span.end === 'retried' || span.end === 'polled') && again !== undefined && (
         <span
           className="bar pause"
           style={placed(scale.at(until), scale.at(again))}

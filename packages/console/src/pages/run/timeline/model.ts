@@ -15,7 +15,7 @@ export interface Drive {
 export interface Moment {
   readonly seq: number;
   readonly at: number;
-  readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'cancel' | 'end';
+  readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'suspended' | 'continued' | 'cancel' | 'end';
   readonly text: string;
   readonly tone: string;
 }
@@ -70,6 +70,12 @@ export function lifeOf(events: readonly RunEvent[]): Life {
         break;
       case 'cancel_requested':
         mark('cancel', 'Asked to end', 'warn');
+        break;
+      case 'suspend_requested':
+        mark('suspended', 'Suspended by an operator', 'warn');
+        break;
+      case 'continue_requested':
+        mark('continued', 'Continued', 'good');
         break;
       case 'run_completed':
       case 'run_failed':

@@ -15,7 +15,7 @@ const PIECE = 1_000;
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 
 export function TimelineTab() {
-  const { id, events, histories, history, head, live, loadUntil } = useRunData();
+  const { id, events, histories, undone, history, head, live, loadUntil } = useRunData();
   const [items, setItems] = useQueryState('items');
   const [idle, setIdle] = useQueryState('idle');
   const [zoom, setZoom] = useState(0);
@@ -86,7 +86,7 @@ export function TimelineTab() {
       )}
       {history.error !== undefined && <Failure error={history.error} again={more} />}
       <div className="timeline-body">
-        <Chart rows={rows} life={life} scale={scale} to={to} zoom={factor} onEnd={more} />
+        <Chart rows={rows} life={life} undone={undone} scale={scale} to={to} zoom={factor} onEnd={more} />
         <EventList events={events} from={life.from} onEnd={more} />
       </div>
     </section>

@@ -1,5 +1,5 @@
 /** What each event says, in a line: for who reads the life of a run rather than looks at it. Pure. */
-import type { EventType } from '../../../../../functions/src/core/run/events.ts';
+import type { EventType } from 'cairn/journal-events';
 import { duration } from '../../../parts/time.ts';
 import { type DataOf, type RunEvent, stepKey } from '../live/events.ts';
 
@@ -33,18 +33,29 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   run_suspended: ({ status, reason }) =>
     line('‖', 'wait', status === 'awaiting_approval' ? 'Waits for a person' : 'Waits', reason),
   run_resumed: ({ reason }) => line('▶', 'good', 'Goes on', reason),
-  run_released: ({ reason, inFlight }) =>
-    line('‖', 'quiet', `The drive lets go (${reason})`, inFlight.map(stepKey).join(', ')),
+  run_released: ({ reason, inFlight, error }) =>
+    line(
+      '‖',
+      error ? 'warn' : 'quiet',
+      `The drive lets go (${reason})`,
+      error ? `${error.code}: ${error.message}` : inFlight.map(stepKey).join(', '),
+    ),
   replay_started: ({ mode, from }) => line('⇢', 'live', `Takes over from ${from}`, mode),
   replay_finished: () => line('⇢', 'live', 'All that is reused is taken over'),
+  suspend_requested: ({ reason }) => line('‖', 'warn', 'Suspended', reason),
+  continue_requested: ({ reason }) => line('▶', 'good', 'Continued', reason),
   cancel_requested: ({ stopKind, reason }) => line('⊘', 'warn', `Asked to end (${stopKind})`, reason),
-  orphan_detected: ({ epoch, lastHeartbeatAt }, at) =>
-    line(
-      '↯',
-      'bad',
-      `Drive ${epoch} died: interrupted`,
-      `no sign of life for ${between(lastHeartbeatAt, at)}`,
-    ),
+  orphan_detected: ({ epoch, lastHeartbeatAt, why }, at) =>
+    why === 'answered'
+      ? line('↯', 'warn', `Drive ${epoch} ended without letting go: interrupted`)
+      : line(
+          '↯',
+          'bad',
+          `Drive ${epoch} died: interrupted`,
+          why === 'redelivered'
+            ? 'its task was delivered again'
+            : `no sign of life for ${between(lastHeartbeatAt, at)}`,
+        ),
   run_completed: () => line('✓', 'good', 'Completed'),
   run_failed: ({ error }) => line('✕', 'bad', `Failed: ${error.code}`, error.message),
   run_cancelled: ({ stopKind, reason }) => line('⊘', 'quiet', `Cancelled (${stopKind})`, reason),
@@ -57,9 +68,21 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   step_reused: (data) => line('↺', 'good', `${stepName(data)} taken over`, `from ${data.from.runId}`),
   step_failed: (data) => line('✕', 'bad', `${stepName(data)} failed: ${data.error.code}`, data.error.message),
   step_retry_scheduled: (data, at) =>
-    line('↻', 'warn', `${stepName(data)} failed, again in ${between(at, data.retryAt)}`, data.error.message),
+    line(
+      '↻',
+      data.polled ? '' : 'warn',
+      data.polled
+        ? `${stepName(data)} polled: not yet, again in ${between(at, data.retryAt)}`
+        : data.whenRoom
+          ? `${stepName(data)} waits until its question fits among the open ones`
+          : `${stepName(data)} failed, again in ${between(at, data.retryAt)}`,
+      data.error.message,
+    ),
   step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),
-  compensation_started: ({ steps }) => line('↩', 'warn', `Undoing ${steps.join(', ')}`),
+  compensation_started: ({ steps, count = steps.length }) => {
+    const more = count > steps.length ? ` and ${count - steps.length} more` : '';
+    return line('↩', 'warn', `Undoing ${steps.join(', ')}${more}`);
+  },
   compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} could not be undone`, data.error.message),
   wait_opened: ({ wait }) =>
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),

@@ -1,0 +1,96 @@
+/** From the SIGKILL of the worker at work on a step to the next beginning of that step. Looks at no clock but the machine's. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { control, type Ready } from '../packages/local/src/cloud-process.ts';
+import type { MeasuredCloud } from './measured-cloud.ts';
+import { median, percentile } from './statistics.ts';
+import { Watch } from './watch.ts';
+import type { Beginning } from './workflows.ts';
+
+export interface KillToNextStep {
+  readonly n: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** The promise for the median. */
+export const RECOVERS_WITHIN_MS = 1_000;
+
+/** The body looks for no longer than its timeout. */
+const PATIENCE_MS = 120_000;
+const LOOK_MS = 10;
+/** A cloud is killed at rest, with its spares ready: so long without a change of its processes. */
+const REST_MS = 4_000;
+/** Until the task of a run that has ended is answered. */
+const ANSWERED_MS = 1_000;
+
+export async function killToNextStep(cloud: MeasuredCloud, n: number): Promise<KillToNextStep> {
+  const times: number[] = [];
+  for (let i = 0; i < n; i += 1) times.push(await once(cloud));
+  // The next kill is measured on a cloud with all its processes.
+  await atRest(cloud.ready);
+  return {
+    n,
+    medianMs: Math.round(median(times)),
+    p95Ms: Math.round(percentile(times, 0.95)),
+    minMs: Math.min(...times),
+    maxMs: Math.max(...times),
+  };
+}
+
+async function once({ client, folder, ready }: MeasuredCloud): Promise<number> {
+  const mark = join(folder, `held-${randomUUID()}`);
+  const startedAt = performance.now();
+  const runId = await client.start('held', { input: { mark }, key: randomUUID() });
+  const [first] = await beginnings(mark, 1);
+  await atRest(ready);
+  const { workers } = await pidsOf(ready);
+  if (!first || !workers.includes(first.pid)) throw new Error(`the worker of ${runId} ended before its kill`);
+  const killedAt = Date.now();
+  process.kill(first.pid, 'SIGKILL');
+  const [, second] = await beginnings(mark, 2);
+  await new Watch(client, 'held').completed(runId, startedAt);
+  await pause(ANSWERED_MS);
+  killIfAlive((second as Beginning).pid);
+  return (second as Beginning).at - killedAt;
+}
+
+/** A process of the function for suspects ends after its dispatch; a worker of the tasks stays, and would be warm at the next kill. */
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function beginnings(mark: string, wanted: number): Promise<readonly Beginning[]> {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until) {
+    const lines = existsSync(mark) ? readFileSync(mark, 'utf8').split('\n') : [];
+    // The text after the last line end is a line still being written.
+    const whole = lines.slice(0, -1).map((line) => JSON.parse(line) as Beginning);
+    if (whole.length >= wanted) return whole;
+    await pause(LOOK_MS);
+  }
+  throw new Error(`the step has not begun ${wanted} times in ${PATIENCE_MS / 1_000} s`);
+}
+
+async function atRest(ready: Ready): Promise<void> {
+  let since = performance.now();
+  let before = '';
+  while (performance.now() - since < REST_MS) {
+    const now = JSON.stringify(await pidsOf(ready));
+    if (now !== before) since = performance.now();
+    before = now;
+    await pause(REST_MS / 10);
+  }
+}
+
+function pidsOf(ready: Ready): Promise<Ready['pids']> {
+  return control<Ready['pids']>(ready, 'GET', '/pids');
+}

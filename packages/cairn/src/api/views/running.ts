@@ -1,0 +1,66 @@
+/**
+ * Bodies under way, as callers see them: by themselves, and among the steps that documents and the fold of a run tell of.
+ * Most leave no document and no event before they end.
+ */
+import { encodeKey } from '../../core/encoding/keys.ts';
+import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
+import type { StepRecord } from '../../core/run/records.ts';
+import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts';
+import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
+import type { LoadedRun, Page, PageRequest } from '../../ports/run-store.ts';
+
+type Run = Pick<LoadedRun, 'state' | 'soft'>;
+
+/** A step of which nothing is recorded yet has no `inputsHash`. */
+export type ShownStep = Omit<StepRecord, 'inputsHash'> & Partial<Pick<StepRecord, 'inputsHash'>>;
+
+/** A page of the steps of a run, with those that have left no document yet in their places. */
+export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: Run): Page<ShownStep> {
+  const attempts = bodiesOf(run);
+  if (attempts.length === 0) return page;
+  const after = asked.cursor === undefined ? '' : decodeCursor('steps', asked.cursor)[1];
+  const last = page.next === undefined ? undefined : encodeKey(page.items.at(-1)?.id ?? '');
+  const steps = new Map<string, ShownStep>(page.items.map((step) => [encodeKey(step.id), step]));
+  for (const attempt of attempts) {
+    const at = encodeKey(attempt.step);
+    if (at <= after || (last !== undefined && at > last)) continue;
+    steps.set(at, underWay(attempt, run.state, steps.get(at)));
+  }
+  const shown = [...steps].sort(([a], [b]) => (a < b ? -1 : 1));
+  const kept = shown.slice(0, asked.limit);
+  const [end] = kept.at(-1) ?? [];
+  return {
+    ...page,
+    items: kept.map(([, step]) => step),
+    ...(kept.length < shown.length && end !== undefined ? { next: encodeCursor('steps', [0, end]) } : {}),
+  };
+}
+
+/** The state of each step by its key, that of bodies under way included; `head` stands for the event that they have not. */
+export function statesWithRunning(run: Run): ReadonlyMap<string, StepState> {
+  const states = new Map(run.state.steps);
+  for (const { step, revision, attempt, since } of bodiesOf(run)) {
+    const seq = Math.max(run.state.head, 1);
+    states.set(step, { phase: 'running', seq, revision, attempt, startedAt: since });
+  }
+  return states;
+}
+
+/** Those that the fold does not say are running. What is being undone is done, and stays so. */
+function bodiesOf({ state, soft }: Run): readonly RunningStep[] {
+  return runningNow(state, soft).filter(({ step, attempt, undoes }) => {
+    const known = state.steps.get(step);
+    return !undoes && !(known?.phase === 'running' && known.attempt >= attempt);
+  });
+}
+
+function underWay(
+  { step: id, revision, attempt, since }: RunningStep,
+  { planVersion }: RunState,
+  before: ShownStep | undefined,
+): ShownStep {
+  const running = { status: 'running', attempts: attempt, updatedAtMs: since } as const;
+  if (before?.revision === revision) return { ...before, ...running };
+  const kind = stepIdOf(id) === id ? 'step' : 'map';
+  return { id, kind, planVersion, revision, startedAtMs: since, ...running };
+}

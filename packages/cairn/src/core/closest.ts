@@ -1,0 +1,27 @@
+/** The known word that a mistyped one was probably meant to be. Pure. The CLI, which loads nothing of the engine, has one of its own. */
+
+/** More slips than this are another word. */
+const MOST_SLIPS = 2;
+
+/** @returns the nearest of the known words, or undefined if none is near */
+export function closest(word: string, known: readonly string[]): string | undefined {
+  const near = known
+    .map((candidate) => ({ candidate, slips: distance(word, candidate) }))
+    .filter(({ slips }) => slips <= MOST_SLIPS && slips < word.length)
+    .toSorted((a, b) => a.slips - b.slips);
+  return near[0]?.candidate;
+}
+
+/** Levenshtein's: letters put in, left out or changed. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      const changed = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

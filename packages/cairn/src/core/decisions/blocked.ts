@@ -1,0 +1,65 @@
+/**
+ * Why a run that nobody drives does not go on although nothing outside is missing: its plan is not deployed, or it could go on
+ * and nobody has looked at it since. A total function of the fold, of what is deployed, and of the time.
+ */
+import type { RunState } from '../run/state.ts';
+import { isDue, isParked, nextDue, PARKED_MS, standsSuspended } from '../run/wake.ts';
+import type { Deployed } from './deployed.ts';
+
+export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
+
+export interface Blocked {
+  /** `DISPATCH_DUE`: nothing is missing any more; the next look of the scan sets it going. */
+  readonly code: (typeof BLOCKED_CODES)[number];
+  /** Since when it stands for it, epoch ms. */
+  readonly since: number;
+  /** The longest time until somebody looks again, ms. */
+  readonly lookMs: number;
+}
+
+/** The scan ticks each minute, and finds what is due. */
+const TICK_MS = 60_000;
+
+export function blockedOn(
+  state: RunState,
+  deployed: Pick<Deployed, 'available' | 'changed'>,
+  now: number,
+): Blocked | undefined {
+  const standing = standingOf(state, now);
+  // One that an operator suspended says so itself, and stays as it is.
+  if (!standing || state.lease || standsSuspended(state)) return undefined;
+  if (deployed.available)
+    return standing.canGoOn ? { code: 'DISPATCH_DUE', ...timesOf(standing) } : undefined;
+  return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(standing) };
+}
+
+interface Standing {
+  readonly since: number;
+  readonly lookMs: number;
+  /** By itself, as soon as its plan is there. */
+  readonly canGoOn: boolean;
+}
+
+function standingOf(state: RunState, now: number): Standing | undefined {
+  switch (state.status) {
+    case 'awaiting_approval':
+    case 'waiting_external':
+      if (isParked(state)) return { since: parkedSince(state), lookMs: PARKED_MS, canGoOn: true };
+      if (!isDue(state, now)) return undefined;
+      return { since: Math.min(now, nextDue(state) ?? now), lookMs: TICK_MS, canGoOn: true };
+    // Without its plan it cannot take over anything, nor be parked from there.
+    case 'replaying':
+      return { since: state.updatedAt, lookMs: TICK_MS, canGoOn: false };
+    default:
+      return undefined;
+  }
+}
+
+function timesOf({ since, lookMs }: Standing): Pick<Blocked, 'since' | 'lookMs'> {
+  return { since, lookMs };
+}
+
+/** Whoever parks a run says until when, which no later event moves. */
+function parkedSince({ dueAt, updatedAt }: RunState): number {
+  return dueAt === undefined ? updatedAt : dueAt - PARKED_MS;
+}

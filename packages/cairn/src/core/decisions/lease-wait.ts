@@ -1,0 +1,32 @@
+/** Why a run whose worker died waits for the end of its lease, though the queue delivers its task again before. Pure. */
+import type { RunState } from '../run/state.ts';
+import { bearsASecond } from './claim.ts';
+import type { Deployed } from './deployed.ts';
+import { stepsInDoubt } from './end-facts.ts';
+
+export interface LeaseWait {
+  /** Keys of the steps that must not be under way twice; empty: it is no step. */
+  readonly steps: readonly string[];
+  /** The reason, as the second half of a sentence. */
+  readonly why: string;
+}
+
+/** More names than these say less. */
+const MOST_NAMED = 3;
+
+/** Undefined: nobody holds the run, or its next delivery takes it over at once (`bearsASecond`). */
+export function leaseWaitOf(state: RunState, deployed: Deployed): LeaseWait | undefined {
+  if (!state.lease || bearsASecond(state, deployed)) return undefined;
+  if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };
+  if (state.compensating) return { steps: [], why: 'what it completed is being undone' };
+  const acting = [...new Set(state.effects.map(({ step }) => step))];
+  const inDoubt = stepsInDoubt(state, deployed);
+  if (inDoubt.length > 0) return { steps: inDoubt, why: `${named(inDoubt)} must not run twice` };
+  return { steps: acting, why: `an outside action of ${named(acting)} is under way` };
+}
+
+function named(steps: readonly string[]): string {
+  const more = steps.length - MOST_NAMED;
+  const names = steps.slice(0, MOST_NAMED).map((step) => `'${step}'`);
+  return `step${steps.length === 1 ? '' : 's'} ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

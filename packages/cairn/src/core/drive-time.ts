@@ -1,0 +1,27 @@
+/** Time limits of the functions that drive runs, and the part of them that steps get. Pure. */
+
+/** The timeout of a function that does not set one. */
+export const DRIVE_TIMEOUT_S = 540;
+/** Cloud Tasks waits no longer for an answer. */
+export const LONGEST_DRIVE_S = 1_800;
+
+/** The most that a drive keeps free for steps to end and for the hand-over of the run. */
+const HAND_OVER_MS = 108_000;
+/** Time for the work before the first step: the claim, and outputs of earlier steps. */
+const BEFORE_STEPS_MS = 32_000;
+
+/**
+ * Time until a drive hands its run over, ms: four fifths of the time that its function has, and all but
+ * {@link HAND_OVER_MS} of a long one.
+ */
+export function budgetOf(timeoutS: number): number {
+  return Math.max(timeoutS * 800, timeoutS * 1_000 - HAND_OVER_MS);
+}
+
+/**
+ * Longest timeout of a step in drives of that budget, ms: one that could outlast what a drive has left would be handed on
+ * for ever instead of timing out.
+ */
+export function longestStepIn(budgetMs: number): number {
+  return budgetMs - BEFORE_STEPS_MS;
+}

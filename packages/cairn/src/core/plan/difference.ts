@@ -1,0 +1,130 @@
+/** Says in words how a plan differs from what it was. */
+import { canonicalJson, type Json } from '../encoding/json.ts';
+import { type KnownPlan, type Plan, type StepPlan, stepHash } from './plan.ts';
+
+/** More say nothing that these do not. */
+const MAX_DIFFERENCES = 10;
+
+/** In the order in which they are told. */
+const OPTIONS = [
+  'needs',
+  'when',
+  'ifSkipped',
+  'reads',
+  'idempotent',
+  'newAttempt',
+  'resumable',
+  'onFailure',
+  'policy',
+  'uses',
+  'compensate',
+  'over',
+  'completion',
+  'onExpiry',
+  'event',
+  'workflow',
+  'onParentEnd',
+  'output',
+] as const satisfies readonly (keyof StepPlan)[];
+
+export interface PlanDifference {
+  /** The step at fault; absent: the workflow itself. */
+  readonly stepId?: string;
+  /** A clause: "step 'charge' was renamed or removed". */
+  readonly what: string;
+}
+
+/** The value that an absent member stands for. */
+const DEFAULTS: Readonly<Record<string, Json>> = {
+  ifSkipped: 'skip',
+  idempotent: true,
+  newAttempt: false,
+  resumable: true,
+  onFailure: 'fail',
+  onExpiry: 'fail',
+  onParentEnd: 'cancel',
+  uses: [],
+};
+
+/** The first differences, what is missing before what is new and what is different; none: the plans are the same. */
+export function planDifference(before: KnownPlan, after: Plan): PlanDifference[] {
+  return [...steps(before, after), ...whole(before, after)].slice(0, MAX_DIFFERENCES);
+}
+
+function steps(before: KnownPlan, after: Plan): PlanDifference[] {
+  const gone = Object.keys(before.steps).filter((id) => !Object.hasOwn(after.steps, id));
+  const come = Object.keys(after.steps).filter((id) => !Object.hasOwn(before.steps, id));
+  const renamed = new Map(
+    gone.flatMap((id) =>
+      come.filter((other) => isSame(before.steps[id], after.steps[other])).map((other) => [id, other]),
+    ),
+  );
+  const newNames = new Set(renamed.values());
+  const isNew = new Set(come);
+  return [
+    ...gone.map((id) => {
+      const other = renamed.get(id);
+      const what = `step '${id}' was renamed${other === undefined ? ' or removed' : ` to '${other}'`}`;
+      return { stepId: id, what };
+    }),
+    ...come.filter((id) => !newNames.has(id)).map((id) => ({ stepId: id, what: inserted(id, after, isNew) })),
+    ...Object.entries(after.steps).flatMap(([id, step]) => {
+      const was = before.steps[id];
+      return was === undefined || isSame(was, step) ? [] : [{ stepId: id, what: changed(id, was, step) }];
+    }),
+  ];
+}
+
+function inserted(id: string, { steps }: Plan, isNew: ReadonlySet<string>): string {
+  const next = Object.keys(steps).find((other) => !isNew.has(other) && steps[other]?.needs.includes(id));
+  return next === undefined ? `step '${id}' was added` : `step '${id}' was inserted before '${next}'`;
+}
+
+function changed(id: string, was: StepPlan | string, is: StepPlan): string {
+  if (typeof was === 'string') return `step '${id}' is not what it was`;
+  if (was.kind !== is.kind) return `step '${id}' was ${named(was.kind)}, is ${named(is.kind)}`;
+  const option = OPTIONS.find((name) => !isEqual(was[name], is[name]));
+  return option === undefined
+    ? `step '${id}' is not what it was`
+    : optionChanged(`'${option}' of step '${id}'`, option, was[option], is[option]);
+}
+
+function whole(before: KnownPlan, after: Plan): PlanDifference[] {
+  // Where only hashes were kept, they cover the steps: the shape of the input was left out with them.
+  const options = [
+    'onDoubt',
+    'policy',
+    'result',
+    ...(before.input === '' ? [] : (['input'] as const)),
+  ] as const;
+  return options
+    .filter((name) => !isEqual(before[name], after[name]))
+    .map((name) => ({ what: optionChanged(`'${name}' of the workflow`, name, before[name], after[name]) }));
+}
+
+function optionChanged(what: string, name: string, was: unknown, is: unknown): string {
+  if (name === 'output' || name === 'input') return `the shape of ${what} is not what it was`;
+  return `${what} was ${value(name, was)}, is ${value(name, is)}`;
+}
+
+function value(name: string, given: unknown): string {
+  const known = given ?? (name === 'onDoubt' ? 'fail' : DEFAULTS[name]);
+  if (known === undefined) return 'absent';
+  if (known === true && !(name in DEFAULTS)) return 'there';
+  if (Array.isArray(known)) return known.length === 0 ? 'nothing' : known.join(', ');
+  return typeof known === 'string' ? `'${known}'` : canonicalJson(known as Json);
+}
+
+function named(kind: string): string {
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+}
+
+function isSame(was: StepPlan | string | undefined, is: StepPlan | undefined): boolean {
+  if (was === undefined || is === undefined) return false;
+  return (typeof was === 'string' ? was : stepHash(was)) === stepHash(is);
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return canonicalJson(a as Json) === canonicalJson(b as Json);
+}

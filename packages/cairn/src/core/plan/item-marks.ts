@@ -1,0 +1,55 @@
+/**
+ * The mark of a set's list: how many items it had when the set began, and a hash of them. Whoever works the list out anew,
+ * after a crash or to undo an item, can tell whether it is the same.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import { toJsonText } from '../encoding/json.ts';
+import type { RunState } from '../run/state.ts';
+
+/** Lists are compared with the same list only, never with one that somebody made to meet its hash. */
+const HASH_CHARS = 16;
+/** Sets of a run whose marks are kept; further ones are not compared. About 150 bytes each in the snapshot. */
+const MAX_MARKS = 300;
+
+/** Undefined: some item is no JSON, and the list cannot be told from another. */
+export function markOf(items: readonly unknown[]): string | undefined {
+  let hash = '';
+  try {
+    // Item by item: the text of the whole list may be larger than all that is kept of it.
+    for (const item of items) hash = sha256Hex(hash + toJsonText(item, 'item'));
+  } catch {
+    return undefined;
+  }
+  return `${items.length}:${hash.slice(0, HASH_CHARS)}`;
+}
+
+/** The marks after a set began; the same object if they do not change. */
+export function withMark(
+  marks: RunState['itemMarks'],
+  { stepId, revision, items }: { readonly stepId: string; readonly revision: number; readonly items: string },
+): NonNullable<RunState['itemMarks']> {
+  const known = marks ?? {};
+  if (!Object.hasOwn(known, stepId) && Object.keys(known).length >= MAX_MARKS) return known;
+  return { ...known, [stepId]: { revision, items } };
+}
+
+/** In what the list of a step differs from the one it began with, as a sentence; undefined: in nothing that is known. */
+export function listChange(
+  { itemMarks }: Pick<RunState, 'itemMarks'>,
+  {
+    stepId,
+    revision,
+    items,
+  }: { readonly stepId: string; readonly revision: number; readonly items: string | undefined },
+): string | undefined {
+  const known = itemMarks && Object.hasOwn(itemMarks, stepId) ? itemMarks[stepId] : undefined;
+  if (!known || items === undefined || known.revision !== revision || known.items === items) return undefined;
+  const [before, now] = [sizeIn(known.items), sizeIn(items)];
+  const what =
+    before === now ? `${before} items, and has ${now} others now` : `${before} items, and has ${now} now`;
+  return `the list of step '${stepId}' had ${what}: 'over' must return the same for the same input and outputs`;
+}
+
+function sizeIn(mark: string): number {
+  return Number(mark.slice(0, mark.indexOf(':')));
+}

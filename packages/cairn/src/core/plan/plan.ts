@@ -1,0 +1,95 @@
+/**
+ * Owns what a plan is apart from its bodies: the steps of one version of a workflow with everything that gives them their
+ * meaning, as data; the fingerprint of that; and the form in which it is kept for comparison.
+ *
+ * Left out on purpose: bodies and other functions (they may be corrected under the same version), timeouts, retries and
+ * concurrency (they change when something happens, not what), texts for people, triggers and retention.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import { canonicalJson, type Json } from '../encoding/json.ts';
+import type { StepKind } from '../run/events.ts';
+
+/** The members a schema has and their kinds, without checks, descriptions and defaults. */
+export type Shape = string | readonly Shape[] | { readonly [member: string]: Shape };
+
+/** A member that is absent says that the step does not have what it stands for. */
+export interface StepPlan {
+  readonly kind: StepKind;
+  /** Ids, sorted: under which names a body knows them is its own business. */
+  readonly needs: readonly string[];
+  readonly when?: true;
+  readonly ifSkipped?: 'run';
+  readonly reads?: readonly string[];
+  readonly idempotent?: false;
+  readonly newAttempt?: true;
+  readonly resumable?: false;
+  readonly onFailure?: 'skip' | 'degrade';
+  readonly policy?: true;
+  /** Ids of capabilities, sorted. */
+  readonly uses?: readonly string[];
+  readonly compensate?: true;
+  readonly output?: Shape;
+  /** It stands for several executions. */
+  readonly over?: true;
+  readonly completion?: string;
+  readonly onExpiry?: 'approve' | 'halt';
+  readonly event?: string;
+  /** Type of the child workflow. */
+  readonly workflow?: string;
+  readonly onParentEnd?: 'abandon';
+}
+
+export interface Plan {
+  readonly input: Shape;
+  readonly onDoubt?: 'ask';
+  readonly policy?: true;
+  /** Name in the result of the run → id of the step. */
+  readonly result: Readonly<Record<string, string>>;
+  readonly steps: Readonly<Record<string, StepPlan>>;
+}
+
+/** A plan as it is compared: steps stand for themselves, or by their hashes where there was no room for more. */
+export interface KnownPlan extends Omit<Plan, 'steps'> {
+  readonly steps: Readonly<Record<string, StepPlan | string>>;
+}
+
+/**
+ * Stands before each fingerprint, and is raised when the same definition would get another one. Fingerprints of different
+ * formats say nothing about each other: an upgrade of Cairn must not make every plan look changed.
+ */
+const FORMAT = 1;
+/** A plan whose text is longer is kept by the hashes of its steps: about 100 bytes each. */
+export const MAX_PLAN_BYTES = 256 * 1024;
+/** Told apart within one plan only. */
+const STEP_HASH_CHARS = 16;
+
+export function planFingerprint(plan: Plan): string {
+  return `${FORMAT}:${sha256Hex(canonicalJson(plan as unknown as Json))}`;
+}
+
+/** True if these are known to be fingerprints of different plans. */
+export function differ(a: string, b: string): boolean {
+  return a !== b && formatOf(a) === formatOf(b);
+}
+
+function formatOf(fingerprint: string): string {
+  return fingerprint.slice(0, fingerprint.indexOf(':'));
+}
+
+/** The text under which a plan is kept; undefined: not even the hashes of its steps fit. */
+export function planText(plan: Plan): string | undefined {
+  const steps = Object.entries(plan.steps).map(([id, step]) => [id, stepHash(step)] as const);
+  const hashed: KnownPlan = { ...plan, input: '', steps: Object.fromEntries(steps) };
+  return [plan, hashed]
+    .map((form) => canonicalJson(form as unknown as Json))
+    .find((text) => Buffer.byteLength(text) <= MAX_PLAN_BYTES);
+}
+
+/** Written by {@link planText}. */
+export function planFrom(text: string): KnownPlan {
+  return JSON.parse(text) as KnownPlan;
+}
+
+export function stepHash(step: StepPlan): string {
+  return sha256Hex(canonicalJson(step as unknown as Json)).slice(0, STEP_HASH_CHARS);
+}

@@ -1,0 +1,86 @@
+/**
+ * Bounds of what one event holds, so that its document always fits (1 MiB) and the snapshot after it grows by little. Text that
+ * bodies, policies and people write is cut here, the one door of all appends, whatever its source forgot. Lists of executions
+ * are split by who makes the event. Pure.
+ */
+import { CairnError } from '../errors.ts';
+import type { EventDraft, RecordedError } from './events.ts';
+import { cut, TRACE_CHARS } from './records.ts';
+
+/** Bytes of the data of one event, as canonical JSON. With the rest of its document far below 1 MiB. */
+export const MAX_EVENT_BYTES = 700 * 1024;
+/** Bytes of a list of executions that one event names; more take several events. */
+export const MAX_NAMED_BYTES = 256 * 1024;
+/** Executions that an event names for people only. */
+export const MAX_SHOWN = 100;
+/** Limit of a code or a name that an author chooses. */
+const MAX_NAME_CHARS = 200;
+
+/** The draft, with text that is longer than what is kept cut. */
+export function bounded(draft: EventDraft): EventDraft {
+  const { error, reason, policySnapshotId } = draft.data as {
+    readonly error?: RecordedError;
+    readonly reason?: unknown;
+    readonly policySnapshotId?: unknown;
+  };
+  const changes = {
+    ...(error && isLong(error) ? { error: boundedError(error) } : {}),
+    ...(exceeds(reason, TRACE_CHARS) ? { reason: cut(reason, TRACE_CHARS) } : {}),
+    ...(exceeds(policySnapshotId, MAX_NAME_CHARS)
+      ? { policySnapshotId: cut(policySnapshotId, MAX_NAME_CHARS) }
+      : {}),
+  };
+  if (Object.keys(changes).length === 0) return draft;
+  return { ...draft, data: { ...draft.data, ...changes } } as EventDraft;
+}
+
+/** @throws CairnError RUN_TOO_LARGE if the event could not be stored */
+export function assertEventFits({ type }: EventDraft, bytes: number): void {
+  if (bytes <= MAX_EVENT_BYTES) return;
+  throw new CairnError(
+    'RUN_TOO_LARGE',
+    `the event '${type}' has ${bytes} bytes; the most is ${MAX_EVENT_BYTES}`,
+  );
+}
+
+/** Puts items together in their order, as many as have room; an item that is larger stands alone. */
+export function grouped<T>(items: Iterable<T>, bytesOf: (item: T) => number, most = MAX_NAMED_BYTES): T[][] {
+  const groups: T[][] = [];
+  let open: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const more = bytesOf(item);
+    if (open.length > 0 && bytes + more > most) {
+      groups.push(open);
+      open = [];
+      bytes = 0;
+    }
+    open.push(item);
+    bytes += more;
+  }
+  return open.length > 0 ? [...groups, open] : groups;
+}
+
+function exceeds(text: unknown, most: number): text is string {
+  return typeof text === 'string' && text.length > most;
+}
+
+function isLong({ code, message, trace = '', stepId = '' }: RecordedError): boolean {
+  return (
+    exceeds(code, MAX_NAME_CHARS) ||
+    exceeds(stepId, MAX_NAME_CHARS) ||
+    exceeds(message, TRACE_CHARS) ||
+    exceeds(trace, TRACE_CHARS)
+  );
+}
+
+function boundedError(error: RecordedError): RecordedError {
+  const { code, message, trace, stepId } = error;
+  return {
+    ...error,
+    code: cut(code, MAX_NAME_CHARS),
+    message: cut(message, TRACE_CHARS),
+    ...(stepId === undefined ? {} : { stepId: cut(stepId, MAX_NAME_CHARS) }),
+    ...(trace === undefined ? {} : { trace: cut(trace, TRACE_CHARS) }),
+  };
+}

@@ -1,0 +1,91 @@
+/** The members of a run that its first event sets and nothing changes. They are read through `events.ts`. */
+import type { PayloadRef } from '../events.ts';
+
+/** A value kept inline as text, or a pointer to the checkpoint of this run that holds it. */
+export type StoredValue = { readonly text: string } | { readonly checkpoint: number };
+
+export interface Trigger {
+  readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
+  readonly userId?: string;
+  readonly webhookEventId?: string;
+}
+
+export interface RunIdentity {
+  readonly tenantId: string;
+  readonly environment: string;
+  readonly type: string;
+  readonly planVersion: number;
+  /** Fingerprint of the plan it was started on (core/plan/plan.ts); absent: the run is older than fingerprints. */
+  readonly planFingerprint?: string;
+  readonly threadId: string;
+  readonly repoId?: string;
+  readonly prId?: string;
+  readonly prUrl?: string;
+  readonly trigger: Trigger;
+  readonly idempotencyKey?: string;
+  readonly a2aCorrelationId?: string;
+  readonly traceId: string;
+  /** The caller's sampling decision; absent: the trace id decides. */
+  readonly traceSampled?: boolean;
+  readonly inputHash: string;
+  readonly input: StoredValue;
+  /** The checkpoint that has the large input of a successor's source, however many runs lie between. */
+  readonly inputFrom?: CheckpointRef;
+  /** The input with its secret members, which `input` lacks; only step bodies read it. Absent: it has none. */
+  readonly secretInput?: PayloadRef & { readonly runId: string };
+  readonly rootRunId: string;
+  readonly resumedFrom?: string;
+  readonly source?: SuccessorSource;
+  /**
+   * The replays and forks of its lineage that may have acted anew (E4, E6), itself included, the newest first. Absent for
+   * a run that is none of them and was made from none.
+   */
+  readonly effectScopes?: readonly EffectScope[];
+  readonly parent?: ParentRef;
+  readonly versions?: {
+    readonly capabilities?: string;
+    readonly bindings?: string;
+    readonly registryRef?: string;
+  };
+}
+
+/** The run that started a child. */
+export interface ParentRef {
+  readonly runId: string;
+  /** Key of the step that waits for the child. Of runs made before 0.2 the id of its wait. */
+  readonly stepId: string;
+  /** The run above all its parents, which nobody started as a child. Absent in runs made before 0.2. */
+  readonly topRunId?: string;
+}
+
+/** Modes in which a successor continues its source. */
+export const SUCCESSOR_MODES = ['resume', 'replay', 'fork'] as const;
+export type SuccessorMode = (typeof SUCCESSOR_MODES)[number];
+
+/** The source of a successor, and the point from which it continues. */
+export interface SuccessorSource {
+  readonly runId: string;
+  readonly mode: SuccessorMode;
+  /** Only what had completed by this checkpoint (its document id) is taken over. */
+  readonly checkpointId?: string;
+  /** The newest checkpoint of the source (its document id) when the successor was made of it. Absent in runs made before 0.2. */
+  readonly checkpointHead?: string;
+  /** This step and what follows it run, whatever they came to. */
+  readonly stepId?: string;
+  /** The admin who overrode the policy of the workflow at its start. */
+  readonly forcedBy?: string;
+  /** The signals that no step of the source had read are put into its own inbox. */
+  readonly signals?: 'carry';
+}
+
+/** A checkpoint of another run, which holds a value that is not copied. */
+export interface CheckpointRef {
+  readonly runId: string;
+  readonly checkpoint: number;
+}
+
+/** A replay or fork: how it answers actions that were recorded before it. */
+export interface EffectScope {
+  readonly runId: string;
+  readonly mode: 'replay' | 'fork';
+}

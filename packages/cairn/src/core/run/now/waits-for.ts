@@ -1,0 +1,40 @@
+/**
+ * Derives the status that a run would have by its open waits alone: a run that asks a person is found as such while other branches of it run. Derived
+ * from the open waits and written with every snapshot, so that lists can be filtered by it. Pure.
+ */
+import type { Wait } from '../events.ts';
+import type { RunState } from '../state.ts';
+import { isTerminal, type RunStatus } from '../status.ts';
+
+export const WAITS_FOR = ['awaiting_approval', 'waiting_external'] as const;
+
+/** The statuses of a run that waits and does nothing else. */
+export type WaitsFor = (typeof WAITS_FOR)[number];
+
+/** The status that a run with these waits has when nothing else is under way. */
+export function waitingStatus(waits: readonly Pick<Wait, 'kind'>[]): WaitsFor {
+  return waits.some(({ kind }) => kind === 'approval') ? 'awaiting_approval' : 'waiting_external';
+}
+
+/**
+ * Whatever its status; undefined: for nothing. None of a run that is about to end, since no answer would be taken: of one that
+ * is being cancelled or undone, or has ended.
+ */
+export function waitsFor({
+  status,
+  waits,
+  cancellation,
+  compensating,
+}: Pick<RunState, 'status' | 'waits' | 'cancellation' | 'compensating'>): WaitsFor | undefined {
+  if (isTerminal(status) || cancellation || compensating || waits.length === 0) return undefined;
+  return waitingStatus(waits);
+}
+
+/** True if a filter by status finds the run: by its status, or by the one it would have if nothing else were under way. */
+export function isOfStatus(
+  run: Parameters<typeof waitsFor>[0],
+  wanted: RunStatus | readonly RunStatus[],
+): boolean {
+  const also = waitsFor(run);
+  return [wanted].flat().some((status) => status === run.status || status === also);
+}

@@ -1,0 +1,46 @@
+/** Decides how much of a list one page holds. Pure. */
+import { weightOf } from '../encoding/weight.ts';
+
+/**
+ * Bytes of the items of one page. A page ends before the item that would pass it, and has one item at least: no item is larger
+ * than a document (1 MiB). Forty pages at a time are 160 MiB, which an instance of 512 MiB can hold.
+ */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** A page of the default size (20) is one read. */
+const FIRST_READ = 21;
+/** One large item must not make many reads of few out of the rest. */
+const LEAST_READ = 8;
+/** Small items may be followed by large ones: then up to 40 MiB are read in vain. */
+const MOST_READ = 40;
+
+/** Takes items in their order for as long as they fit. */
+export class PageRoom {
+  readonly #limit: number;
+  #items = 0;
+  #bytes = 0;
+  #largest = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** False: the item belongs on the next page. */
+  take(item: unknown): boolean {
+    if (this.#items >= this.#limit) return false;
+    const bytes = weightOf(item);
+    if (this.#items > 0 && this.#bytes + bytes > MAX_PAGE_BYTES) return false;
+    this.#items += 1;
+    this.#bytes += bytes;
+    this.#largest = Math.max(this.#largest, bytes);
+    return true;
+  }
+
+  /** Number of items to read next so that about as much is read as fits. One beyond the limit tells whether there are more. */
+  get wanted(): number {
+    const left = this.#limit + 1 - this.#items;
+    if (this.#items === 0) return Math.min(left, FIRST_READ);
+    const fitting = Math.floor((MAX_PAGE_BYTES - this.#bytes) / Math.max(this.#largest, 1));
+    return Math.min(left, Math.max(LEAST_READ, Math.min(fitting, MOST_READ)));
+  }
+}

@@ -1,0 +1,85 @@
+/** What this deployment knows of the plan a run is pinned to. */
+import type { Deployed } from '../core/decisions/deployed.ts';
+import { CairnError } from '../core/errors.ts';
+import { optional } from '../core/optional.ts';
+import { differ } from '../core/plan/plan.ts';
+import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
+import type { WorkflowRegistry } from './define/registry.ts';
+import type { StepDefinition, Workflow } from './define/steps.ts';
+import type { EngineDeps } from './deps.ts';
+import { planOf } from './plans/plan-of.ts';
+
+/** The members of a run that tell which plan it is pinned to. */
+export type Pinned = Pick<RunState, 'type' | 'planVersion' | 'planFingerprint'>;
+
+/** The definition the run was started on; undefined: its version is not deployed, or is not what it was. */
+export function workflowOf(registry: WorkflowRegistry, run: Pinned): Workflow | undefined {
+  const workflow = registry.pinned(run.type, run.planVersion);
+  return workflow && !isChanged(registry, run, workflow) ? workflow : undefined;
+}
+
+function isChanged(registry: WorkflowRegistry, { planFingerprint }: Pinned, workflow: Workflow): boolean {
+  if (planFingerprint === undefined) return registry.isKnownChanged(workflow);
+  return differ(planFingerprint, planOf(workflow).fingerprint);
+}
+
+/** The error for a run without a {@link workflowOf}. */
+export function planMissing(registry: WorkflowRegistry, run: Pinned, stepId?: string): CairnError {
+  const { type, planVersion } = run;
+  const more = { details: { type, planVersion }, ...optional('stepId', stepId) };
+  return registry.pinned(type, planVersion)
+    ? new CairnError(
+        'PLAN_CHANGED',
+        `version ${planVersion} of '${type}' is not what the run was started on`,
+        more,
+      )
+    : new CairnError('PLAN_VERSION_UNAVAILABLE', `version ${planVersion} of '${type}' is not deployed`, more);
+}
+
+/** True for a refusal because the plan of the run is not deployed here: another deployment may take it. */
+export function isPlanMissing({ code }: CairnError): boolean {
+  return code === 'PLAN_VERSION_UNAVAILABLE' || code === 'PLAN_CHANGED';
+}
+
+/**
+ * A run that was started before plans were fingerprinted is judged by what is kept of its version since then, if anything.
+ * Call before such a run is driven or recovered.
+ *
+ * @throws CairnError UNAVAILABLE
+ */
+export async function learnPlan(
+  { registry, plans }: Pick<EngineDeps, 'registry' | 'plans'>,
+  state: RunState,
+) {
+  if (state.planFingerprint !== undefined || isOver(state)) return;
+  const workflow = registry.pinned(state.type, state.planVersion);
+  if (workflow) registry.setKnownChanged(workflow, typeof (await plans.look(workflow)) === 'object');
+}
+
+export function deployedFor(registry: WorkflowRegistry, state: RunState): Deployed {
+  const workflow = workflowOf(registry, state);
+  const stepOf = (key: string) => workflow?.steps.get(stepIdOf(key));
+  return {
+    available: workflow !== undefined,
+    changed: workflow === undefined && registry.pinned(state.type, state.planVersion) !== undefined,
+    // A step the definition does not know was never declared safe to repeat.
+    isIdempotent: (key) => isIdempotent(stepOf(key), key),
+    allowsNewAttempt: (key, attempts) => {
+      const step = stepOf(key);
+      return step !== undefined && 'body' in step && !!step.newAttempt && attempts < step.retry.maxAttempts;
+    },
+    onDoubt: workflow?.onDoubt ?? 'fail',
+    isCompensable: (key) => isCompensable(stepOf(key), key),
+  };
+}
+
+/** A map does nothing itself: what may not be repeated are its items. */
+function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
+  return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
+}
+
+/** Of a map each item is undone, and the map itself has nothing to undo. */
+function isCompensable(step: StepDefinition | undefined, key: string): boolean {
+  if (!step || !('compensate' in step) || !step.compensate) return false;
+  return (step.kind === 'map') === (key !== step.id);
+}

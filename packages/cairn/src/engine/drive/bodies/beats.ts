@@ -1,0 +1,80 @@
+/**
+ * Report of a dispatch about the bodies under way: which they are, and the newest progress of each. Goes out with the
+ * next snapshot, and what a body said goes in to the attempt that follows.
+ */
+import { MAX_RUNNING_TOLD, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
+import type { Progress, SoftState } from '../../../core/run/state.ts';
+import type { BodyNews } from '../../../journal/options.ts';
+
+export class Beats implements BodyNews {
+  readonly #last: Map<string, Progress>;
+  readonly #running = new Map<string, RunningStep>();
+  /** Keys of those whose beginning no snapshot has told of. */
+  readonly #unshown = new Set<string>();
+  /** Keys that the newest snapshot names as under way, those of a dispatch before this one included. */
+  #told: readonly string[];
+  #news = false;
+
+  /** @param before what the dispatch before this one left in the snapshot */
+  constructor(before: Pick<SoftState, 'inFlight' | 'running'> = {}) {
+    this.#last = new Map(before.inFlight?.map((progress) => [progress.step, progress]));
+    this.#told = before.running?.map(nameOf) ?? [];
+  }
+
+  note(progress: Progress): void {
+    this.#last.set(progress.step, progress);
+    this.#news = true;
+  }
+
+  lastOf(step: string): string | undefined {
+    return this.#last.get(step)?.detailsText;
+  }
+
+  forget(step: string): void {
+    if (this.#last.delete(step)) this.#news = true;
+  }
+
+  begun(attempt: RunningStep): void {
+    this.#running.set(attempt.step, attempt);
+    this.#unshown.add(attempt.step);
+  }
+
+  ended(step: string): void {
+    this.#running.delete(step);
+    this.#unshown.delete(step);
+  }
+
+  /** When a snapshot should be written for the body that began first of those that none has told of, epoch ms. */
+  get dueAt(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const step of this.#unshown) first = Math.min(first, this.#running.get(step)?.since ?? first);
+    return first + SHOW_AFTER_MS;
+  }
+
+  take(letsGo: boolean): Pick<SoftState, 'inFlight' | 'running'> {
+    const running = letsGo ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_TOLD);
+    const told = running.map(nameOf);
+    const isNew = told.length !== this.#told.length || told.some((name, at) => name !== this.#told[at]);
+    const hasNews = this.#news;
+    this.#unshown.clear();
+    this.#told = told;
+    this.#news = false;
+    return {
+      ...(hasNews ? { inFlight: [...this.#last.values()] } : {}),
+      ...(isNew ? { running } : {}),
+    };
+  }
+
+  putBack(): void {
+    for (const step of this.#running.keys()) this.#unshown.add(step);
+    this.#told = [UNKNOWN];
+    this.#news = true;
+  }
+}
+
+/** Stands for whatever the snapshot says: no attempt has this name. */
+const UNKNOWN = '';
+
+function nameOf({ step, revision, attempt, undoes }: RunningStep): string {
+  return `${step} ${revision} ${attempt}${undoes ? ' undone' : ''}`;
+}

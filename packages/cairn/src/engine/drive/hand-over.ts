@@ -1,0 +1,20 @@
+/** A dispatch that came to a queue which is not the run's: suspects run alone, and some workflows have functions of their own. */
+import { optional } from '../../core/optional.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { DriveReason } from '../../ports/task-queue.ts';
+import type { EngineDeps } from '../deps.ts';
+import { pooled } from '../enqueue-soon.ts';
+import type { DriveAccount } from '../tracing/drive-account.ts';
+
+/** Whether the run was given to its own queue. */
+export async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
+  const isSuspect = state.suspect?.alone ?? false;
+  const place = pooled(deps, state);
+  const staysInCompany = isSuspect === account.isAlone;
+  if (staysInCompany && place.pool === account.pool) return false;
+  const reason: DriveReason = staysInCompany ? 'continue' : isSuspect ? 'suspect' : 'cleared';
+  const trace = optional('trace', account.trace);
+  // Unnamed: the same run may have to move again before anything is appended.
+  await deps.queue.enqueue({ runId: state.id, reason, alone: isSuspect, ...place, ...trace });
+  return true;
+}

@@ -1,0 +1,75 @@
+/**
+ * Lets go of a run whose drive threw in a process that lives: the run goes on after a back-off that grows from failure to
+ * failure. That is no death, so nothing of it counts against the run.
+ */
+import { bearsASecond } from '../../core/decisions/claim.ts';
+import { backoffBoundMs, DEFAULT_RETRY, type RetryPolicy } from '../../core/decisions/retry.ts';
+import { CairnError, type ErrorCode } from '../../core/errors.ts';
+import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
+import { type RunState, refsInFlight } from '../../core/run/state.ts';
+import { PARKED_MS } from '../../core/run/wake.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { RunJournal } from '../../journal/run-journal.ts';
+import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
+import { deployedFor, isPlanMissing } from '../deployed.ts';
+import type { EngineDeps } from '../deps.ts';
+
+const BACK_OFF: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: Number.POSITIVE_INFINITY };
+/** A deployment may be days away, and every look costs a claim and a release. */
+const BACK_OFF_TO_DEPLOYMENT: RetryPolicy = { ...BACK_OFF, capMs: PARKED_MS };
+
+/** `dueAt`: epoch ms. */
+export interface ReleasedFailed {
+  readonly state: RunState;
+  readonly dueAt: number;
+}
+
+/**
+ * Undefined: the run is not, or no longer, held by this owner. The journal of the drive that threw may have failed for good,
+ * so this is another writer; what that one still has on its way is fenced by the sequence numbers as ever.
+ *
+ * @throws what the store throws: then the lease is left to the redelivery of the task, or to expire
+ */
+export async function releaseFailed(
+  deps: EngineDeps,
+  { runId, owner, error }: { readonly runId: string; readonly owner: string; readonly error: unknown },
+): Promise<ReleasedFailed | undefined> {
+  const loaded = await deps.store.load(runId);
+  if (loaded?.state.lease?.owner !== owner) return undefined;
+  const journal = new RunJournal(deps, loaded, { ...deps.settings, owner });
+  const { state, events } = await journal.append((current) =>
+    current.lease?.owner === owner ? [released(deps, current, error)] : [],
+  );
+  const [event] = events;
+  if (event?.type !== 'run_released' || event.data.dueAt === undefined) return undefined;
+  return { state, dueAt: event.data.dueAt };
+}
+
+/** Bodies of the drive may still be at work here: where two at once would do harm, it waits as for a drive that died. */
+function released(
+  { clock, random, settings, registry }: EngineDeps,
+  state: RunState,
+  error: unknown,
+): EventDraft {
+  const forDeployment = error instanceof CairnError && isPlanMissing(error);
+  const backOff = forDeployment ? BACK_OFF_TO_DEPLOYMENT : BACK_OFF;
+  const bound = backoffBoundMs(backOff, (state.failures?.times ?? 0) + 1);
+  const rest = bearsASecond(state, deployedFor(registry, state)) ? 0 : settings.leaseMs;
+  const dueAt = clock.now() + Math.max(rest, Math.ceil(random.unit() * bound));
+  return {
+    type: 'run_released',
+    initiator: 'system',
+    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: recorded(error) },
+  };
+}
+
+function recorded(error: unknown): RecordedError {
+  return { code: codeOf(error), message: cut(messageOf(error), SUMMARY_CHARS), retryable: true };
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof CairnError) return error.code;
+  if (error instanceof StoreRefused) return 'RUN_UNWRITABLE';
+  return error instanceof OutcomeUnknown ? 'UNAVAILABLE' : 'INTERNAL';
+}

@@ -1,0 +1,48 @@
+/**
+ * Enqueues a drive for somebody who waits for an answer. What was to be driven is durable and due: if the queue is down or
+ * silent, the scan finds the run, so nobody is kept waiting for it.
+ */
+import { optional } from '../core/optional.ts';
+import { messageOf } from '../core/thrown.ts';
+import { type Clock, pause } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
+
+/** Functions and queues of their own for some workflows: `DriveTask.pool`. */
+export interface Pools {
+  /** The pool of a workflow, by its type; undefined: that of all others. Absent: there is only that one. */
+  readonly poolOf?: (type: string) => string | undefined;
+}
+
+/** For a task. Who does not know the workflow leaves it out, and the drive that gets the task hands it on. */
+export function pooled({ poolOf }: Pools, { type }: { readonly type: string }): { readonly pool?: string } {
+  return optional('pool', poolOf?.(type));
+}
+
+export interface EnqueueDeps {
+  readonly queue: TaskQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Time in ms that a caller waits for the queue, which normally answers in tens of ms. */
+export const QUEUE_WAIT_MS = 2_000;
+
+/** Never rejects. The sending goes on after the wait, for as long as the queue's own deadline. */
+export async function enqueueSoon({ queue, clock, log }: EnqueueDeps, task: DriveTask): Promise<void> {
+  const { runId } = task;
+  const answered = new AbortController();
+  const sent = queue
+    .enqueue(task)
+    .catch((error: unknown) => log.error('enqueue_failed', { runId, error: messageOf(error) }))
+    .finally(() => answered.abort());
+  const waited = pause(clock, QUEUE_WAIT_MS, answered.signal).then(() => {
+    if (answered.signal.aborted) return;
+    log.warn('enqueue_unanswered', {
+      runId,
+      afterMs: QUEUE_WAIT_MS,
+      help: 'the scan finds the run within two minutes',
+    });
+  });
+  await Promise.race([sent, waited]);
+}

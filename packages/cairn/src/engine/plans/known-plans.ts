@@ -1,0 +1,124 @@
+/**
+ * Compares each definition of this process with the plan that its version had when first started: with what is
+ * kept of it, and keeps what nothing is kept of yet. Asks the store once for each definition that agrees.
+ *
+ * Must not: decide what follows from a change (operations/start, core/decisions).
+ */
+import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import { type PlanDifference, planDifference } from '../../core/plan/difference.ts';
+import { differ, planFrom, planText } from '../../core/plan/plan.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { PlanStore, StoredPlan } from '../../ports/runs/plan-store.ts';
+import type { WorkflowRegistry } from '../define/registry.ts';
+import type { Workflow } from '../define/steps.ts';
+import { planOf } from './plan-of.ts';
+
+/** A definition under the version of another one. */
+export interface PlanChange {
+  readonly type: string;
+  readonly planVersion: number;
+  /** The first ones; none: only the fingerprint of what it was is known. */
+  readonly differences: readonly PlanDifference[];
+}
+
+/** `unknown`: no run of the version was ever started, or none since plans are kept. */
+export type PlanVerdict = 'same' | 'unknown' | PlanChange;
+
+/** Time for which anything but agreement is believed: somebody may start the first run, or delete the stored plan. */
+const DOUBT_MS = 30_000;
+
+export interface KnownPlansDeps extends SendDeps {
+  readonly store: PlanStore;
+}
+
+export class KnownPlans {
+  readonly #deps: KnownPlansDeps;
+  readonly #known = new WeakMap<Workflow, { readonly verdict: PlanVerdict; readonly until: number }>();
+
+  constructor(deps: KnownPlansDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws CairnError UNAVAILABLE */
+  async look(workflow: Workflow): Promise<PlanVerdict> {
+    return this.#recall(workflow) ?? this.#remember(workflow, await this.#compare(workflow));
+  }
+
+  /**
+   * Checks the definition that a run is to be started on. It is stored as the plan of its version if there is none.
+   *
+   * @param by id of the run
+   * @throws CairnError UNAVAILABLE
+   */
+  async meet(workflow: Workflow, by: string): Promise<PlanChange | undefined> {
+    let verdict = this.#recall(workflow) ?? 'unknown';
+    if (verdict === 'unknown') verdict = this.#remember(workflow, await this.#compareOrKeep(workflow, by));
+    return verdict === 'same' || verdict === 'unknown' ? undefined : verdict;
+  }
+
+  #recall(workflow: Workflow): PlanVerdict | undefined {
+    const known = this.#known.get(workflow);
+    return known && this.#deps.clock.now() < known.until ? known.verdict : undefined;
+  }
+
+  #remember(workflow: Workflow, verdict: PlanVerdict): PlanVerdict {
+    const until = verdict === 'same' ? Number.POSITIVE_INFINITY : this.#deps.clock.now() + DOUBT_MS;
+    this.#known.set(workflow, { verdict, until });
+    return verdict;
+  }
+
+  async #compareOrKeep(workflow: Workflow, by: string): Promise<PlanVerdict> {
+    const verdict = await this.#compare(workflow);
+    if (verdict !== 'unknown') return verdict;
+    const { type, planVersion } = workflow;
+    const { plan, fingerprint } = planOf(workflow);
+    const createdAt = this.#deps.clock.now();
+    const stored = { type, planVersion, fingerprint, createdAt, by, ...optional('planText', planText(plan)) };
+    const created = await sendUntilKnown(this.#deps, () => this.#deps.store.create(stored));
+    // It was there after all: by another start, or by an earlier sending of ours.
+    return created === 'created' ? 'same' : this.#compare(workflow);
+  }
+
+  async #compare(workflow: Workflow): Promise<PlanVerdict> {
+    const { type, planVersion } = workflow;
+    const stored = await sendUntilKnown(this.#deps, () => this.#deps.store.read(type, planVersion));
+    return stored === undefined ? 'unknown' : verdictOn(workflow, stored);
+  }
+}
+
+/** For who wants to start a run on it. */
+export function planChanged(change: PlanChange, nextVersion = change.planVersion + 1): CairnError {
+  const { type, planVersion, differences } = change;
+  const [first] = differences;
+  const what = `version ${planVersion} of '${type}' is not what it was when its first run started`;
+  return new CairnError('PLAN_CHANGED', `${what}${saying(differences)}`, {
+    ...optional('stepId', first?.stepId),
+    details: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
+    help:
+      `Give the new definition planVersion ${nextVersion}, and keep version ${planVersion} as it was beside it while runs ` +
+      'are on it; or deploy what it was.',
+  });
+}
+
+/** ": step 'a' was renamed or removed, and 2 more differences", or nothing. */
+export function saying([first, ...rest]: readonly PlanDifference[]): string {
+  if (!first) return '';
+  const more = rest.length === 0 ? '' : `, and ${rest.length} more difference${rest.length === 1 ? '' : 's'}`;
+  return `: ${first.what}${more}`;
+}
+
+/** All definitions of this process that are not what their versions were. @throws CairnError UNAVAILABLE */
+export async function changesIn(plans: KnownPlans, registry: WorkflowRegistry): Promise<PlanChange[]> {
+  const deployed = registry.types().flatMap((type) => registry.versions(type));
+  const verdicts = await Promise.all(deployed.map((workflow) => plans.look(workflow)));
+  return verdicts.filter((verdict) => typeof verdict === 'object');
+}
+
+function verdictOn(workflow: Workflow, { fingerprint, planText: before }: StoredPlan): PlanVerdict {
+  const { type, planVersion } = workflow;
+  const deployed = planOf(workflow);
+  if (!differ(fingerprint, deployed.fingerprint)) return 'same';
+  const differences = before === undefined ? [] : planDifference(planFrom(before), deployed.plan);
+  return { type, planVersion, differences };
+}

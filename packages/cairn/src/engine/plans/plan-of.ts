@@ -1,0 +1,89 @@
+/** The plan of a workflow as it is defined in this process: its description and fingerprint, made once when first asked for. */
+import { optional } from '../../core/optional.ts';
+import { type Plan, planFingerprint, type StepPlan } from '../../core/plan/plan.ts';
+import type { FanOut, StepDefinition, Workflow } from '../define/steps.ts';
+import { shapeOf } from './shape.ts';
+
+interface Described {
+  readonly plan: Plan;
+  readonly fingerprint: string;
+}
+
+const known = new WeakMap<Workflow, Described>();
+
+export function planOf(workflow: Workflow): Described {
+  let described = known.get(workflow);
+  if (!described) {
+    const plan = describe(workflow);
+    described = { plan, fingerprint: planFingerprint(plan) };
+    known.set(workflow, described);
+  }
+  return described;
+}
+
+function describe({ input, onDoubt, policy, result, steps }: Workflow): Plan {
+  return {
+    input: shapeOf(input),
+    ...(onDoubt === 'ask' ? { onDoubt } : {}),
+    ...there('policy', policy),
+    result,
+    steps: Object.fromEntries([...steps].map(([id, step]) => [id, stepPlan(step)])),
+  };
+}
+
+function stepPlan(step: StepDefinition): StepPlan {
+  const { kind, needs, when, ifSkipped, reads, idempotent, resumable, onFailure } = step;
+  return {
+    kind,
+    needs: [...new Set(Object.values(needs))].sort(),
+    ...there('when', when),
+    ...(ifSkipped === 'run' ? { ifSkipped } : {}),
+    ...optional('reads', reads),
+    ...(idempotent ? {} : { idempotent: false as const }),
+    ...(resumable ? {} : { resumable: false as const }),
+    ...(onFailure.kind === 'fail' ? {} : { onFailure: onFailure.kind }),
+    ...ofKind(step),
+  };
+}
+
+function ofKind(step: StepDefinition): Partial<StepPlan> {
+  switch (step.kind) {
+    case 'step':
+    case 'map': {
+      const { policy, uses, compensate, output } = step;
+      return {
+        ...there('policy', policy),
+        ...there('newAttempt', step.newAttempt),
+        ...(uses.length === 0 ? {} : { uses: uses.map(({ id }) => id).sort() }),
+        ...there('compensate', compensate),
+        ...(output ? { output: shapeOf(output) } : {}),
+        ...('fanOut' in step ? setPlan(step.fanOut) : {}),
+      };
+    }
+    case 'approval':
+      return step.onExpiry === 'fail' ? {} : { onExpiry: step.onExpiry };
+    case 'event':
+      return { event: step.event, ...(step.output ? { output: shapeOf(step.output) } : {}) };
+    case 'sleep':
+      return {};
+    case 'child': {
+      const { workflow, onParentEnd, fanOut } = step;
+      return {
+        workflow,
+        ...(onParentEnd === 'abandon' ? { onParentEnd } : {}),
+        ...(fanOut ? setPlan(fanOut) : {}),
+      };
+    }
+  }
+}
+
+function setPlan({ completion }: FanOut): Partial<StepPlan> {
+  return {
+    over: true,
+    ...(completion.kind === 'all' ? {} : { completion: Object.values(completion).join(' ') }),
+  };
+}
+
+function there<K extends string>(name: K, given: unknown): { [P in K]?: true } {
+  return (given === undefined ? {} : { [name]: true }) as { [P in K]?: true };
+}

@@ -1,0 +1,180 @@
+/**
+ * Changes a rendezvous by compare-and-set. A decision is made anew on whatever stands there, also after a write whose
+ * answer was lost: each must come to nothing on a rendezvous that holds its own effect already.
+ *
+ * Changes of one document that this process wants at the same time are made together, by one write: thousands of runs may
+ * join one event, and a document bears about one write a second. Between processes the compare-and-set decides; who loses
+ * comes back after a random time whose bound doubles, and brings along all that has been asked for since.
+ */
+import { type Clock, pause } from '../../ports/clock.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import {
+  type Rendezvous,
+  type RendezvousAddress,
+  type RendezvousStore,
+  rendezvousId,
+} from '../../ports/rendezvous-store.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+import { CHANGE_PATIENCE_MS } from './limits.ts';
+
+export interface RendezvousDeps {
+  readonly rendezvous: RendezvousStore;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Time for which a change competes with others; absent: `CHANGE_PATIENCE_MS`. */
+  readonly patience?: Patience;
+}
+
+export interface Patience {
+  readonly ms: number;
+  /** Ends it at once. */
+  readonly signal: AbortSignal;
+}
+
+/** What a decision wants. The same object as was seen: nothing is written. Undefined: the document is to go. */
+export interface Move<T> {
+  readonly next: Rendezvous | undefined;
+  readonly result: T;
+}
+
+type Decide<T> = (seen: Rendezvous | undefined) => Move<T>;
+
+const PAUSE_FIRST_MS = 20;
+/** With as many processes as there are seconds in it, a document that bears one write a second is asked a few times a second. */
+const PAUSE_CAP_MS = 10_000;
+
+/** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */
+export function changeRendezvous<T>(
+  deps: RendezvousDeps,
+  address: RendezvousAddress,
+  decide: Decide<T>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const { ms = CHANGE_PATIENCE_MS, signal } = deps.patience ?? {};
+    const deadline = deps.clock.now() + ms;
+    queueOf(deps.rendezvous, address).add({
+      deps,
+      decide,
+      hasPatience: () => !signal?.aborted && deps.clock.now() < deadline,
+      signal,
+      resolve: resolve as (result: unknown) => void,
+      reject,
+    });
+  });
+}
+
+interface Change {
+  readonly deps: RendezvousDeps;
+  readonly decide: Decide<unknown>;
+  readonly hasPatience: () => boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Queued changes by store and document. Losing them costs nothing but time. */
+const QUEUES = new WeakMap<RendezvousStore, Map<string, ChangeQueue>>();
+
+function queueOf(store: RendezvousStore, address: RendezvousAddress): ChangeQueue {
+  const shared = store.countsFor ?? store;
+  const queues = QUEUES.get(shared) ?? new Map<string, ChangeQueue>();
+  QUEUES.set(shared, queues);
+  const id = rendezvousId(address);
+  const queue = queues.get(id) ?? new ChangeQueue(address, () => queues.delete(id));
+  queues.set(id, queue);
+  return queue;
+}
+
+/** The changes of one document; one attempt at a time carries out all that wait when it begins. */
+class ChangeQueue {
+  readonly #address: RendezvousAddress;
+  readonly #onEmpty: () => void;
+  #waiting: Change[] = [];
+  #isWorking = false;
+  /** Number of recent conflicts in a row: bounds the pause. */
+  #lost = 0;
+  #wake: AbortController | undefined;
+
+  constructor(address: RendezvousAddress, onEmpty: () => void) {
+    this.#address = address;
+    this.#onEmpty = onEmpty;
+  }
+
+  add(change: Change): void {
+    this.#waiting.push(change);
+    // An aborted caller does not wait for the pause to end.
+    change.signal?.addEventListener('abort', () => this.#wake?.abort(), { once: true });
+    if (!this.#isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
+      const batch = this.#waiting.splice(0);
+      const error = await this.#carryOut(first.deps, batch);
+      if (error) {
+        this.#lost += 1;
+        const [more, over] = split(batch, ({ hasPatience }) => hasPatience());
+        for (const { reject } of over) reject(error);
+        this.#waiting.unshift(...more);
+      } else {
+        this.#lost = Math.max(0, this.#lost - 1);
+      }
+      const inHurry = this.#waiting.some(({ hasPatience }) => !hasPatience());
+      if (this.#lost > 0 && this.#waiting.length > 0 && !inHurry) await this.#pause(first.deps);
+    }
+    this.#isWorking = false;
+    this.#onEmpty();
+  }
+
+  /** Full jitter: those that lost together must not come back together. */
+  async #pause({ clock, random }: RendezvousDeps): Promise<void> {
+    this.#wake = new AbortController();
+    const bound = Math.min(PAUSE_CAP_MS, PAUSE_FIRST_MS * 2 ** this.#lost);
+    await pause(clock, random.unit() * bound, this.#wake.signal);
+    this.#wake = undefined;
+  }
+
+  /** Undefined: all of them have their answer. Never rejects. */
+  async #carryOut(
+    { rendezvous }: RendezvousDeps,
+    batch: readonly Change[],
+  ): Promise<OutcomeUnknown | undefined> {
+    try {
+      const stored = await rendezvous.read(this.#address);
+      const { next, answers } = together(stored?.rendezvous, batch);
+      if (next !== stored?.rendezvous) {
+        const { kind } = await rendezvous.write(this.#address, next, stored?.version);
+        if (kind === 'stale')
+          return new OutcomeUnknown('change of a rendezvous', 'too many change it at once');
+      }
+      for (const answer of answers) answer();
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return error;
+      for (const { reject } of batch) reject(error);
+    }
+    return undefined;
+  }
+}
+
+/** The document after each change has decided on the result of those before it. */
+function together(
+  seen: Rendezvous | undefined,
+  batch: readonly Change[],
+): { readonly next: Rendezvous | undefined; readonly answers: readonly (() => void)[] } {
+  let next = seen;
+  const answers = batch.map(({ decide, resolve, reject }) => {
+    try {
+      const move = decide(next);
+      next = move.next;
+      return () => resolve(move.result);
+    } catch (error) {
+      return () => reject(error);
+    }
+  });
+  return { next, answers };
+}
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}

@@ -1,0 +1,207 @@
+/**
+ * A run whose append the store refused for good. Repeating it would change nothing, so the run is ended by name in a commit that
+ * carries nothing else, its steps undone first where that is due; and where not even that is taken, or where the store refuses
+ * everybody, it is named outside of itself and tried again with back-off. So is a run whose dispatches all throw.
+ */
+import { compensationsDue } from '../core/decisions/compensation.ts';
+import { type FindingReason, isStuck, stillStands } from '../core/findings.ts';
+import { optional } from '../core/optional.ts';
+import type { EventDraft, RecordedError } from '../core/run/events.ts';
+import { currentStepOf } from '../core/run/now/running.ts';
+import { cut } from '../core/run/records.ts';
+import { isOver, type RunState, refsInFlight, type SoftState } from '../core/run/state.ts';
+import { messageOf } from '../core/thrown.ts';
+import { RunJournal } from '../journal/run-journal.ts';
+import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
+import type { StoreRefused } from '../ports/store-errors.ts';
+import { deployedFor } from './deployed.ts';
+import type { EngineDeps } from './deps.ts';
+import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
+import { pooled } from './enqueue-soon.ts';
+import { runFailed } from './facts/terminal.ts';
+
+export interface Refused {
+  readonly runId: string;
+  /** Owner of the lease under which the append was refused; absent: it was made without one. */
+  readonly owner: string | undefined;
+  readonly refusal: StoreRefused;
+}
+
+/**
+ * `ended`: it has failed, or is failing and a drive undoes what it did. `released`: its end was refused, and its lease let go of,
+ * lest the run counts as one whose worker died. `named`: nothing could be written to it. Of the last two it is said outside of it.
+ */
+export type UnwritableEnd =
+  | { readonly kind: 'ended' | 'named' }
+  | ({ readonly kind: 'released' } & ReleasedFailed);
+
+/** Never throws: where not even the name could be kept, the log has it, and the diagnosis finds the run overdue. */
+export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise<UnwritableEnd> {
+  const { log, store, queue } = deps;
+  const { runId, refusal } = refused;
+  const { reason } = refusal;
+  let stepId: string | undefined;
+  try {
+    const loaded = await store.load(runId);
+    if (!loaded) return { kind: 'named' };
+    stepId = stepAt(loaded.state, loaded.soft);
+    log.error('run_unwritable', {
+      runId,
+      ...(stepId === undefined ? {} : { stepId }),
+      reason,
+      error: refusal,
+    });
+    if (reason === 'request') {
+      const journal = new RunJournal(deps, loaded, { ...deps.settings, ...ownerOf(refused) });
+      const { state, events } = await journal.append((current) =>
+        endDrafts(deps, current, { ...refused, stepId }),
+      );
+      if (isOver(state) || events.length > 0) {
+        // The rest is left to another dispatch: this one had too little room to go on.
+        await queue.enqueue({
+          runId,
+          reason: 'continue',
+          ...pooled(deps, state),
+          ...optional('alone', state.suspect?.alone),
+        });
+        return { kind: 'ended' };
+      }
+    }
+    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+    return { kind: 'named' };
+  } catch (error) {
+    const released = await release(deps, refused);
+    await nameAnyway(deps, refused, error);
+    return released ? { kind: 'released', ...released } : { kind: 'named' };
+  }
+}
+
+/** A refusal of what is only let go of says no more than the one that it follows. */
+async function release(
+  deps: EngineDeps,
+  { runId, owner, refusal }: Refused,
+): Promise<ReleasedFailed | undefined> {
+  if (owner === undefined || refusal.reason !== 'request') return undefined;
+  try {
+    return await releaseFailed(deps, { runId, owner, error: refusal });
+  } catch (error) {
+    deps.log.warn('drive_not_released', { runId, error: messageOf(error) });
+    return undefined;
+  }
+}
+
+/** After each failure from the {@link STUCK_AFTER}th on. Never throws: the next one names it again. */
+export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<void> {
+  const { id: runId, failures } = state;
+  if (!failures || !isStuck(state)) return;
+  const { error, times } = failures;
+  deps.log.error('run_stuck', { runId, times, error: error.message });
+  try {
+    await name(deps, state, { reason: 'dispatches', message: error.message, stepId: stepAt(state) });
+  } catch (unnamed) {
+    deps.log.warn('run_not_named', { runId, error: messageOf(unnamed) });
+  }
+}
+
+function ownerOf({ owner }: Refused) {
+  return owner === undefined ? {} : { owner };
+}
+
+function endDrafts(
+  { registry }: EngineDeps,
+  state: RunState,
+  { owner, refusal, stepId }: Refused & { readonly stepId: string | undefined },
+): EventDraft[] {
+  if (isOver(state) || (state.lease && state.lease.owner !== owner)) return [];
+  const error: RecordedError = state.error ?? {
+    code: 'RUN_UNWRITABLE',
+    message: cut(refusal.message, MAX_FINDING_CHARS),
+    retryable: false,
+    ...(stepId === undefined ? {} : { stepId }),
+  };
+  const due = compensationsDue(state, deployedFor(registry, state).isCompensable);
+  // Undoing needs room too: if it was refused, nothing is undone any more.
+  if (state.compensating || due.length === 0 || !state.lease) return [runFailed(error)];
+  return [
+    {
+      type: 'compensation_started',
+      initiator: 'system',
+      data: { steps: due.map(({ step }) => step), error },
+    },
+    { type: 'run_released', initiator: 'system', data: { reason: 'retry', inFlight: refsInFlight(state) } },
+  ];
+}
+
+interface Said {
+  readonly reason: FindingReason;
+  readonly message: string;
+  readonly stepId: string | undefined;
+}
+
+/** The step under way; where that is not known, the step of the newest event about one. */
+function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
+  return currentStepOf(state, soft) ?? state.currentStep;
+}
+
+function saidBy({ reason, message }: StoreRefused): Omit<Said, 'stepId'> {
+  return { reason, message };
+}
+
+async function name(deps: EngineDeps, state: RunState, said: Said): Promise<void> {
+  const { reason, message, stepId } = said;
+  const { id: runId, tenantId, type, head } = state;
+  const now = deps.clock.now();
+  const finding: RunFinding = {
+    runId,
+    tenantId,
+    type,
+    head,
+    ...(stepId === undefined ? {} : { stepId }),
+    reason,
+    message: cut(message, MAX_FINDING_CHARS),
+    since: now,
+    lastAt: now,
+  };
+  await deps.findings.note(finding);
+}
+
+/** The end was refused as well, or the naming was. */
+async function nameAnyway(deps: EngineDeps, { runId, refusal }: Refused, why: unknown): Promise<void> {
+  try {
+    const loaded = await deps.store.load(runId);
+    if (!loaded) return;
+    const stepId = stepAt(loaded.state, loaded.soft);
+    await name(deps, loaded.state, { ...saidBy(refusal), stepId });
+  } catch (error) {
+    deps.log.error('run_unwritable', {
+      runId,
+      reason: refusal.reason,
+      error: refusal,
+      unnamed: messageOf(error),
+      unended: messageOf(why),
+    });
+  }
+}
+
+/**
+ * Pages of findings looked at in one review: 500 runs, each of which is read. What lies behind them waits until a person has
+ * mended what those before have in common.
+ */
+const REVIEWED_PAGES = 10;
+
+/** Forgets what is true no more, or of runs that are gone. For the scan. */
+export async function reviewFindings({ findings, store }: EngineDeps): Promise<number> {
+  let left = 0;
+  let after: string | undefined;
+  for (let page = 0; page < REVIEWED_PAGES; page += 1) {
+    const named = await findings.list(FINDINGS_READ, after);
+    for (const finding of named) {
+      const state = (await store.load(finding.runId))?.state;
+      if (state && stillStands(finding, state)) left += 1;
+      else await findings.clear(finding.runId);
+    }
+    after = named.at(-1)?.runId;
+    if (named.length < FINDINGS_READ) break;
+  }
+  return left;
+}

@@ -1,0 +1,61 @@
+/**
+ * The environment that a run is started in, beside its plan: short hashes of the capabilities that its workflow uses, of how they are bound, and of
+ * all that is registered. Two runs with the same ones were started by deployments that agree in these.
+ */
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { canonicalJson, type Json } from '../core/encoding/json.ts';
+import type { RunIdentity } from '../core/run/events.ts';
+import type { Bindings } from './define/bindings.ts';
+import type { Capability } from './define/capability.ts';
+import type { WorkflowRegistry } from './define/registry.ts';
+import type { Workflow } from './define/steps.ts';
+
+export interface Installed {
+  readonly registry: WorkflowRegistry;
+  readonly bindings: Bindings;
+}
+
+/** Enough that no two of an installation meet by chance. */
+const DIGITS = 16;
+const registries = new WeakMap<WorkflowRegistry, string>();
+
+export function versionsOf(
+  { registry, bindings }: Installed,
+  workflow: Workflow,
+): NonNullable<RunIdentity['versions']> {
+  const used = capabilitiesOf(workflow);
+  return {
+    capabilities: shortHash(
+      used.map(({ id, sideEffects, idempotency, replayPolicy, requiresConfirmation }) => ({
+        id,
+        sideEffects,
+        idempotency,
+        ...(requiresConfirmation ? { requiresConfirmation } : {}),
+        replayPolicy,
+      })),
+    ),
+    bindings: shortHash(used.map(({ id }) => [id, bindings.has(id) ? bindings.byId(id).id : null])),
+    registryRef: refOf(registry),
+  };
+}
+
+/** In the order of their ids, each once. */
+function capabilitiesOf({ steps }: Workflow): Capability[] {
+  const used = [...steps.values()].flatMap((step) => ('uses' in step ? step.uses : []));
+  const byId = new Map(used.map((capability) => [capability.id, capability]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Which versions of which workflows are deployed. */
+function refOf(registry: WorkflowRegistry): string {
+  const known = registries.get(registry);
+  if (known !== undefined) return known;
+  const plans = registry.types().map((type) => [type, registry.versions(type).map((one) => one.planVersion)]);
+  const ref = shortHash(plans);
+  registries.set(registry, ref);
+  return ref;
+}
+
+function shortHash(value: Json): string {
+  return sha256Hex(canonicalJson(value)).slice(0, DIGITS);
+}

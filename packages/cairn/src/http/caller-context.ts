@@ -1,0 +1,32 @@
+/** Reads from the headers of a request which program sends it, and which conversation it belongs to. */
+import { correlationId } from '../core/encoding/correlation.ts';
+import { optional } from '../core/optional.ts';
+import type { Trigger } from '../core/run/events.ts';
+import type { TraceContext } from '../core/trace.ts';
+import { traceOf } from './trace-context.ts';
+
+const CLIENT_HEADER = 'x-cairn-client';
+const CORRELATION_HEADER = 'x-a2a-correlation-id';
+
+/** The kind of program that calls the API: the command line and the console name themselves, everything else is `api`. */
+export function clientOf(headers: Headers): Trigger['source'] {
+  const named = headers.get(CLIENT_HEADER);
+  return named === 'cli' || named === 'ui' ? named : 'api';
+}
+
+/** Properties that a run takes from the request that starts it, at every door. */
+export interface RequestContext {
+  readonly trace: TraceContext | undefined;
+  readonly a2aCorrelationId?: string;
+}
+
+/** @throws CairnError INVALID_INPUT for a correlation id that no run could carry */
+export function contextOf(headers: Headers): RequestContext {
+  return {
+    trace: traceOf(headers),
+    ...optional(
+      'a2aCorrelationId',
+      correlationId(headers.get(CORRELATION_HEADER) ?? undefined, CORRELATION_HEADER),
+    ),
+  };
+}

@@ -1,0 +1,39 @@
+/** The package's main entry: all that workflows, capabilities and bindings are written with. */
+
+export { MAX_ITEMS } from './core/decisions/fan-out.ts';
+export { parseDuration } from './core/duration.ts';
+export type { Json } from './core/encoding/json.ts';
+export { CairnError, type ErrorCode, Fatal, NotApplied, RetryAt } from './core/errors.ts';
+export {
+  type Binding,
+  type BindingOptions,
+  type CallOptions,
+  type Capability,
+  type CapabilityOptions,
+  defineBinding,
+  defineCapability,
+  type Found,
+  type LookupOptions,
+} from './engine/define/capability.ts';
+export { degraded, isDegraded } from './engine/define/degraded.ts';
+export type { MessageEvent, PubsubMessage, PubsubSubscription } from './engine/define/pubsub.ts';
+export type { SlackCommand, SlackSubscription } from './engine/define/slack.ts';
+export type { Workflow } from './engine/define/steps.ts';
+export type {
+  Approved,
+  ChildResult,
+  Degraded,
+  GithubSubscription,
+  Handle,
+  Needs,
+  OnFailure,
+  Policy,
+  PolicyQuestion,
+  PolicyVerdict,
+  ScheduleSubscription,
+  StepContext,
+  StepFactory,
+  TypedWorkflow,
+  WorkflowOptions,
+} from './engine/define/types.ts';
+export { defineWorkflow } from './engine/define/workflow.ts';

@@ -1,0 +1,32 @@
+/** Options of a writer of a run's journal. */
+import type { RunEvent } from '../core/run/events.ts';
+import type { SoftUpdate } from '../ports/run-store.ts';
+
+/** Told of every event that is durable, in order; may miss some, and be told of some twice. Must neither throw nor wait. */
+export interface Follower {
+  take(events: readonly RunEvent[]): void;
+  /** Events up to this seq are published. */
+  readonly publishedSeq: number;
+}
+
+/** News of the bodies under way; they go with the next snapshot of the writer that holds the lease. */
+export interface BodyNews {
+  /** @param letsGo the commit releases the lease: no body is under way after it */
+  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running'>;
+  /** Tells that the news taken last were not written. */
+  putBack(): void;
+}
+
+export interface JournalOptions {
+  /** Unique per dispatch; given by a drive that holds or is about to take the lease. */
+  readonly owner?: string;
+  /** Time in ms by which a sign of life extends the lease. */
+  readonly leaseMs: number;
+  /** Shortest time between two coalesced snapshot writes, ms. */
+  readonly flushMs: number;
+  readonly bodies?: BodyNews;
+  /** Absent: events are left to the drive that follows. */
+  readonly follower?: Follower;
+  /** Time in ms to try for an answer (unknown outcomes, foreign appends) before giving up. */
+  readonly patienceMs: number;
+}

@@ -1,0 +1,81 @@
+/**
+ * Fails the wait of a step for an event, from outside and with a reason: who was to send the event says that it will never
+ * come, so the run need not wait for its time to be up. One pure decision, one append.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../core/run/records.ts';
+import { isOver, type RunState, stepKey, tookIn } from '../../core/run/state.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { planMissing, workflowOf } from '../../engine/deployed.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
+import type { OfferDeps } from '../../engine/rendezvous/offer.ts';
+import { refused, resumed } from '../../engine/waits/settle.ts';
+import { appendFromOutside } from '../outside-append.ts';
+
+export interface FailWaitRequest {
+  readonly runId: string;
+  readonly tenantId: string;
+  /** The step that waits. */
+  readonly stepId: string;
+  readonly reason: string;
+  /** The same for every sending of one request. */
+  readonly requestId: string;
+  readonly actor: string;
+}
+
+export interface WaitFailed {
+  readonly runId: string;
+  readonly stepId: string;
+}
+
+/**
+ * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (the step waits for no event),
+ *   PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED, UNAVAILABLE (send the same again)
+ */
+export async function failWait(deps: OfferDeps, request: FailWaitRequest): Promise<WaitFailed> {
+  const { runId, tenantId, stepId } = request;
+  const appended = await appendFromOutside(deps, {
+    runId,
+    tenantId,
+    decide: (state, now) => failDrafts(deps.registry, state, { ...request, now }),
+  });
+  await driveAfter(deps, appended);
+  if (appended.events.length > 0) deps.log.info('wait_failed', { runId, tenantId, stepId });
+  return { runId, stepId };
+}
+
+function failDrafts(
+  registry: WorkflowRegistry,
+  state: RunState,
+  { stepId, reason, requestId, actor, now }: FailWaitRequest & { readonly now: number },
+): readonly EventDraft[] {
+  if (tookIn(state, requestId)) return [];
+  const wait = openWait(state, stepId);
+  const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
+  if (!step) throw planMissing(registry, state, wait.execution.stepId);
+  const answer = { initiator: 'user' as const, actor, signalId: requestId };
+  const message = cut(`${actor} says that the event will not come: ${reason}`, TRACE_CHARS);
+  const error: RecordedError = { code: 'EVENT_FAILED', message, stepId, retryable: false };
+  return [
+    ...refused({ step, wait, now }, answer, error),
+    ...resumed(state, `step ${stepId} was failed from outside`, answer),
+  ];
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
+function openWait(state: RunState, stepId: string): Wait {
+  const { status, cancellation, compensating, waits } = state;
+  if (isOver(state) || cancellation || compensating) {
+    const what = isOver(state) ? `is ${status}` : 'is about to end';
+    throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and waits for nothing any more`, {
+      details: { status },
+    });
+  }
+  const wait = waits.find(({ kind, execution }) => kind === 'event' && stepKey(execution) === stepId);
+  if (wait) return wait;
+  throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits for no event`, {
+    stepId,
+    help: 'Read the run: `waits` has what it waits for. A wait that was answered or ran out of time cannot be failed.',
+  });
+}

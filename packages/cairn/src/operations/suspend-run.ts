@@ -1,0 +1,92 @@
+/**
+ * Suspends a run and has it go on: while it is suspended no step of it is started, whoever asks. Bodies under way end, and
+ * answers, events and signals are taken in. Times of its waits and of the whole run go on; what came due is seen to when it goes on.
+ */
+import { CairnError } from '../core/errors.ts';
+import { optional } from '../core/optional.ts';
+import type { EventDraft } from '../core/run/events.ts';
+import { isOver, type RunState } from '../core/run/state.ts';
+import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
+import { enqueueSoon } from '../engine/enqueue-soon.ts';
+import type { Appended, JournalDeps } from '../journal/run-journal.ts';
+import { ofRun } from '../ports/log.ts';
+import { appendFromOutside } from './outside-append.ts';
+
+export type SuspendDeps = JournalDeps & DriveAfterDeps;
+
+interface OfRun {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly actor: string;
+}
+
+/** Says what the first request said: a later one changes nothing. */
+export interface Suspension {
+  readonly runId: string;
+  /** `suspending`: a drive still has it, which starts nothing more and lets bodies under way end. */
+  readonly status: 'suspended' | 'suspending';
+  readonly reason: string;
+  readonly actor?: string;
+  /** Epoch ms. */
+  readonly requestedAt: number;
+}
+
+/** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (it is being cancelled), UNAVAILABLE (send the same again) */
+export async function suspendRun(
+  deps: SuspendDeps,
+  { runId, tenantId, actor, reason }: OfRun & { readonly reason: string },
+): Promise<Suspension> {
+  const decide = (state: RunState) => suspendDrafts(state, actor, reason);
+  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  const { state, events } = appended;
+  if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor, reason });
+  await driveAfter(deps, appended);
+  const { suspension, lease } = state;
+  if (!suspension) throw new Error(`run ${runId} is suspended and not suspended`);
+  return {
+    runId,
+    status: lease ? 'suspending' : 'suspended',
+    reason: suspension.reason,
+    requestedAt: suspension.requestedAt,
+    ...optional('actor', suspension.actor),
+  };
+}
+
+/** What a request adds to the journal; nothing if the run is suspended already. @throws CairnError as {@link suspendRun} */
+export function suspendDrafts(state: RunState, actor: string, reason: string): EventDraft[] {
+  const { id, status } = state;
+  if (isOver(state))
+    throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status}`, { details: { status } });
+  if (state.suspension) return [];
+  if (state.cancellation)
+    throw new CairnError('RUN_INVALID_TRANSITION', 'the run is being cancelled, and cannot be suspended');
+  return [{ type: 'suspend_requested', initiator: 'user', actor, data: { reason } }];
+}
+
+/**
+ * A run that is not suspended stays as it is, also one that has ended: whoever asks again may have had it end.
+ *
+ * @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again)
+ */
+export async function continueRun(
+  deps: SuspendDeps,
+  { runId, tenantId, actor, reason }: OfRun & { readonly reason?: string | undefined },
+): Promise<{ readonly runId: string; readonly status: RunState['status'] }> {
+  const decide = (state: RunState) => continueDrafts(state, actor, reason);
+  const appended = await appendFromOutside(deps, { runId, tenantId, decide });
+  const { state, events } = appended;
+  if (events.length > 0) deps.log.info('run_continued', { ...ofRun(state), by: actor, reason });
+  await goOn(deps, appended);
+  return { runId, status: state.status };
+}
+
+export function continueDrafts(state: RunState, actor: string, reason: string | undefined): EventDraft[] {
+  if (!state.suspension) return [];
+  return [{ type: 'continue_requested', initiator: 'user', actor, data: optional('reason', reason) }];
+}
+
+/** Also one that waits: its time may have come meanwhile, or it may not have told anybody what it waits for. */
+async function goOn(deps: SuspendDeps, { state }: Appended): Promise<void> {
+  if (state.lease === undefined && !isOver(state))
+    await enqueueSoon(deps, { runId: state.id, reason: 'continue' });
+}

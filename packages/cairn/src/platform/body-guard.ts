@@ -1,0 +1,161 @@
+/**
+ * Refuses bodies before anything reads them. The framework that calls our functions inflates and parses up to 1,024 MB before
+ * it calls them, so that a few hundred kilobytes of gzip from anybody end the instance. Node tells of each request before any
+ * listener hears of it (`http.server.request.start`): there a body that is encoded, or larger than its door reads, is refused,
+ * bytes are counted as they come, and the content type of the open doors is hidden from the framework, so that it hands over
+ * bytes and parses nothing. The doors parse after they know who calls.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CairnError, toProblem } from '../core/errors.ts';
+
+const MIB = 1024 * 1024;
+/** Largest body by function (docs/limits.md); every other function reads what the platform lets through. */
+const MAX_BYTES: Readonly<Record<string, number>> = { githubWebhook: 25 * MIB, slackWebhook: MIB };
+const MAX_BYTES_ELSE = 32 * MIB;
+/** Whoever may call these is nobody we know yet. The others are called by the platform, whose tasks the framework must parse. */
+const OPEN = new Set(['api', 'githubWebhook', 'slackWebhook']);
+/** Bodies up to this size are not counted as large. */
+const SMALL_BYTES = MIB;
+/** Bytes of large bodies in an instance at a time: the doors hold each up to three times, within 512 MiB of memory. */
+const MAX_LARGE_BYTES = 64 * MIB;
+
+/** As the doors say; their module is too large to load with the functions. */
+const RETRY_AFTER_S = 2;
+
+const types = new WeakMap<IncomingMessage, string>();
+
+/** The content type that the client sent. */
+export function contentTypeOf(request: IncomingMessage): string | undefined {
+  return types.get(request) ?? request.headers['content-type'];
+}
+
+/**
+ * To be called once, when the functions are loaded. Without a platform around them (tests) nothing is guarded.
+ *
+ * @param memberOf which function of ours has this name, dashes between its parts; undefined: it is another one of the codebase, which
+ *   reads bodies as it likes
+ */
+export function guardBodies(memberOf: (name: string) => string | undefined): void {
+  const { FUNCTION_TARGET: target, CAIRN_LOCAL: isLocal } = process.env;
+  if (target === undefined && isLocal === undefined) return;
+  const guard = new BodyGuard();
+  subscribe('http.server.request.start', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    const member = memberOf(target?.replaceAll('.', '-') ?? nameIn(request.url));
+    if (member === undefined) return;
+    // One process of the local cloud serves all functions, and its framework hands over bytes.
+    guard.look({ request, response, member: target === undefined ? '' : member });
+  });
+}
+
+/** In the local cloud a path begins with the name of the function. */
+const nameIn = (url = '') => /^\/([^/?]*)/.exec(url)?.[1] ?? '';
+
+interface Guarded {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly member: string;
+}
+
+class BodyGuard {
+  /** Received of large bodies whose requests are not answered yet. */
+  #largeBytes = 0;
+
+  look({ request, response, member }: Guarded): void {
+    const maxBytes = MAX_BYTES[member] ?? MAX_BYTES_ELSE;
+    const { headers } = request;
+    const encoding = headers['content-encoding'];
+    const announced = Number(headers['content-length'] ?? 0);
+    const hasBody = announced > 0 || headers['transfer-encoding'] !== undefined;
+    if (hasBody && encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+      refuseBefore(request, response, encoded(encoding));
+    } else if (announced > maxBytes) {
+      refuseBefore(request, response, tooLarge(maxBytes));
+    } else {
+      if (OPEN.has(member)) hideType(request);
+      this.#count({ request, response, maxBytes });
+    }
+  }
+
+  #count({ request, response, maxBytes }: Omit<Guarded, 'member'> & { readonly maxBytes: number }): void {
+    const push = request.push.bind(request);
+    let received = 0;
+    let counted = 0;
+    response.once('close', () => {
+      this.#largeBytes -= counted;
+      counted = 0;
+    });
+    request.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      received += chunk?.length ?? 0;
+      if (received > maxBytes) return refuse(request, response, tooLarge(maxBytes));
+      if (received > SMALL_BYTES && !response.closed) {
+        this.#largeBytes += received - counted;
+        counted = received;
+        if (this.#largeBytes > MAX_LARGE_BYTES) return refuse(request, response, tooMany());
+      }
+      return push(chunk, encoding);
+    };
+  }
+}
+
+/** The type is read again by {@link contentTypeOf}. */
+function hideType(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === undefined) return;
+  types.set(request, type);
+  request.headers['content-type'] = 'application/octet-stream';
+}
+
+/**
+ * Refuses a request of which the framework is about to hear. It would set headers on an answer that is out, or refuse the body in
+ * words of its own: so it is shown a body of one byte that does not come, and answered after that.
+ */
+function refuseBefore(request: IncomingMessage, response: ServerResponse, error: CairnError): void {
+  request.push = () => false;
+  const { headers } = request;
+  delete headers['content-encoding'];
+  delete headers['transfer-encoding'];
+  headers['content-length'] = '1';
+  headers['content-type'] = 'application/octet-stream';
+  setImmediate(() => refuse(request, response, error));
+}
+
+/** Answers, lets no further byte through to whoever reads, and ends the connection. */
+function refuse(request: IncomingMessage, response: ServerResponse, error: CairnError): false {
+  request.push = () => false;
+  const problem = toProblem(error);
+  if (response.headersSent) {
+    request.destroy();
+    return false;
+  }
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, {
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+    ...(problem.status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {}),
+  });
+  // Destroyed, it ends whoever waits for the rest of it.
+  response.end(body, () => request.destroy());
+  return false;
+}
+
+function encoded(encoding: string): CairnError {
+  return new CairnError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `a body encoded as ${JSON.stringify(encoding)} is not read`,
+    {
+      field: 'Content-Encoding',
+      help: 'Send the body as it is, without Content-Encoding.',
+    },
+  );
+}
+
+function tooLarge(maxBytes: number): CairnError {
+  return new CairnError('PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`);
+}
+
+function tooMany(): CairnError {
+  return new CairnError('UNAVAILABLE', 'too many large bodies are being received at the moment');
+}

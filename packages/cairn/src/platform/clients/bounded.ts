@@ -1,0 +1,73 @@
+/**
+ * Gives every request of the high-level Firestore client a deadline of ours, and takes its hidden repetitions away. There are four
+ * layers of them: gax repeats single requests, `retry-request` repeats streams, `_retry` of the client repeats both, and
+ * queries that broke off midway begin anew. Whoever called decides whether to ask again.
+ *
+ * The library has no setting for that. Three methods through which it sends everything are replaced; they are not among
+ * its types. A version that no longer has them fails loudly here, at its first start in any test.
+ *
+ * Must not: touch listeners. They stay open, and reconnect by themselves.
+ */
+import type { Firestore } from '@google-cloud/firestore';
+import type { Clock } from '../../ports/clock.ts';
+import { GRPC_STATUS } from '../../ports/grpc-outcome.ts';
+import { type Deadlines, within } from './deadlines.ts';
+
+interface Internals {
+  createCallOptions(method: string, retryCodes?: readonly number[]): object;
+  _retry<T>(method: string, tag: string, send: () => Promise<T>): Promise<T>;
+  request(method: string, message: object, tag: string, retryCodes?: readonly number[]): Promise<unknown>;
+  requestStream(method: string, bidirectional: boolean, message: object, tag: string): Promise<ReadEvents>;
+}
+
+interface ReadEvents {
+  once(event: 'error', listener: () => void): unknown;
+}
+
+const LISTEN = 'listen';
+/** Answered by a stream of documents. */
+const READS: ReadonlySet<string> = new Set(['batchGetDocuments', 'runQuery', 'runAggregationQuery']);
+/** Tags of broken streams that are remembered; the library begins anew at once or never. */
+const BROKEN_REMEMBERED = 1_000;
+
+export interface BoundedOptions {
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+}
+
+/** The same client. */
+export function bounded(db: Firestore, { clock, deadlines }: BoundedOptions): Firestore {
+  const client = db as unknown as Internals;
+  const { createCallOptions, _retry, request, requestStream } = client;
+  for (const method of [createCallOptions, _retry, request, requestStream]) {
+    if (typeof method !== 'function')
+      throw new Error('the Firestore client sends its requests in another way than it did');
+  }
+  const limitOf = (method: string) => (READS.has(method) ? deadlines.readMs : deadlines.commitMs);
+  const broken = new Set<string>();
+
+  client.createCallOptions = (method, retryCodes) => {
+    if (method === LISTEN) return createCallOptions.call(client, method, retryCodes);
+    const once = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
+    return { ...createCallOptions.call(client, method), ...once, timeout: limitOf(method) };
+  };
+  client._retry = (method, tag, send) =>
+    method === LISTEN ? (_retry.call(client, method, tag, send) as ReturnType<typeof send>) : send();
+  client.request = (method, ...rest) => within(clock, limitOf(method), request.call(client, method, ...rest));
+  client.requestStream = async (method, bidirectional, message, tag) => {
+    const send = () => requestStream.call(client, method, bidirectional, message, tag);
+    if (method === LISTEN) return send();
+    if (broken.delete(tag)) throw brokeOff();
+    const stream = await within(clock, limitOf(method), send());
+    stream.once('error', () => {
+      broken.add(tag);
+      if (broken.size > BROKEN_REMEMBERED) broken.delete([...broken][0] as string);
+    });
+    return stream;
+  };
+  return db;
+}
+
+function brokeOff(): Error {
+  return Object.assign(new Error('the answer broke off midway'), { code: GRPC_STATUS.UNAVAILABLE });
+}

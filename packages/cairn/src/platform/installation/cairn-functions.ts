@@ -1,0 +1,122 @@
+/**
+ * The functions of an installation, for the module that a codebase exports. Everything heavy is loaded by the first request, so
+ * that the module stays cheap to read for `firebase deploy` and on a cold start.
+ */
+import type { HttpsFunction } from 'firebase-functions/https';
+import type { ScheduleFunction } from 'firebase-functions/scheduler';
+import type { TaskQueueFunction } from 'firebase-functions/tasks';
+import { declareParameters, region as regionParameter } from '../settings/parameters.ts';
+import {
+  declareGithubToken,
+  declareGithubWebhookSecret,
+  declareSlackSigningSecret,
+} from '../settings/secrets.ts';
+import { apiOf, drivesOf, githubDoor, slackDoor, ticksOf } from './deployed.ts';
+import { type InProcess, inProcess } from './in-process.ts';
+import { type Installation, register } from './installation.ts';
+import { type MessageFunctions, messageFunctions } from './message-functions.ts';
+import {
+  type BaseOptions,
+  type CairnOptions,
+  checkOptions,
+  type DriveClassOptions,
+  type GithubChoice,
+  type GithubOptions,
+  type SlackChoice,
+  type SlackOptions,
+} from './options.ts';
+import { startServing } from './serving.ts';
+import { locateStore } from './store-location.ts';
+
+type DriveFunction = TaskQueueFunction;
+
+interface CoreFunctions {
+  readonly api: HttpsFunction;
+  readonly drive: DriveFunction;
+  readonly driveAlone: DriveFunction;
+  readonly recoverRuns: ScheduleFunction;
+  readonly fireSchedules: ScheduleFunction;
+  readonly checkRuns: ScheduleFunction;
+  readonly deleteExpired: ScheduleFunction;
+}
+
+type Off = false | undefined;
+type If<Choice, Functions> = [Choice] extends [Off] ? unknown : Functions;
+
+/** The names of an object type of which the compiler infers the rest: others do not compile. */
+type Only<Given, Known> = Given extends object
+  ? Given & Readonly<Record<Exclude<keyof Given, keyof Known>, never>>
+  : Given;
+
+type DriveClasses = Readonly<Record<string, DriveClassOptions>>;
+type ClassFunctions<D> = {
+  readonly [K in keyof D & string as `drive${Capitalize<K>}` | `drive${Capitalize<K>}Alone`]: DriveFunction;
+};
+
+/** Which there are depends on what the options opt into. */
+export type CairnFunctions<
+  G extends GithubChoice = GithubChoice,
+  S extends SlackChoice = SlackChoice,
+  T extends readonly string[] | undefined = readonly string[] | undefined,
+  D extends DriveClasses = DriveClasses,
+> = CoreFunctions &
+  InProcess &
+  If<G, { readonly githubWebhook: HttpsFunction }> &
+  If<S, { readonly slackWebhook: HttpsFunction }> &
+  If<T, { readonly pubsub: MessageFunctions }> &
+  ClassFunctions<D>;
+
+/**
+ * Export what it returns under any name: `export const cairn = cairnFunctions(…)` is deployed as `cairn-api`, `cairn-drive` and so on,
+ * `export const { api, drive, … } = cairnFunctions(…)` as `api`, `drive` and so on.
+ *
+ * @throws TypeError that names an option which does not exist, or whose value is none
+ */
+export function cairnFunctions<
+  const G extends GithubChoice = undefined,
+  const S extends SlackChoice = undefined,
+  const T extends readonly string[] | undefined = undefined,
+  const D extends DriveClasses = Record<never, never>,
+>(
+  options: BaseOptions & {
+    readonly github?: Only<G, GithubOptions>;
+    readonly slack?: Only<S, SlackOptions>;
+    readonly topics?: T;
+    readonly drives?: D & { readonly [K in keyof D]: Only<D[K], DriveClassOptions> };
+  },
+): CairnFunctions<G, S, T, D> {
+  const given = options as CairnOptions;
+  checkOptions(given);
+  const members: Record<string, object> = {};
+  const installation: Installation = { options: given, members };
+  const functions = functionsOf(installation);
+  for (const [name, one] of Object.entries(functions)) {
+    if (name === 'pubsub') for (const [topic, each] of Object.entries(one)) members[`pubsub.${topic}`] = each;
+    else members[name] = one;
+  }
+  // Firebase passes over functions that are no endpoints.
+  Object.assign(functions, inProcess(installation));
+  register(installation, functions);
+  locateStore(installation);
+  startServing();
+  return functions as unknown as CairnFunctions<G, S, T, D>;
+}
+
+function functionsOf(installation: Installation): Readonly<Record<string, object>> {
+  const { options } = installation;
+  const { github, slack, topics = [], drive = {}, drives = {} } = options;
+  const region = options.region ?? regionParameter.declare();
+  if (options.parameters) declareParameters(options);
+  const place = { installation, region, secrets: options.secrets ?? [] };
+  const bodies = { ...place, secrets: [...place.secrets, ...(github ? [declareGithubToken()] : [])] };
+  const pools = Object.entries(drives).flatMap(([pool, own]) => Object.entries(drivesOf(bodies, own, pool)));
+  return {
+    api: apiOf(place),
+    ...(github ? { githubWebhook: githubDoor(place, declareGithubWebhookSecret()) } : {}),
+    ...(slack ? { slackWebhook: slackDoor(place, declareSlackSigningSecret()) } : {}),
+    ...drivesOf(bodies, drive),
+    ...Object.fromEntries(pools),
+    ...ticksOf(place),
+    ...(topics.length > 0 ? { pubsub: messageFunctions(place, topics) } : {}),
+  };
+}

@@ -1,0 +1,134 @@
+/** The single functions, as they are deployed. What each does is in `doors.ts`, loaded by its first request. */
+import { HttpsError, onRequest } from 'firebase-functions/https';
+import type { Expression } from 'firebase-functions/params';
+import { onSchedule } from 'firebase-functions/scheduler';
+import { onTaskDispatched } from 'firebase-functions/tasks';
+import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
+import type { TaskRequest } from '../doors.ts';
+import { aloneMember, driveMember, type Installation } from './installation.ts';
+import type { DriveOptions, SecretOption } from './options.ts';
+
+export interface Place {
+  readonly installation: Installation;
+  readonly region: string | Expression<string>;
+  /** Of the functions that run bodies. */
+  readonly secrets: readonly SecretOption[];
+}
+
+/** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. Memory for one start with 32 MiB at a time. */
+export function apiOf({ installation, region }: Place) {
+  return onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
+    const { answerApi } = await import('../doors.ts');
+    await answerApi(installation, request, response);
+  });
+}
+
+/** GitHub's webhook. Open to everybody: it checks signatures itself. */
+export function githubDoor({ installation, region }: Place, secret: SecretOption) {
+  return onRequest(
+    { region, invoker: 'public', memory: '512MiB', secrets: [secret] },
+    async (request, response) => {
+      const { answerGithub } = await import('../doors.ts');
+      await answerGithub(installation, request, response);
+    },
+  );
+}
+
+/** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
+export function slackDoor({ installation, region }: Place, secret: SecretOption) {
+  return onRequest(
+    { region, invoker: 'public', memory: '512MiB', secrets: [secret] },
+    async (request, response) => {
+      const { answerSlack } = await import('../doors.ts');
+      await answerSlack(installation, request, response);
+    },
+  );
+}
+
+/**
+ * The first repetition comes soon: it is what takes a run over whose instance died. Failures that last are repeated less
+ * and less often.
+ */
+const RETRIES = { maxAttempts: 100, minBackoffSeconds: 0.1, maxBackoffSeconds: 60 };
+/** The most a queue may have. */
+const RATES = { maxConcurrentDispatches: 1_000, maxDispatchesPerSecond: 500 };
+const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 };
+
+/**
+ * Move one run a dispatch. A failed one is repeated by the queue; when that gives up, the scan finds the run. The second is for
+ * runs whose worker died: one at a time in an instance, so that nobody else dies with it.
+ *
+ * They name no invoker: each later deployment would replace the binding that lets the queue call them by the one named here
+ * (`private`: by nobody). Without one the services are private, and the binding stays.
+ *
+ * @param pool the class of workflows that they are for; absent: all that have no class
+ */
+export function drivesOf({ installation, region, secrets }: Place, options: DriveOptions, pool?: string) {
+  const {
+    memory = '1GiB',
+    timeoutSeconds = DRIVE_TIMEOUT_S,
+    concurrency = 80,
+    minInstances,
+    maxInstances,
+    cpu,
+  } = options;
+  const common = {
+    region,
+    memory,
+    timeoutSeconds,
+    secrets: [...secrets],
+    retryConfig: RETRIES,
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(maxInstances === undefined ? {} : { maxInstances }),
+  };
+  const dispatched = (alone: boolean) => async (request: TaskRequest) => {
+    const { driveTask } = await import('../doors.ts');
+    const outcome = await driveTask(installation, request, { alone, pool });
+    // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
+    if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be moved now');
+  };
+  return {
+    [driveMember(pool)]: onTaskDispatched(
+      {
+        ...common,
+        concurrency,
+        rateLimits: RATES,
+        ...(minInstances === undefined ? {} : { minInstances }),
+      },
+      dispatched(false),
+    ),
+    [aloneMember(pool)]: onTaskDispatched(
+      { ...common, concurrency: 1, rateLimits: ALONE_RATES },
+      dispatched(true),
+    ),
+  };
+}
+
+/** What the clock calls. Each is safe to run twice at once, and to be cut off: the next one goes on. */
+export function ticksOf({ installation, region }: Place) {
+  return {
+    /** Finds runs that nobody touched in time. */
+    recoverRuns: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 60 }, async () => {
+      const { recover } = await import('../doors.ts');
+      await recover(installation);
+    }),
+    /** Starts the runs of schedules that are due. */
+    fireSchedules: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 120 }, async () => {
+      const { fireDueSchedules } = await import('../doors.ts');
+      await fireDueSchedules(installation);
+    }),
+    /** Looks at some runs each hour, and logs what is wrong with them. Reads only. Memory for one large value at a time. */
+    checkRuns: onSchedule(
+      { schedule: 'every 60 minutes', region, timeoutSeconds: 300, memory: '1GiB' },
+      async () => {
+        const { checkSample } = await import('../doors.ts');
+        await checkSample(installation);
+      },
+    ),
+    /** Deletes runs that have been kept long enough. */
+    deleteExpired: onSchedule({ schedule: 'every 30 minutes', region, timeoutSeconds: 540 }, async () => {
+      const { deleteOldRuns } = await import('../doors.ts');
+      await deleteOldRuns(installation);
+    }),
+  };
+}

@@ -1,0 +1,58 @@
+/** Which functions drive the runs of which workflows, and what time they have for it. */
+import { budgetOf, DRIVE_TIMEOUT_S, longestStepIn } from '../../core/drive-time.ts';
+import { GRACE_MS } from '../../core/retention/lineage.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { CairnOptions } from './options.ts';
+
+type DriveChoices = Pick<CairnOptions, 'drive' | 'drives'>;
+
+/** The class of a workflow by its type; undefined: there are no classes, and nobody need ask. */
+export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => string | undefined) | undefined {
+  const classes = Object.entries(drives);
+  if (classes.length === 0) return undefined;
+  const pools = new Map(classes.flatMap(([pool, { workflows }]) => workflows.map((type) => [type, pool])));
+  return (type) => pools.get(type);
+}
+
+/** @param pool undefined: the functions of all that have no class */
+export function driveTimeoutS({ drive = {}, drives = {} }: DriveChoices, pool: string | undefined): number {
+  const { timeoutSeconds = DRIVE_TIMEOUT_S } = pool === undefined ? drive : (drives[pool] ?? {});
+  return timeoutSeconds;
+}
+
+/** For clocks that differ, and what is written last. */
+const ROOM_MS = 360_000;
+
+/** How long a run that is marked for deletion is left alone: longer than any drive that may still write to it. */
+export function deletionGraceMs(options: DriveChoices): number {
+  const pools = [undefined, ...Object.keys(options.drives ?? {})];
+  const longest = Math.max(...pools.map((pool) => driveTimeoutS(options, pool)));
+  return Math.max(GRACE_MS, longest * 1_000 + ROOM_MS);
+}
+
+/**
+ * @throws Error naming a step that may take longer than a drive of its workflow lasts, or a class whose workflow is not there: it
+ *   would then run somewhere else than was meant
+ */
+export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistry): void {
+  const poolOf = poolsOf(options);
+  for (const [pool, { workflows }] of Object.entries(options.drives ?? {})) {
+    const missing = workflows.find((type) => registry.newest(type) === undefined);
+    if (missing !== undefined)
+      throw new Error(
+        `cairnFunctions: drives.${pool} is for the workflow '${missing}', which is not installed`,
+      );
+  }
+  for (const workflow of registry.types().flatMap((type) => registry.versions(type))) {
+    const pool = poolOf?.(workflow.type);
+    const longest = longestStepIn(budgetOf(driveTimeoutS(options, pool)));
+    for (const step of workflow.steps.values()) {
+      if (!('body' in step) || step.timeoutMs <= longest) continue;
+      const where = pool === undefined ? 'drive' : `drives.${pool}`;
+      throw new Error(
+        `the step '${step.id}' of '${workflow.type}' may take ${step.timeoutMs} ms, but a drive of it leaves ${longest} ms. ` +
+          `Give cairnFunctions a longer ${where}.timeoutSeconds, or the workflow a drive of its own (drives)`,
+      );
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The names under which the functions of an installation are deployed. `firebase deploy` makes them of the exports of the codebase
+ * (`cairn.drive` is `cairn-drive`) and of the prefix that `firebase.json` or a kit's instance gives the codebase, and names
+ * queues and URLs alike. No function is told the names of the others, so they are found where the exports are.
+ */
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What the platform tells of the function that runs. */
+export interface RunningFunction {
+  /** `K_SERVICE`: the name that was deployed, in lower case. */
+  readonly service: string | undefined;
+  /** `FUNCTION_TARGET`: its export, such as `cairn.drive`. */
+  readonly target: string | undefined;
+}
+
+/** By member of the installation, such as `drive`. */
+export type FunctionNames = Readonly<Record<string, string>>;
+
+/** `firebase deploy` looks for functions at any depth; no codebase nests them deeper. */
+const MAX_DEPTH = 5;
+
+/** Path of the export of each of these, the first one that there is. */
+export function exportsOf(module: object, wanted: ReadonlySet<unknown>): ReadonlyMap<unknown, string> {
+  const found = new Map<unknown, string>();
+  const seen = new Set<unknown>();
+  const look = (value: object, path: readonly string[]) => {
+    if (path.length > MAX_DEPTH || seen.has(value)) return;
+    seen.add(value);
+    for (const [key, member] of Object.entries(value)) {
+      const name = [...path, key];
+      if (wanted.has(member) && !found.has(member)) found.set(member, name.join('-'));
+      if (typeof member === 'object' && member !== null) look(member, name);
+    }
+  };
+  look(module, []);
+  return found;
+}
+
+/** What the deployment puts before the names of all functions of the codebase, with its dash; mostly nothing. */
+export function instancePrefix({ service, target }: RunningFunction): string {
+  if (service === undefined || target === undefined) return '';
+  const own = target.replaceAll('.', '-').toLowerCase().replaceAll('_', '-');
+  return service.endsWith(`-${own}`) ? service.slice(0, -own.length) : '';
+}
+
+/**
+ * @param module the exports of the codebase; undefined: they cannot be read, and the group of the running function is taken if it is
+ *   one of the members
+ */
+export function functionNames(
+  members: Readonly<Record<string, unknown>>,
+  module: object | undefined,
+  running: RunningFunction,
+): FunctionNames {
+  const prefix = instancePrefix(running);
+  const exported = module && exportsOf(module, new Set(Object.values(members)));
+  const group = exported ? '' : groupOf(running, Object.keys(members));
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([member, value]) => {
+      const name = exported ? exported.get(value) : `${group}${member}`;
+      return name === undefined ? [] : [[member, prefix + name]];
+    }),
+  );
+}
+
+function groupOf({ target }: RunningFunction, members: readonly string[]): string {
+  const path = target?.split('.') ?? [];
+  const isOurs = members.includes(path.at(-1) ?? '');
+  return isOurs
+    ? path
+        .map((part) => `${part}-`)
+        .slice(0, -1)
+        .join('')
+    : '';
+}
+
+/**
+ * The exports of the codebase that this process serves; undefined outside of a function. The module is loaded already, so
+ * this is a look into the cache of modules.
+ */
+export async function servedModule(): Promise<object | undefined> {
+  const {
+    CAIRN_FUNCTIONS_MODULE: local,
+    FUNCTION_TARGET: target,
+    FUNCTION_SOURCE: source = '',
+  } = process.env;
+  if (local === undefined && target === undefined) return undefined;
+  const folder = resolve(source);
+  const require = createRequire(join(folder, 'package.json'));
+  const main = local ?? mainOf(folder, require);
+  if (main === undefined) return undefined;
+  // A module in CommonJS would show what it exports as its default.
+  const exported: unknown = require.cache[main]?.exports;
+  return typeof exported === 'object' && exported !== null ? exported : import(pathToFileURL(main).href);
+}
+
+/** Undefined: there is no `main`, and the framework found the functions in a way that is not known here. */
+function mainOf(folder: string, require: NodeJS.Require): string | undefined {
+  try {
+    return require.resolve(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+export function runningFunction(): RunningFunction {
+  const { K_SERVICE: service, FUNCTION_TARGET: target } = process.env;
+  return { service, target };
+}

@@ -1,0 +1,34 @@
+/** One call of `cairnFunctions`: what it was given and the functions that it made. A process may serve several. */
+import type { CairnOptions } from './options.ts';
+
+export interface Installation {
+  readonly options: CairnOptions;
+  /** By the name that each has in what the call returns; those of a group as `pubsub.{name}`. */
+  readonly members: Readonly<Record<string, object>>;
+}
+
+const known = new WeakMap<object, Installation>();
+const served: Installation[] = [];
+
+/** All of the codebase. */
+export const servedInstallations = (): readonly Installation[] => served;
+
+/** To be found again by what the call returned, and by each function of it. */
+export function register(installation: Installation, returned: object): void {
+  served.push(installation);
+  for (const one of [returned, ...Object.values(installation.members)]) known.set(one, installation);
+}
+
+/** @throws TypeError if it is nothing that `cairnFunctions` made */
+export function installationOf(made: object): Installation {
+  const installation = known.get(made);
+  if (!installation) throw new TypeError('not what cairnFunctions returned');
+  return installation;
+}
+
+/** Functions and queue of a class of workflows: `driveVideo`. Those of all others are called `drive`. */
+export const driveMember = (pool?: string): string =>
+  pool === undefined ? 'drive' : `drive${pool.charAt(0).toUpperCase()}${pool.slice(1)}`;
+
+/** The one beside it in which runs whose worker died are alone. */
+export const aloneMember = (pool?: string): string => `${driveMember(pool)}Alone`;

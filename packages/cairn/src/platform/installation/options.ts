@@ -1,0 +1,161 @@
+/** What `cairnFunctions` takes. Refuses what it does not know: a misspelt option would show only when it was needed. */
+import type { HttpsOptions } from 'firebase-functions/https';
+import { closest } from '../../core/closest.ts';
+import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
+import type { Binding } from '../../engine/define/capability.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+
+/** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
+export type Lazily<T> = T | (() => T | Promise<T>);
+
+/** How the functions that run bodies are set up. */
+export interface DriveOptions {
+  /** 1GiB unless it says otherwise. */
+  readonly memory?: HttpsOptions['memory'];
+  readonly cpu?: number | 'gcf_gen1';
+  /** 540 unless it says otherwise, at most 1,800: a step may take about a minute and a half less, or a fifth if that is less. */
+  readonly timeoutSeconds?: number;
+  /** Runs that one instance moves at a time, 80 unless it says otherwise. */
+  readonly concurrency?: number;
+  readonly minInstances?: number;
+  readonly maxInstances?: number;
+}
+
+/** Functions and queues of their own for some workflows, so that these reach no others. */
+export interface DriveClassOptions extends DriveOptions {
+  /** Types of the workflows whose runs they move. */
+  readonly workflows: readonly string[];
+}
+
+/** Left out, parameters of the environment say it (docs/deploy.md). */
+export interface GithubOptions {
+  /** As in `GITHUB_TENANTS`. */
+  readonly tenants?: string;
+  /** As in `GITHUB_TENANT`. */
+  readonly tenant?: string;
+}
+
+export interface SlackOptions {
+  /** As in `SLACK_TENANTS`. */
+  readonly tenants?: string;
+}
+
+export type SecretOption = NonNullable<HttpsOptions['secrets']>[number];
+
+/** All but those that decide which functions there are. */
+export interface BaseOptions {
+  readonly workflows: Lazily<readonly Workflow[]>;
+  /** How the capabilities that the workflows use are called, beside or instead of those that are shipped. */
+  readonly bindings?: Lazily<readonly Binding[]>;
+  /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
+  readonly secrets?: readonly SecretOption[];
+  readonly drive?: DriveOptions;
+  /** Left out: the parameter `CAIRN_REGION`. */
+  readonly region?: string;
+  /** Of Firestore. Left out: the parameter `FIRESTORE_DATABASE`. */
+  readonly database?: string;
+  /** Left out: the parameter `COLLECTION_PREFIX`. */
+  readonly collectionPrefix?: string;
+  /** Written on every run. Left out: the parameter `ENVIRONMENT`. */
+  readonly environment?: string;
+  /** Pub/Sub topic to which the events of runs are published. Left out: the parameter `RUN_EVENTS_TOPIC`. */
+  readonly runEventsTopic?: string;
+  /** Declares the parameters to Firebase, so that a deployment asks for those that have no value. */
+  readonly parameters?: boolean;
+}
+
+export type GithubChoice = boolean | GithubOptions | undefined;
+export type SlackChoice = boolean | SlackOptions | undefined;
+
+export interface CairnOptions extends BaseOptions {
+  /** Takes GitHub's webhooks, and acts at GitHub. */
+  readonly github?: GithubChoice;
+  /** Takes Slack's commands and buttons, and answers them. */
+  readonly slack?: SlackChoice;
+  /** Pub/Sub topics whose messages start runs or bring events: a function for each. */
+  readonly topics?: readonly string[];
+  /** By name, which is part of the functions' names: `video` makes `driveVideo` and `driveVideoAlone`. */
+  readonly drives?: Readonly<Record<string, DriveClassOptions>>;
+}
+
+type Names<T> = Readonly<Record<keyof T & string, true>>;
+
+const DRIVE: Names<DriveOptions> = {
+  memory: true,
+  cpu: true,
+  timeoutSeconds: true,
+  concurrency: true,
+  minInstances: true,
+  maxInstances: true,
+};
+const DRIVE_CLASS: Names<DriveClassOptions> = { ...DRIVE, workflows: true };
+const GITHUB: Names<GithubOptions> = { tenants: true, tenant: true };
+const SLACK: Names<SlackOptions> = { tenants: true };
+const OPTIONS: Names<CairnOptions> = {
+  workflows: true,
+  bindings: true,
+  secrets: true,
+  drive: true,
+  drives: true,
+  region: true,
+  database: true,
+  collectionPrefix: true,
+  environment: true,
+  runEventsTopic: true,
+  parameters: true,
+  github: true,
+  slack: true,
+  topics: true,
+};
+
+/** A drive needs room before its first step and after its last one. */
+const SHORTEST_DRIVE_S = 60;
+/** Of a class of drives: it is part of the names of functions. */
+const CLASS_NAME = /^[a-z][A-Za-z0-9]{0,19}$/;
+
+/** @throws TypeError that names the option */
+export function checkOptions(options: CairnOptions): void {
+  known('cairnFunctions', options, OPTIONS);
+  const { workflows, drive = {}, drives = {}, github, slack } = options;
+  if (!Array.isArray(workflows) && typeof workflows !== 'function')
+    throw new TypeError("cairnFunctions: 'workflows' is a list of workflows, or a function that returns one");
+  checkDrive('drive', drive, DRIVE);
+  if (typeof github === 'object') known('cairnFunctions: github', github, GITHUB);
+  if (typeof slack === 'object') known('cairnFunctions: slack', slack, SLACK);
+  const claimed = new Map<string, string>();
+  for (const [name, one] of Object.entries(drives)) {
+    if (!CLASS_NAME.test(name) || /^alone$/i.test(name) || name.endsWith('Alone'))
+      throw new TypeError(
+        `cairnFunctions: '${name}' is no name for a drive; take letters and digits, such as video`,
+      );
+    checkDrive(`drives.${name}`, one, DRIVE_CLASS);
+    for (const type of one.workflows) {
+      const other = claimed.get(type);
+      if (other !== undefined)
+        throw new TypeError(
+          `cairnFunctions: the workflow '${type}' has two drives, '${other}' and '${name}'`,
+        );
+      claimed.set(type, name);
+    }
+  }
+}
+
+function checkDrive(where: string, options: DriveOptions, names: Readonly<Record<string, true>>): void {
+  known(`cairnFunctions: ${where}`, options, names);
+  const { timeoutSeconds: seconds } = options;
+  if (seconds === undefined) return;
+  if (!Number.isInteger(seconds) || seconds < SHORTEST_DRIVE_S || seconds > LONGEST_DRIVE_S)
+    throw new TypeError(
+      `cairnFunctions: ${where}.timeoutSeconds is ${seconds}; it is a whole number from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
+    );
+}
+
+function known(where: string, given: object, names: Readonly<Record<string, true>>): void {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(names, name)) continue;
+    const near = closest(name, Object.keys(names));
+    const help =
+      near === undefined ? `There are: ${Object.keys(names).sort().join(', ')}.` : `Did you mean '${near}'?`;
+    throw new TypeError(`${where}: there is no option '${name}'. ${help}`);
+  }
+}

@@ -1,0 +1,50 @@
+/** What an instance sets up once, when it loads the functions of a codebase. */
+import { guardBodies } from '../body-guard.ts';
+import { endAfterDispatch } from '../instance/one-dispatch.ts';
+import { exportsOf, servedModule } from './exported-names.ts';
+import { servedInstallations } from './installation.ts';
+
+const served = servedInstallations();
+/** Member of an installation by the name of its export; undefined: the module is being loaded still. */
+let exported: ReadonlyMap<string, string> | undefined;
+
+let isServing = false;
+
+/** To be called when an installation is registered. */
+export function startServing(): void {
+  if (isServing) return;
+  isServing = true;
+  guardBodies(memberOf);
+  endAfterDispatch(memberOf);
+  setImmediate(() => void learnExports());
+  // Emitted by the local cloud in a worker that is kept in reserve; `waits` is to be filled.
+  process.once('cairn:warm-up' as 'message', (waits: unknown) => {
+    const warm = async () => {
+      const { warmUp } = await import('../doors.ts');
+      await Promise.all(served.map(warmUp));
+    };
+    (waits as Promise<void>[]).push(warm());
+  });
+}
+
+/** Until the exports are known, what has the last name of one of our functions is taken for it. */
+function memberOf(name: string): string | undefined {
+  if (exported) return exported.get(name);
+  const last = name.split('-').at(-1) ?? '';
+  return served.some(({ members }) => Object.hasOwn(members, last)) ? last : undefined;
+}
+
+/** A module that cannot be read makes the first request fail, which says why. */
+async function learnExports(): Promise<void> {
+  const module = await servedModule().catch(() => undefined);
+  if (!module) return;
+  exported = new Map(
+    served.flatMap(({ members }) => {
+      const paths = exportsOf(module, new Set(Object.values(members)));
+      return Object.entries(members).flatMap(([member, one]): [string, string][] => {
+        const path = paths.get(one);
+        return path === undefined ? [] : [[path, member]];
+      });
+    }),
+  );
+}

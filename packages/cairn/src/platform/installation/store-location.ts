@@ -1,0 +1,49 @@
+/** Where an installation keeps its runs, and that no other of the codebase keeps them there. */
+import { database } from '../settings/parameters.ts';
+import { collectionPrefixOf } from '../settings/settings.ts';
+import type { Installation } from './installation.ts';
+
+export interface StoreLocation {
+  readonly database: string;
+  readonly collectionPrefix: string;
+}
+
+/** @param drive the deployed name of the function `drive` */
+function locationOf({ options }: Installation, drive: string): StoreLocation {
+  return {
+    database: options.database ?? database.value(),
+    collectionPrefix: collectionPrefixOf(options.collectionPrefix, drive),
+  };
+}
+
+/** The local cloud reads it: it writes the development key there. */
+const LOCATION = Symbol.for('cairn:store-location');
+
+/** Says it on the function `drive`, since it depends on the name under which that is deployed. */
+export function locateStore(installation: Installation): void {
+  const locate = (drive: string) => locationOf(installation, drive);
+  Object.assign(installation.members.drive as object, { [LOCATION]: locate });
+}
+
+export interface NamedInstallation {
+  readonly installation: Installation;
+  /** The deployed name of the function `drive`; undefined: it is not exported. */
+  readonly drive: string | undefined;
+}
+
+/** @throws Error if two of them would drive each other's runs */
+export function assertApart(installations: readonly NamedInstallation[]): void {
+  const taken = new Map<string, string>();
+  for (const { installation, drive } of installations) {
+    if (drive === undefined) continue;
+    const { database: id, collectionPrefix } = locationOf(installation, drive);
+    const place = `${id} ${collectionPrefix}`;
+    const other = taken.get(place);
+    if (other !== undefined)
+      throw new Error(
+        `the installations of '${other}' and '${drive}' both keep their runs in the database '${id}' under ` +
+          `'${collectionPrefix}'. Give one of them another collectionPrefix or database`,
+      );
+    taken.set(place, drive);
+  }
+}

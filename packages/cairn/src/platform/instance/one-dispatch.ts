@@ -1,0 +1,29 @@
+/**
+ * Ends an instance of the function for suspects after one dispatch. What a body leaves behind (a timer that throws) would
+ * otherwise kill the instance while it serves another run, and the death would count against that one. Node tells of each
+ * request before the framework hears of it, and its answer is out when the response is closed.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
+
+/** Names of these functions, `driveAlone` or of a class of workflows, such as `driveVideoAlone`. */
+const ALONE = /^drive\w*Alone$/;
+
+/**
+ * To be called once, when the functions are loaded. Does nothing outside an instance of such a function: the local cloud ends its
+ * workers itself, and the emulators run all functions in one process.
+ *
+ * @param memberOf which function of ours has this name, dashes between its parts; undefined: it is another one of the codebase
+ */
+export function endAfterDispatch(
+  memberOf: (name: string) => string | undefined,
+  end: () => void = () => process.exit(0),
+): void {
+  const { FUNCTION_TARGET: target, FUNCTIONS_EMULATOR: isEmulated, CAIRN_LOCAL: isLocal } = process.env;
+  if (target === undefined || isEmulated !== undefined || isLocal !== undefined) return;
+  subscribe('http.server.request.start', (message) => {
+    if (!ALONE.test(memberOf(target.replaceAll('.', '-')) ?? '')) return;
+    // The framework still has to see that the response is closed.
+    (message as { response: ServerResponse }).response.once('close', () => setImmediate(end));
+  });
+}

@@ -1,0 +1,88 @@
+/** Requests of the codebase itself (`cairn.start` and so on): what the HTTP API does once it knows who asks. */
+import { requestHash } from '../core/encoding/fingerprint.ts';
+import type { Json } from '../core/encoding/json.ts';
+import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
+import { CairnError } from '../core/errors.ts';
+import { optional } from '../core/optional.ts';
+import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import { storedText } from '../engine/stored-text.ts';
+import { signalRun } from '../operations/events/signal-run.ts';
+import { loadOwn } from '../operations/outside-append.ts';
+import type { StartDeps } from '../operations/start/request.ts';
+import { startRun } from '../operations/start/start-run.ts';
+import type { Asking, RunResult, Signal, StartAsking, StartedRun } from './installation/in-process.ts';
+
+export interface OwnDeps {
+  readonly start: StartDeps;
+  readonly registry: WorkflowRegistry;
+  readonly environment: string;
+}
+
+const APP = 'app';
+
+/** Keys of different tenants and users never meet, and never those of callers of the API. */
+const principalOf = ({ tenantId, actor = APP }: Asking) => `a.${requestHash(APP, { tenantId, actor })}`;
+
+export async function startOwn(
+  { start, registry, environment }: OwnDeps,
+  { type, input, ...asking }: StartAsking & { readonly type: string; readonly input: unknown },
+): Promise<StartedRun> {
+  const { tenantId, actor = APP, threadId } = asking;
+  const workflow = registry.newest(type);
+  if (!workflow)
+    throw new CairnError(
+      'INVALID_INPUT',
+      `there is no workflow '${type}'; there are: ${registry.types().join(', ')}`,
+      {
+        field: 'type',
+      },
+    );
+  const key = keyOf(asking);
+  const body = { type, input: input as Json, ...optional('threadId', threadId) };
+  const outcome = await startRun(start, {
+    tenantId,
+    environment,
+    workflow,
+    input,
+    trigger: { source: 'api', userId: actor },
+    source: 'api',
+    key: key === undefined ? undefined : apiKey(principalOf(asking), key),
+    requestHash: requestHash('POST /v1/runs', body),
+    threadId,
+  });
+  if (outcome.kind === 'in_flight')
+    throw new CairnError('UNAVAILABLE', 'the same request is being answered at this moment');
+  return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
+}
+
+export async function signalOwn(
+  { start, registry }: OwnDeps,
+  { runId, signal, ...asking }: Asking & { readonly runId: string; readonly signal: Signal },
+): Promise<{ readonly outcome: 'taken_in' | 'kept' }> {
+  const { tenantId, actor = APP } = asking;
+  const key = keyOf(asking);
+  const sending =
+    key === undefined
+      ? start.random.token()
+      : requestHash(`signal ${runId}`, apiKey(principalOf(asking), key));
+  const { outcome } = await signalRun(
+    { ...start, registry },
+    { ...signal, runId, tenantId, signalId: `s.${sending}`, actor },
+  );
+  return { outcome };
+}
+
+export async function resultOwn(
+  { start }: OwnDeps,
+  { runId, tenantId }: { readonly runId: string; readonly tenantId: string },
+): Promise<RunResult> {
+  const { state } = await loadOwn(start, { runId, tenantId });
+  const { status, result, error } = state;
+  const value = result && (JSON.parse(await storedText(start.store, runId, result)) as unknown);
+  return { runId, status, ...optional('result', value), ...optional('error', error) };
+}
+
+/** As the header of that name: the same texts are keys, and the same are none. */
+function keyOf({ idempotencyKey }: Asking): string | undefined {
+  return readApiIdempotencyHeader((name) => (name === 'Idempotency-Key' ? idempotencyKey : undefined));
+}

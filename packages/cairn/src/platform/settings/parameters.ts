@@ -1,0 +1,209 @@
+/**
+ * The parameters of an installation: environment variables that a deployment may ask for. Values are read when first used,
+ * not at load: while functions are deployed there are none.
+ *
+ * Must not: declare a parameter to Firebase by itself. A deployment asks for each one that is declared and has no value.
+ */
+import { defineInt, defineString, type Expression } from 'firebase-functions/params';
+import type { CairnOptions } from '../installation/options.ts';
+
+interface Spec<T extends string | number> {
+  readonly default: T;
+  readonly description: string;
+}
+
+export interface Parameter<T extends string | number> {
+  readonly name: string;
+  /** Of the environment, or the default. */
+  value(): T;
+  /** Undefined: the environment does not say. */
+  given(): T | undefined;
+  /** To Firebase, so that a deployment asks for it. */
+  declare(): Expression<T>;
+}
+
+function text(name: string, spec: Spec<string>): Parameter<string> {
+  const given = () => process.env[name];
+  return { name, given, value: () => given() ?? spec.default, declare: () => defineString(name, spec) };
+}
+
+function whole(name: string, spec: Spec<number>): Parameter<number> {
+  const given = () => {
+    const said = Number.parseInt(process.env[name] ?? '', 10);
+    return Number.isNaN(said) ? undefined : said;
+  };
+  return { name, given, value: () => given() ?? spec.default, declare: () => defineInt(name, spec) };
+}
+
+/** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
+export const region = text('CAIRN_REGION', {
+  default: 'us-central1',
+  description: 'Region of the functions and of their task queue.',
+});
+
+export const database = text('FIRESTORE_DATABASE', {
+  default: '(default)',
+  description: 'Firestore database that holds the runs. It must exist, in Native mode.',
+});
+
+export const collectionPrefix = text('COLLECTION_PREFIX', {
+  default: '',
+  description:
+    'Collections that begin with it belong to this installation. Empty: gwi_, or the name under which the functions are exported.',
+});
+
+export const environment = text('ENVIRONMENT', {
+  default: 'production',
+  description: 'Written on every run, e.g. production or staging.',
+});
+
+export const githubTenants = text('GITHUB_TENANTS', {
+  default: '',
+  description:
+    'GitHub installations or accounts and whose runs they start, as INSTALLATION=tenant, OWNER=tenant or *=tenant, separated by commas.',
+});
+
+export const githubTenant = text('GITHUB_TENANT', {
+  default: '',
+  description:
+    'Tenant of the runs that GitHub starts and GITHUB_TENANTS does not list. Empty: local if nothing is listed, else they are ignored.',
+});
+
+export const scheduleTenant = text('SCHEDULE_TENANT', {
+  default: 'local',
+  description: 'Tenant that owns the schedules that workflows declare, and their runs.',
+});
+
+export const slackTenants = text('SLACK_TENANTS', {
+  default: '',
+  description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
+});
+
+/** Nothing is published where the environment does not say: the topic must be made first. */
+export const runEventsTopic = text('RUN_EVENTS_TOPIC', {
+  default: 'run-events',
+  description: 'Pub/Sub topic to which the events of runs are published; it must exist. Empty: they are not.',
+});
+
+export const pubsubTenant = text('PUBSUB_TENANT', {
+  default: 'local',
+  description: 'Tenant of the runs that Pub/Sub messages start, and of the events that they bring.',
+});
+
+export const retentionDays = whole('RETENTION_DAYS', {
+  default: 0,
+  description: 'Days that runs are kept after their end, where their workflow does not say. 0: for ever.',
+});
+
+export const serviceAccount = text('TASKS_SERVICE_ACCOUNT', {
+  default: '',
+  description:
+    'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
+});
+
+export const apiRateLimit = whole('API_RATE_LIMIT', {
+  default: 100,
+  description:
+    'Requests a second that one caller of the API may go on making to one instance; five times as many at once. 0: no limit.',
+});
+
+export const deployHook = text('DEPLOY_HOOK_URL', {
+  default: '',
+  description:
+    'What the workflow deploy calls to lock, release, roll back and ask for health. Empty: no such workflow.',
+});
+
+export const cleanupHook = text('CLEANUP_HOOK_URL', {
+  default: '',
+  description: 'What the workflow nightly-cleanup calls to remove and look. Empty: no such workflow.',
+});
+
+export const otlpEndpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT', {
+  default: '',
+  description:
+    'Address of the OpenTelemetry collector that metrics and traces are sent to (OTLP over HTTP). Empty: none.',
+});
+
+export const otlpHeaders = text('OTEL_EXPORTER_OTLP_HEADERS', {
+  default: '',
+  description:
+    'Headers that the collector asks for, as name=value,name=value. Not for https://telemetry.googleapis.com.',
+});
+
+export const traceSampler = text('OTEL_TRACES_SAMPLER', {
+  default: 'parentbased_traceidratio',
+  description:
+    'Which traces are kept: parentbased_traceidratio (those whose caller says so), traceidratio (whatever it says).',
+});
+
+export const traceRatio = text('OTEL_TRACES_SAMPLER_ARG', {
+  default: '1',
+  description: 'Share of traces that are kept where no caller decides, from 0 to 1.',
+});
+
+/** Read by the log itself. */
+export const logLevel = text('LOG_LEVEL', {
+  default: 'INFO',
+  description: 'Log lines below it are not written: DEBUG, INFO, WARNING or ERROR.',
+});
+
+export const githubApiUrl = text('GITHUB_API_URL', {
+  default: 'https://api.github.com',
+  description: "GitHub's REST API. Another one for GitHub Enterprise Server: https://HOST/api/v3.",
+});
+
+export const slackHooksUrl = text('SLACK_HOOKS_URL', {
+  default: 'https://hooks.slack.com',
+  description: 'Where Slack takes messages through a response_url.',
+});
+
+/** In the order in which a deployment asks for them. */
+const ALL = [
+  region,
+  database,
+  collectionPrefix,
+  environment,
+  githubTenants,
+  githubTenant,
+  scheduleTenant,
+  slackTenants,
+  runEventsTopic,
+  pubsubTenant,
+  retentionDays,
+  serviceAccount,
+  apiRateLimit,
+  deployHook,
+  cleanupHook,
+  otlpEndpoint,
+  otlpHeaders,
+  traceSampler,
+  traceRatio,
+  logLevel,
+  githubApiUrl,
+  slackHooksUrl,
+] as const;
+
+/** Those that a deployment need not ask for, because the code says them or nothing uses them. */
+function needless(options: CairnOptions): ReadonlySet<unknown> {
+  const { github, slack, topics = [] } = options;
+  const given: readonly (readonly [unknown, unknown])[] = [
+    [region, options.region],
+    [database, options.database],
+    [collectionPrefix, options.collectionPrefix],
+    [environment, options.environment],
+    [runEventsTopic, options.runEventsTopic],
+    [githubTenants, !github || (typeof github === 'object' && github.tenants)],
+    [githubTenant, !github || (typeof github === 'object' && github.tenant)],
+    [githubApiUrl, !github],
+    [slackTenants, !slack || (typeof slack === 'object' && slack.tenants)],
+    [slackHooksUrl, !slack],
+    [pubsubTenant, topics.length === 0],
+  ];
+  return new Set(given.filter(([, said]) => said !== undefined && said !== false).map(([one]) => one));
+}
+
+/** All that the installation uses and its code does not say. */
+export function declareParameters(options: CairnOptions): void {
+  const except = needless(options);
+  for (const parameter of ALL) if (!except.has(parameter)) parameter.declare();
+}

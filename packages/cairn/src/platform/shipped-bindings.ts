@@ -1,0 +1,35 @@
+/** Bindings of the capabilities that are shipped, for what an installation opts into. */
+import { GithubApi, type GithubOptions } from '../capabilities/github/api.ts';
+import { githubBindings } from '../capabilities/github/bindings.ts';
+import { slackRespondBinding } from '../capabilities/slack/respond.ts';
+import type { Binding } from '../engine/define/capability.ts';
+import { systemClock } from './clock.ts';
+import type { CairnOptions } from './installation/options.ts';
+import { githubAccess, slackHooks } from './settings/outside.ts';
+
+export interface GithubApiAccess {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly token: GithubOptions['token'];
+}
+
+/** Those that the installation has given, and the shipped ones of capabilities that it does not bind itself. */
+export function bindingsFor(
+  { github, slack }: Pick<CairnOptions, 'github' | 'slack'>,
+  given: readonly Binding[],
+): readonly Binding[] {
+  const bound = new Set(given.map(({ capability }) => capability.id));
+  const shipped = [
+    ...(github ? githubBindingsAt(githubAccess()) : []),
+    ...(slack ? [slackRespondBinding({ baseUrl: slackHooks(), clock: systemClock })] : []),
+  ];
+  return [...given, ...shipped.filter(({ capability }) => !bound.has(capability.id))];
+}
+
+/** Bindings of the capabilities at GitHub, as whom `token` says: for an installation whose token lasts an hour. */
+export function githubBindingsAt({ url, token }: GithubApiAccess): readonly Binding[] {
+  // A stand-in on this machine has ended what it began by the time anybody asks.
+  const isStandIn = new URL(url).hostname === '127.0.0.1';
+  const api = { baseUrl: url, token, clock: systemClock, ...(isStandIn ? { settleMs: 0 } : {}) };
+  return githubBindings(new GithubApi(api));
+}

@@ -1,0 +1,39 @@
+/**
+ * Runs that the store refuses to write, or whose dispatches all throw, kept outside of them: one small document a run. Nothing is
+ * decided by it: it names what lists of runs do not show, until it is true no more (`core/findings.ts`).
+ */
+import type { FindingReason } from '../../core/findings.ts';
+
+/** A finding about one run; a later one replaces the one before. */
+export interface RunFinding {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly type: string;
+  /** Events of the run when it was named. */
+  readonly head: number;
+  /** The step it had come to, if it had begun any. */
+  readonly stepId?: string;
+  readonly reason: FindingReason;
+  /** In the words of the store, or of what was thrown, cut to {@link MAX_FINDING_CHARS}. */
+  readonly message: string;
+  /** When it was named first, and last, epoch ms. */
+  readonly since: number;
+  readonly lastAt: number;
+}
+
+export const MAX_FINDING_CHARS = 500;
+/** Findings read at once: a person mends what they have in common, the rest says no more. Each is one read. */
+export const FINDINGS_READ = 50;
+
+/** All throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
+export interface FindingStore {
+  /** Keeps `since` of an earlier one of the run. */
+  note(finding: RunFinding): Promise<void>;
+  find(runId: string): Promise<RunFinding | undefined>;
+  /** At most `limit`, by run id; `after`: behind that run. */
+  list(limit: number, after?: string): Promise<readonly RunFinding[]>;
+  /** Those of one tenant, likewise. */
+  ofTenant(tenantId: string, limit: number): Promise<readonly RunFinding[]>;
+  /** Also where there is none. */
+  clear(runId: string): Promise<void>;
+}

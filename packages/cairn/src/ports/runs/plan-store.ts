@@ -1,0 +1,24 @@
+/**
+ * Stores the plan of each version as of its first run, with which later definitions are compared.
+ * Created once, never changed, never deleted.
+ */
+
+export interface StoredPlan {
+  readonly type: string;
+  readonly planVersion: number;
+  /** See core/plan/plan.ts. */
+  readonly fingerprint: string;
+  /** The plan behind the fingerprint, canonical JSON; absent: there was no room for it. */
+  readonly planText?: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  /** Id of the run whose start wrote it. */
+  readonly by: string;
+}
+
+export interface PlanStore {
+  /** @throws OutcomeUnknown: the same call again is safe, and may then answer `exists` for its own plan */
+  create(plan: StoredPlan): Promise<'created' | 'exists'>;
+  /** @throws OutcomeUnknown */
+  read(type: string, planVersion: number): Promise<StoredPlan | undefined>;
+}

@@ -1,0 +1,3 @@
+/** The capability at Slack that is shipped. */
+
+export { slackRespond } from './capabilities/slack/respond.ts';

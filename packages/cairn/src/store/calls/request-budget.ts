@@ -1,0 +1,67 @@
+/**
+ * Limits how long one request of a door waits in vain for the store, over all its calls: the caller hears within seconds that
+ * there is no answer now. Only time without any answer counts, so that work which goes on may take as long as it takes.
+ *
+ * Must not: end a call. It is left to its own deadline, and what it does is recognised when the request comes again (J8).
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { CairnError } from '../../core/errors.ts';
+import { type Clock, pause } from '../../ports/clock.ts';
+import { OutcomeUnknown } from '../../ports/store-errors.ts';
+
+/** GitHub gives up after 10 s, and callers should hear of it before: this leaves time for the request's way and the queue. */
+export const REQUEST_BUDGET_MS = 6_500;
+
+const current = new AsyncLocalStorage<RequestBudget>();
+
+export class RequestBudget {
+  readonly #clock: Clock;
+  readonly #budgetMs: number;
+  /** When the oldest call began that has failed since the store answered last. */
+  #failingSince: number | undefined;
+
+  constructor(clock: Clock, budgetMs: number = REQUEST_BUDGET_MS) {
+    this.#clock = clock;
+    this.#budgetMs = budgetMs;
+  }
+
+  /** Undefined: the work at hand is no request of a door. */
+  static get current(): RequestBudget | undefined {
+    return current.getStore();
+  }
+
+  /** Whatever `work` does counts as part of this request. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return current.run(this, work);
+  }
+
+  /** @throws CairnError UNAVAILABLE when the time is up, and what `send` throws */
+  async spend<T>(what: string, send: () => Promise<T>): Promise<T> {
+    const clock = this.#clock;
+    const begunAt = clock.now();
+    const left = (this.#failingSince ?? begunAt) + this.#budgetMs - begunAt;
+    if (left <= 0) throw this.#timeIsUp(what);
+    const answered = new AbortController();
+    const late = pause(clock, left, answered.signal).then(() => {
+      this.#failingSince ??= begunAt;
+      throw this.#timeIsUp(what);
+    });
+    late.catch(() => {});
+    try {
+      const answer = await Promise.race([send(), late]);
+      this.#failingSince = undefined;
+      return answer;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) this.#failingSince ??= begunAt;
+      throw error;
+    } finally {
+      answered.abort();
+    }
+  }
+
+  #timeIsUp(what: string): CairnError {
+    return new CairnError('UNAVAILABLE', 'the store did not answer in time', {
+      cause: new OutcomeUnknown(what, `no answer of the store for ${this.#budgetMs} ms`),
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/** The part of a run document that is not folded: signs of life, what is under way, what was published, what retention keeps. */
+import { BILLED, type Spent } from '../../core/cost/cost.ts';
+import type { LegalHold } from '../../core/retention/lineage.ts';
+import type { SoftState } from '../../core/run/state.ts';
+import { increment } from '../commits/increment.ts';
+import { documentCodec, flag, integer, json, type Members, map, optional, text, time } from './kinds.ts';
+
+export const softCodec = documentCodec<SoftState>({
+  lastHeartbeatAt: optional(time),
+  leaseExtendedTo: optional(time),
+  obligationsMet: optional(flag),
+  publishedSeq: optional(integer),
+  publishDueAt: optional(time),
+  firstEventId: optional(text),
+  inFlight: optional(json<NonNullable<SoftState['inFlight']>>()),
+  running: optional(json<NonNullable<SoftState['running']>>()),
+  cost: optional(
+    map<Spent>({
+      reads: optional(integer),
+      writes: optional(integer),
+      deletes: optional(integer),
+      tasks: optional(integer),
+    }),
+  ),
+  legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
+  deletionMarkedAt: optional(time),
+});
+
+export function decodeSoft(document: Members, what: string): SoftState {
+  return softCodec.decode((document.soft ?? {}) as Members, what);
+}
+
+/** As much of the part that is not folded as can be read, and the names of its members that cannot. */
+export function salvageSoft(document: Members): {
+  readonly soft: SoftState;
+  readonly damaged: readonly string[];
+} {
+  const stored = document.soft ?? {};
+  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
+    return { soft: {}, damaged: ['soft'] };
+  let salvaged: SoftState = {};
+  const damaged: string[] = [];
+  for (const [name, member] of Object.entries(stored)) {
+    try {
+      salvaged = { ...salvaged, ...softCodec.decode({ [name]: member }, name) };
+    } catch {
+      damaged.push(`soft.${name}`);
+    }
+  }
+  return { soft: salvaged, damaged };
+}
+
+/** Members that retention writes: the mark of a run that is to go, and what holds it. */
+export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
+  return softCodec.encode(kept);
+}
+
+/** Added to what is there. */
+export function encodeCost(cost: Spent): Members {
+  const update: Members = {};
+  for (const what of BILLED) {
+    const amount = cost[what];
+    if (amount !== undefined) update[`soft.cost.${what}`] = increment(amount);
+  }
+  return update;
+}

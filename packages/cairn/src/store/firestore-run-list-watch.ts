@@ -1,0 +1,157 @@
+/**
+ * Watches lists of runs with Firestore's listeners, each on the query of its list. Billed: a read for each run that is
+ * shown at first, then one for each change of one; at least one; for a list that fills {@link FIRST_RUNS}, so many more.
+ *
+ * A query that is listened to cannot be a projection, and the client keeps each of its documents whole. A list whose documents
+ * are too large for that is read by its projection every few seconds instead, billed as any list.
+ */
+import type { DocumentData, Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
+import { weightOf } from '../core/encoding/weight.ts';
+import { MAX_PAGE_BYTES } from '../core/search/page.ts';
+import { type Clock, pause } from '../ports/clock.ts';
+import type { ListedRun, RunFilter } from '../ports/run-store.ts';
+import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
+import { UndecodableDocument } from '../ports/store-errors.ts';
+import { decodeListed, isMarkedToGo } from './codec/snapshot.ts';
+import { matchingRuns, RunLists } from './lists/run-lists.ts';
+import { Paths } from './paths.ts';
+import { versionOf } from './version.ts';
+
+/** Documents that are listened to at first: their size tells whether as many as are wanted can be held. */
+export const FIRST_RUNS = 10;
+/** Bytes of the documents of one watch, as of a page: forty streams of an instance of 1 GiB hold 160 MiB. */
+const MAX_WATCHED_BYTES = MAX_PAGE_BYTES;
+/** Between two reads of a list that is too large to be listened to, ms. */
+export const POLL_MS = 5_000;
+
+export class FirestoreRunListWatch implements RunListWatch {
+  readonly #paths: Paths;
+  readonly #clock: Clock;
+
+  constructor(db: Firestore, clock: Clock, prefix?: string) {
+    this.#paths = new Paths(db, prefix);
+    this.#clock = clock;
+  }
+
+  watchRuns(filter: RunFilter, limit: number, observer: RunListObserver): () => void {
+    const watch = new Watch({ paths: this.#paths, clock: this.#clock, filter, limit, observer });
+    return () => watch.end();
+  }
+}
+
+interface Watched {
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly filter: RunFilter;
+  readonly limit: number;
+  readonly observer: RunListObserver;
+}
+
+/** A run as it was decoded; undefined for one that is hidden, or damaged: the list by pages names those. */
+interface Decoded {
+  readonly version: string;
+  readonly bytes: number;
+  readonly run: ListedRun | undefined;
+}
+
+class Watch {
+  readonly #of: Watched;
+  /** Ends what tells of the list now. */
+  #stop = () => {};
+  #hasEnded = false;
+
+  constructor(of: Watched) {
+    this.#of = of;
+    this.#listen(Math.min(of.limit, FIRST_RUNS));
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#stop();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.end();
+    this.#of.observer.onError(error);
+  }
+
+  /** To the newest `count` runs: first some of those that are wanted, then all. */
+  #listen(count: number): void {
+    const { paths, filter, limit, observer } = this.#of;
+    let known: ReadonlyMap<string, Decoded> = new Map();
+    let isCurrent = true;
+    const stop = matchingRuns(paths, filter)
+      .limit(count)
+      .onSnapshot(
+        ({ docs }) => {
+          if (!isCurrent) return;
+          try {
+            // Only what has changed is decoded anew: a run may have thousands of steps.
+            known = new Map(docs.map((found) => [found.id, decoded(found, known.get(found.id))]));
+          } catch (error) {
+            this.#fail(error);
+            return;
+          }
+          const runs = [...known.values()];
+          const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+          const isPart = count < limit && docs.length === count;
+          const expected = isPart ? (bytes / count) * limit : bytes;
+          if (expected > MAX_WATCHED_BYTES) this.#poll();
+          else if (isPart) this.#listen(limit);
+          else observer.onRuns(runs.flatMap(({ run }) => run ?? []));
+        },
+        (error) => {
+          if (isCurrent) this.#fail(error);
+        },
+      );
+    this.#goOn(() => {
+      isCurrent = false;
+      stop();
+    });
+  }
+
+  #poll(): void {
+    const ended = new AbortController();
+    this.#goOn(() => ended.abort());
+    this.#readAgainAndAgain(ended.signal).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #readAgainAndAgain(ended: AbortSignal): Promise<void> {
+    const { paths, clock, filter, limit, observer } = this.#of;
+    const lists = new RunLists(paths);
+    for (let told = ''; ; ) {
+      const { items } = await lists.listRuns(filter, { limit });
+      if (ended.aborted) return;
+      const text = JSON.stringify(items);
+      if (text !== told) observer.onRuns(items);
+      told = text;
+      await pause(clock, POLL_MS, ended);
+      if (ended.aborted) return;
+    }
+  }
+
+  /** In place of what told of the list so far. */
+  #goOn(stop: () => void): void {
+    this.#stop();
+    this.#stop = stop;
+  }
+}
+
+function decoded(found: QueryDocumentSnapshot, before: Decoded | undefined): Decoded {
+  const version = versionOf(found.updateTime);
+  if (before?.version === version) return before;
+  const document = found.data();
+  const run = isMarkedToGo(document) ? undefined : readable(document, found.id);
+  return { version, bytes: weightOf(document), run };
+}
+
+function readable(document: DocumentData, id: string): ListedRun | undefined {
+  try {
+    const { waits, ...run } = decodeListed(document, `run ${id}`);
+    return waits && { ...run, waits };
+  } catch (error) {
+    if (error instanceof UndecodableDocument) return undefined;
+    throw error;
+  }
+}

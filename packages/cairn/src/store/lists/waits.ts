@@ -1,0 +1,48 @@
+/** The waits of listed runs that a version of Cairn without the member `listed` was the last to write. */
+import type { ListedWaits } from '../../core/search/listing.ts';
+import type { ListedRun } from '../../ports/run-store.ts';
+import { UndecodableDocument } from '../../ports/store-errors.ts';
+import { call } from '../call.ts';
+import { type DecodedListed, decodeListedWaits } from '../codec/snapshot.ts';
+import type { Paths } from '../paths.ts';
+
+/** Read at once: the waits of a run take up to 512 KiB, and only the first few of each are kept. */
+const RUNS_A_READ = 8;
+
+export interface ListedRuns {
+  readonly runs: readonly ListedRun[];
+  /** Ids of runs whose waits cannot be decoded. */
+  readonly damaged: readonly string[];
+}
+
+/** Billed a read for each run that has no `listed`, or an outdated one: none once this version has written it. */
+export async function withWaits(paths: Paths, listed: readonly DecodedListed[]): Promise<ListedRuns> {
+  const missing = listed.flatMap(({ state, waits }) => (waits ? [] : [state.id]));
+  const read = new Map<string, ListedWaits>();
+  const damaged: string[] = [];
+  for (let from = 0; from < missing.length; from += RUNS_A_READ) {
+    const wanted = missing.slice(from, from + RUNS_A_READ).map((id) => paths.run(id));
+    const found = await call('read of waits', () =>
+      paths.runs().firestore.getAll(...wanted, { fieldMask: ['waits'] }),
+    );
+    for (const document of found) {
+      const waits = decoded(document.id, document.data() ?? {});
+      if (waits) read.set(document.id, waits);
+      else damaged.push(document.id);
+    }
+  }
+  const runs = listed.flatMap((run) => {
+    const waits = run.waits ?? read.get(run.state.id);
+    return waits ? [{ ...run, waits }] : [];
+  });
+  return { runs, damaged };
+}
+
+function decoded(id: string, document: object): ListedWaits | undefined {
+  try {
+    return decodeListedWaits({ ...document }, `run ${id}`);
+  } catch (error) {
+    if (error instanceof UndecodableDocument) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+/** Runs that ask nobody, and get nowhere until somebody mends what keeps them. */
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { Text } from '../../parts/value-text.tsx';
+import { FindingView } from '../run/header/finding-view.tsx';
+
+type Listed = NonNullable<Answer<'InboxPage'>['findings']>;
+
+export function Findings({ findings }: { readonly findings: Listed }) {
+  return (
+    <section className="stack" aria-label="Runs that get nowhere">
+      {findings.map((finding) => (
+        <div key={finding.runId} className="card">
+          <Link href={`/runs/${finding.runId}`}>
+            <Text value={finding.type} max={100} />
+          </Link>{' '}
+          <code>{finding.runId}</code>
+          <FindingView finding={finding} />
+        </div>
+      ))}
+    </section>
+  );
+}

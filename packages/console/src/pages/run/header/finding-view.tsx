@@ -1,0 +1,28 @@
+/** Why a run gets nowhere until somebody mends something, and what that is. */
+import type { Answer } from '../../../api/client.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+
+type Finding = NonNullable<Answer<'Run'>['finding']>;
+
+export function FindingView({ finding }: { readonly finding: Finding }) {
+  const { code, title, message, stepId, since, help } = finding;
+  return (
+    <div className="run-error">
+      <p>
+        <code>{code}</code> {title}
+        {stepId !== undefined && (
+          <>
+            {' '}
+            at step <Text value={stepId} max={120} />
+          </>
+        )}
+        : <Text value={message} max={600} />{' '}
+        <span className="dim">
+          since <When at={since} />
+        </span>
+      </p>
+      <p className="dim">{help}</p>
+    </div>
+  );
+}

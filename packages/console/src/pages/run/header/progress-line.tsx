@@ -1,0 +1,39 @@
+/** The progress that a body reported: its share, if any, its own words, and when it reported. */
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
+import { type Progress, percentText, shareOf } from '../live/progress.ts';
+import { ViewLink } from './view-link.tsx';
+
+const DETAILS_CHARS = 200;
+
+/** @param linked it stands away from its step, which is named with a link */
+export function ProgressLine({
+  progress: { step, details, at },
+  linked = false,
+}: {
+  readonly progress: Progress;
+  readonly linked?: boolean;
+}) {
+  const share = shareOf(details);
+  return (
+    <p className="row progress-line" data-progress={step}>
+      {linked && (
+        <ViewLink to={{ step, tab: undefined }}>
+          <Text value={step} max={120} />
+        </ViewLink>
+      )}
+      {share !== undefined && (
+        <>
+          <progress value={share} aria-label={`Progress of ${step}`} />
+          <span className="number">{percentText(share)}</span>
+        </>
+      )}
+      <span className="mono">
+        <Text value={typeof details === 'string' ? details : JSON.stringify(details)} max={DETAILS_CHARS} />
+      </span>
+      <span className="dim">
+        said <When at={at} />
+      </span>
+    </p>
+  );
+}

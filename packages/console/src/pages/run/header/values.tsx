@@ -1,0 +1,60 @@
+/** Input and result of the run. Closed they are one line each, so that the steps below stay in view. */
+import { useMemo, useState } from 'react';
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
+import { headOf, sizeWords, visibleText } from '../../../parts/visible-text.ts';
+import { useOutput } from '../checkpoints/output.ts';
+import type { Run } from '../live/events.ts';
+
+/** Characters shown of a closed value. */
+const LINE_CHARS = 160;
+
+export function Values({ run }: { readonly run: Run }) {
+  return (
+    <div className="run-values">
+      <Value name="Input" runId={run.id} value={run.input} place={run.inputRef} />
+      <Value name="Result" runId={run.id} value={run.result} place={run.resultRef} />
+    </div>
+  );
+}
+
+interface ValueProps {
+  readonly name: string;
+  readonly runId: string;
+  /** Undefined: there is none, or it lies elsewhere. */
+  readonly value: unknown;
+  readonly place: Run['inputRef'];
+}
+
+function Value({ name, runId, value, place }: ValueProps) {
+  const [isOpen, setOpen] = useState(false);
+  const line = useMemo(() => lineOf(value, place), [value, place]);
+  if (value === undefined && !place) return null;
+  return (
+    <details aria-label={name} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <b>{name}</b> <bdi className="mono dim">{line}</bdi>
+      </summary>
+      {isOpen && value !== undefined && <JsonView value={value} label={name} />}
+      {isOpen && value === undefined && place && <Elsewhere name={name} runId={runId} place={place} />}
+    </details>
+  );
+}
+
+interface ElsewhereProps {
+  readonly name: string;
+  readonly runId: string;
+  readonly place: NonNullable<Run['inputRef']>;
+}
+
+function Elsewhere({ name, runId, place }: ElsewhereProps) {
+  const { data, error, refetch } = useOutput({ runId, seq: place.checkpoint });
+  if (error) return <Failure error={error} again={refetch} />;
+  return data ? <JsonView value={data.value} label={name} /> : <Loading what={name.toLowerCase()} />;
+}
+
+function lineOf(value: unknown, place: Run['inputRef']): string {
+  if (value === undefined) return place ? `${sizeWords(place.bytes)}: open it to read it` : '';
+  const text = JSON.stringify(value);
+  return text.length > LINE_CHARS ? `${visibleText(headOf(text, LINE_CHARS))}…` : visibleText(text);
+}

@@ -1,0 +1,12 @@
+/** The outcome of undoing each completed step, from the compensation log of the run. Pure. */
+import type { Run } from './events.ts';
+
+export type Undone = Run['compensationLog'][number];
+
+/** By the key of the step. Of several revisions the one that could not be undone counts: somebody has to look at it. */
+export function undoneOf(log: readonly Undone[] = []): ReadonlyMap<string, Undone> {
+  const undone = new Map<string, Undone>();
+  for (const entry of log)
+    if (undone.get(entry.stepId)?.outcome !== 'failed') undone.set(entry.stepId, entry);
+  return undone;
+}

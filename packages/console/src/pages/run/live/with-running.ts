@@ -1,0 +1,34 @@
+/**
+ * The steps of a run with the bodies that its answer names as under way: most leave no event before they end, so that the
+ * events alone show them as not begun. Pure.
+ */
+import type { Run, StepState } from './events.ts';
+
+type Running = Run['running'];
+
+/** The same map where nothing is to be added. What events say that are newer than the answer counts. */
+export function withRunning(
+  steps: ReadonlyMap<string, StepState>,
+  running: Running = [],
+): ReadonlyMap<string, StepState> {
+  const begun = running.filter((body) => !body.undoes && isNews(steps.get(body.step), body));
+  if (begun.length === 0) return steps;
+  const all = new Map(steps);
+  for (const { step: key, revision, attempt, since: startedAt } of begun)
+    all.set(key, { key, phase: 'running', seq: steps.get(key)?.seq ?? 1, revision, attempt, startedAt });
+  return all;
+}
+
+function isNews(known: StepState | undefined, { revision, attempt }: Running[number]): boolean {
+  if (!known || known.revision < revision) return true;
+  if (known.revision > revision) return false;
+  switch (known.phase) {
+    case 'again':
+      return true;
+    case 'running':
+    case 'retrying':
+      return known.attempt < attempt;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Which call a REST request is, and its request message as JSON: the bindings (`google.api.http`) stand in the client's own
+ * protocol description, so they are those the unmodified client sends. Pure.
+ */
+
+import { fieldOf, JsonShapeError } from '@cairn/local-kit/wire/proto-json';
+import protobuf from 'protobufjs';
+
+export interface RestRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Parsed JSON; undefined when there is none. */
+  readonly body: unknown;
+}
+
+export interface RestCall {
+  readonly name: string;
+  readonly message: Record<string, unknown>;
+}
+
+interface Binding {
+  readonly call: string;
+  readonly type: protobuf.Type;
+  readonly verb: string;
+  readonly pattern: RegExp;
+  /** Ends in `:commit` or the like. */
+  readonly hasOwnVerb: boolean;
+  /** In the order of the pattern's groups; `document.name` is a field of a field. */
+  readonly pathFields: readonly string[];
+  readonly body: string | undefined;
+}
+
+interface Rule extends Readonly<Record<string, unknown>> {
+  readonly body?: string;
+  readonly additional_bindings?: Rule | readonly Rule[];
+}
+
+const VERBS = ['get', 'post', 'patch', 'delete'] as const;
+
+/** HTTP bindings of all calls, those with a verb of their own first: `…/documents:commit` is no document. */
+export function bindingsOf(service: protobuf.Service): readonly Binding[] {
+  const bindings = service.methodsArray.flatMap((method) => {
+    method.resolve();
+    const options = (method.parsedOptions ?? []) as unknown as readonly Record<string, Rule>[];
+    const rule = options.find((option) => option['(google.api.http)'])?.['(google.api.http)'];
+    if (!rule) return [];
+    const rules = [rule, ...[rule.additional_bindings ?? []].flat()] as Rule[];
+    return rules.map((one) => bindingOf(method, one));
+  });
+  return bindings.sort((a, b) => Number(b.hasOwnVerb) - Number(a.hasOwnVerb));
+}
+
+function bindingOf(method: protobuf.Method, rule: Rule): Binding {
+  const verb = VERBS.find((name) => typeof rule[name] === 'string');
+  if (!verb) throw new Error(`The protocol binds ${method.name} in no known way.`);
+  const pathFields: string[] = [];
+  const pattern = String(rule[verb]).replace(
+    /\{([\w.]+)(?:=([^}]+))?\}|[.:]/g,
+    (text, field?: string, shape = '*') => {
+      if (field === undefined) return `\\${text}`;
+      pathFields.push(field);
+      const segments = shape.split('/').map((part: string) => {
+        if (part === '**') return '.*';
+        return part === '*' ? '[^/]+' : part;
+      });
+      // `documents/**` and `documents/*/**` stand for paths of any length.
+      return `(${segments.join('/').replaceAll('/.*', '(?:/.*)?')})`;
+    },
+  );
+  return {
+    call: method.name,
+    type: method.resolvedRequestType as protobuf.Type,
+    verb: verb.toUpperCase(),
+    pattern: new RegExp(`^${pattern}$`),
+    hasOwnVerb: /:\w+$/.test(String(rule[verb])),
+    pathFields,
+    body: rule.body,
+  };
+}
+
+/**
+ * Undefined when nothing is bound to the path. `documents/a/b` is a document and `documents/a` a list; both fit one
+ * pattern of a path of any length, so the number of segments decides.
+ *
+ * @throws JsonShapeError for what does not fit the message
+ */
+export function restCall(bindings: readonly Binding[], request: RestRequest): RestCall | undefined {
+  for (const binding of bindings) {
+    if (binding.verb !== request.method) continue;
+    const match = binding.pattern.exec(request.path);
+    if (!match) continue;
+    const values = match.slice(1).map(decoded);
+    if (!isOfKind(binding.call, values[0] ?? '')) continue;
+    const message: Record<string, unknown> = {};
+    if (binding.body === '*') Object.assign(message, objectOf(request.body));
+    else if (binding.body !== undefined) message[binding.body] = { ...objectOf(request.body ?? {}) };
+    binding.pathFields.forEach((field, i) => {
+      setPath(message, field, values[i]);
+    });
+    addQuery(binding.type, message, request.query);
+    return { name: binding.call, message };
+  }
+  return undefined;
+}
+
+/** A document's name has an even number of segments below `documents`, as has the parent of a collection. */
+function isOfKind(call: string, name: string): boolean {
+  const below = name.split('/').slice(5).length;
+  return below % 2 === 0 || !/^(Get|Update|Delete|Create|List)Document/.test(call);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new JsonShapeError(`The path cannot be decoded: ${text}`);
+  }
+}
+
+function objectOf(body: unknown): object {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new JsonShapeError('The body must be a JSON object.');
+}
+
+function setPath(message: Record<string, unknown>, path: string, value: unknown): void {
+  const [head = '', ...rest] = path.split('.').map(camel);
+  if (rest.length === 0) {
+    message[head] = value;
+    return;
+  }
+  const inner = { ...(message[head] as Record<string, unknown> | undefined) };
+  message[head] = inner;
+  setPath(inner, rest.join('.'), value);
+}
+
+/** Parameters about the form of the answer or the caller, which no call reads. */
+const SYSTEM = /^(\$|alt$|key$|prettyPrint$|fields$|access_token$|callback$|quotaUser$|upload)/;
+
+function addQuery(type: protobuf.Type, message: Record<string, unknown>, query: URLSearchParams): void {
+  for (const key of new Set(query.keys())) {
+    if (SYSTEM.test(key)) continue;
+    const path = key.split('.').map(camel);
+    let level = type;
+    let field: protobuf.Field | undefined;
+    for (const part of path) {
+      if (field && !(field.resolvedType instanceof protobuf.Type)) break;
+      if (field) level = field.resolvedType as protobuf.Type;
+      field = fieldOf(level, part);
+    }
+    if (!field || fieldOf(level, path.at(-1) ?? '') !== field)
+      throw new JsonShapeError(`Unknown name "${key}".`);
+    const values = query.getAll(key).map((text) => parameterOf(field, text));
+    setPath(message, path.join('.'), field.repeated ? values : values.at(-1));
+  }
+}
+
+function parameterOf({ type }: protobuf.Field, text: string): unknown {
+  return type === 'bool' ? text === 'true' : text;
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,45 @@
+/**
+ * The large documents that were read last, so that a list that is read often does not take each of them out of SQLite again:
+ * that copies a document twice, and was most of what a list of runs with full inboxes took.
+ */
+
+/** Bytes from which on a document is kept: taking out a smaller one costs about as much as looking it up. */
+export const LARGE_BODY_BYTES = 64 * 1024;
+/** Bytes of all that are kept: a page of sixty runs with full inboxes, twice. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+interface Kept {
+  readonly updateTime: number;
+  readonly body: Uint8Array;
+}
+
+export class LargeBodies {
+  /** By id of the document, the one that was read last at the end. */
+  readonly #kept = new Map<number, Kept>();
+  #bytes = 0;
+
+  /** @param read takes it out of the storage */
+  of(id: number, updateTime: number, read: () => Uint8Array): Uint8Array {
+    const known = this.#kept.get(id);
+    if (known) this.#remove(id, known);
+    const body = known?.updateTime === updateTime ? known.body : read();
+    this.#kept.set(id, { updateTime, body });
+    this.#bytes += body.length;
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#remove(oldest, kept);
+    }
+    return body;
+  }
+
+  /** To be called where documents were replaced otherwise than by an update of a later time. */
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #remove(id: number, { body }: Kept): void {
+    this.#kept.delete(id);
+    this.#bytes -= body.length;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Decides who may use a server that is bound to loopback. Being bound there keeps other machines out, not web pages: any page that is
+ * open in a browser here can send requests, and by DNS rebinding under a name of its own. A page tells itself by `Origin`, a
+ * rebound name by `Host`. Pure.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Why the request is refused, for the caller; undefined when it is not. `pages` tells whether pages of this machine may ask. */
+export function refusedCaller(
+  headers: IncomingHttpHeaders,
+  pages: 'local pages' | 'no pages',
+): string | undefined {
+  const { host, origin } = headers;
+  // A client of HTTP/1.0 names no host; a browser always does.
+  if (host !== undefined && !isLoopback(`http://${host}`)) {
+    return `the host ${JSON.stringify(host)} is not this machine: use 127.0.0.1 or localhost`;
+  }
+  if (origin === undefined) return undefined;
+  if (pages === 'no pages') return 'web pages may not use this port';
+  return isLoopback(origin) ? undefined : 'only web pages of this machine (localhost) may use this port';
+}
+
+function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return /^https?:$/.test(protocol) && (LOOPBACK.has(hostname) || hostname.endsWith('.localhost'));
+}

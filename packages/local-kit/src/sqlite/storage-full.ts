@@ -1,0 +1,24 @@
+/** A write that found no room. Nothing of it was written, and it may succeed once there is room. */
+
+/** SQLite's primary result codes. */
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+
+export class StorageFullError extends Error {
+  override readonly name = 'StorageFullError';
+
+  constructor(cause: unknown) {
+    super(
+      `The disk that holds the local cloud's data is full, or cannot be written: nothing was stored. Make room; the next attempt succeeds then. (${(cause as Error).message})`,
+      { cause },
+    );
+  }
+}
+
+/** Turns a thrown value into a {@link StorageFullError} where the disk is at fault. */
+export function storageError(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode ?? 0;
+  // The extended codes are in the higher bits: of failed writes, syncs and truncations for lack of room.
+  const primary = code & 0xff;
+  return primary === SQLITE_FULL || primary === SQLITE_IOERR ? new StorageFullError(error) : error;
+}

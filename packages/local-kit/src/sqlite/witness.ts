@@ -1,0 +1,148 @@
+/**
+ * Notices that acknowledged commits are gone. SQLite drops the rest of its write-ahead log after a damaged frame without a
+ * word. So each commit counts itself in the database, and the number of the newest one is written into a file beside it,
+ * which says at the next start how many there must be. After an orderly end that file also has a checksum of the database.
+ *
+ * Must not: make anything more durable than it was. Both writes reach the operating system, not the disk.
+ */
+import { closeSync, copyFileSync, existsSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS commits (
+    id INTEGER PRIMARY KEY CHECK (id = 0), number INTEGER NOT NULL, at REAL NOT NULL) STRICT;
+  INSERT INTO commits SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM commits);`;
+const COUNT = "UPDATE commits SET number = number + 1, at = unixepoch('subsec') RETURNING number";
+const READ_BYTES = 4 * 1024 * 1024;
+/** As long as an owner that is ending may keep the file. */
+const HANDOVER_MS = 2_000;
+
+/** The message says what is lost and what may be done. */
+export class DamagedDataError extends Error {
+  override readonly name = 'DamagedDataError';
+}
+
+export class Witness {
+  readonly #next: StatementSync;
+  readonly #file: string | undefined;
+  readonly #fd: number | undefined;
+  #number = 0;
+
+  /** @param file of the database; undefined: it is in memory, and there is nothing to find again */
+  constructor(db: DatabaseSync, file: string | undefined) {
+    db.exec(SCHEMA);
+    this.#next = db.prepare(COUNT);
+    this.#file = file;
+    if (file === undefined) return;
+    this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
+    this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
+    this.record();
+  }
+
+  /** To be called inside each transaction. */
+  count(): void {
+    if (this.#fd !== undefined) this.#number = Number(this.#next.get()?.number);
+  }
+
+  /** To be called after its commit, before anybody hears of it. */
+  record(): void {
+    if (this.#fd !== undefined) writeSync(this.#fd, line(this.#number), 0);
+  }
+
+  /** To be called after the database was closed. */
+  close(): void {
+    if (this.#fd === undefined || this.#file === undefined) return;
+    if (!existsSync(`${this.#file}-wal`)) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
+    closeSync(this.#fd);
+  }
+}
+
+export interface Checking {
+  readonly file: string;
+  /** Copies what is damaged to `*.damaged` and goes on with what is left. */
+  readonly acceptDamage: boolean;
+}
+
+/** To be called before the database is opened to write. @throws DamagedDataError unless damage is accepted */
+export function checkDatabase({ file, acceptDamage }: Checking): void {
+  const damage = damageOf(file);
+  if (damage === undefined) return;
+  if (!acceptDamage) {
+    throw new DamagedDataError(
+      `${file} is damaged: ${damage}\nPut back a copy of the data directory, or start with --accept-damage: that goes on with what is left, and keeps the files as they are now as *.damaged.`,
+    );
+  }
+  for (const part of [file, `${file}-wal`, besides(file)])
+    if (existsSync(part)) copyFileSync(part, `${part}.damaged`);
+}
+
+function damageOf(file: string): string | undefined {
+  const noted = readNote(file);
+  if (noted === 'unreadable')
+    return `${besides(file)}, which says how many commits there are, cannot be read.`;
+  if (!existsSync(file))
+    return noted && noted.number > 0 ? `it is missing, with ${noted.number} commits.` : undefined;
+  if (noted?.checksum !== undefined && !existsSync(`${file}-wal`) && noted.checksum !== checksum(file))
+    return 'its content is not what it was when the local cloud ended.';
+  const found = inside(file);
+  if (typeof found === 'string') return found;
+  if (noted === undefined || found.number >= noted.number) return undefined;
+  const since = found.at > 0 ? ` after ${new Date(found.at * 1000).toISOString()}` : '';
+  return `of ${noted.number} acknowledged commits only the first ${found.number} can be read; the last ${noted.number - found.number} are lost (those${since}).`;
+}
+
+/** The newest commit that can be read, or what is wrong with the file. */
+function inside(file: string): { readonly number: number; readonly at: number } | string {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
+  try {
+    const verdict = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
+    if (verdict !== 'ok') return `${verdict.replaceAll('\n', ' ')}.`;
+    const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
+    const row = known && db.prepare('SELECT number, at FROM commits').get();
+    return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
+  } catch (error) {
+    if (!DAMAGED.has((error as { errcode?: number }).errcode ?? 0)) throw error;
+    return `${(error as Error).message}.`;
+  } finally {
+    db.close();
+  }
+}
+
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGED = new Set([11, 26]);
+
+const besides = (file: string) => `${file}-commits`;
+
+/** Lines have one length, so that each overwrites the one before in one write. */
+const line = (number: number, sum?: number) =>
+  `${String(number).padStart(16, '0')} ${sum === undefined ? '-'.repeat(8) : hex(sum)} ${hex(crc32(`${number} ${sum ?? ''}`))}\n`;
+
+const hex = (value: number) => value.toString(16).padStart(8, '0');
+
+interface Note {
+  readonly number: number;
+  readonly checksum: number | undefined;
+}
+
+/** Undefined: written by a version without such a file, or there is no data yet. */
+function readNote(file: string): Note | 'unreadable' | undefined {
+  if (!existsSync(besides(file))) return undefined;
+  const text = readFileSync(besides(file), 'utf8');
+  const [number = '', sum = ''] = text.split(' ');
+  const note = { number: Number(number), checksum: /^-+$/.test(sum) ? undefined : Number.parseInt(sum, 16) };
+  return text === line(note.number, note.checksum) ? note : 'unreadable';
+}
+
+function checksum(file: string): number {
+  const fd = openSync(file, 'r');
+  try {
+    const buffer = Buffer.alloc(READ_BYTES);
+    let sum = 0;
+    for (let read = readSync(fd, buffer); read > 0; read = readSync(fd, buffer))
+      sum = crc32(buffer.subarray(0, read), sum);
+    return sum;
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Which worker processes serve which functions, so that a body that blocks or kills its process reaches no function of
+ * another role. Pure.
+ */
+import type { FunctionSpec } from '../function-spec.ts';
+
+/** `doors`, `tasks`, or `alone:{function}`. */
+export type Role = string;
+
+/** HTTP functions, schedules and messages: what people and other systems wait for. They run no bodies of steps. */
+export const DOORS: Role = 'doors';
+/** Task-queue functions. */
+export const TASKS: Role = 'tasks';
+
+/** Number of processes of a role. */
+export interface Crew {
+  /** Kept alive at all times. */
+  readonly wanted: number;
+  /** The most there may be, counting those started because the others cannot take a request. */
+  readonly most: number;
+  /** True if a request that finds all of them full gets another process; it waits otherwise. */
+  readonly growsWhenFull: boolean;
+  /** Whether a process ends after one request: what that one left in it (a timer that throws) would harm the next. */
+  readonly servesOnce: boolean;
+}
+
+/** One more may be started while all others of the role hang; it ends when it has been idle. */
+const MORE_WHILE_HANGING = 2;
+/** Each has up to 150 MB while it works; requests beyond that wait for one of them. */
+const ALONE_AT_MOST = 4;
+
+/** A task-queue function that takes one request at a time is meant to be kept from all others. */
+export function roleOf({ name, trigger, concurrency }: FunctionSpec): Role {
+  if (trigger.kind !== 'task-queue') return DOORS;
+  return concurrency === 1 ? `alone:${name}` : TASKS;
+}
+
+/** @param workers what `--workers` says */
+export function crewOf(role: Role, workers: number): Crew {
+  if (role === DOORS || role === TASKS) {
+    const wanted = role === DOORS ? 1 : workers;
+    return { wanted, most: wanted + MORE_WHILE_HANGING, growsWhenFull: false, servesOnce: false };
+  }
+  return { wanted: 0, most: ALONE_AT_MOST, growsWhenFull: true, servesOnce: true };
+}

@@ -1,0 +1,57 @@
+/**
+ * Asks the functions, before anybody is served, whether their workflows are what their versions were in this data
+ * directory: runs of before could not go on, and it is better said to who has just edited them than by parked runs.
+ */
+import type { FunctionsHost } from './host/host.ts';
+
+/** Its message says all there is to do. */
+export class PlansChangedError extends Error {
+  override readonly name = 'PlansChangedError';
+}
+
+interface Workflows {
+  readonly items: readonly {
+    readonly type: string;
+    readonly newest: number | null;
+    readonly versions: readonly { readonly planVersion: number; readonly changed?: readonly string[] }[];
+  }[];
+}
+
+/** The first request of a worker loads all it has. */
+const ANSWER_MS = 30_000;
+const MAX_PROBLEM_CHARS = 500;
+
+/** @throws PlansChangedError; Error if the functions do not answer, or refuse to say */
+export async function assertPlansKept(host: FunctionsHost, apiKey: string): Promise<void> {
+  // Functions of one's own need not have Cairn's API.
+  if (!host.functions.has('api')) return;
+  const answer = await fetch(`${host.url}/api/v1/workflows`, {
+    headers: { Authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  // A function of one's own that has this name and no workflows.
+  if (answer.status === 404) return;
+  if (!answer.ok) {
+    const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);
+    throw new Error(
+      `the workflows cannot be compared with their versions: the API answers ${answer.status}: ${problem}`,
+    );
+  }
+  const changed = changedIn((await answer.json()) as Workflows);
+  if (changed.length > 0) throw new PlansChangedError(changed.join('\n'));
+}
+
+function changedIn({ items }: Workflows): string[] {
+  return items.flatMap(({ type, newest, versions }) =>
+    versions.flatMap(({ planVersion, changed }) =>
+      changed === undefined
+        ? []
+        : [
+            `'${type}' version ${planVersion} is not what it was when its first run started in this data directory` +
+              `${changed[0] === undefined ? '' : `: ${changed[0]}`}. Set planVersion to ${(newest ?? planVersion) + 1} (and keep ` +
+              `version ${planVersion} as it was beside it if its runs are to go on), or start with another data directory or ` +
+              `with --data memory.`,
+          ],
+    ),
+  );
+}

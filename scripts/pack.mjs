@@ -1,0 +1,117 @@
+// `npm run pack [-- folder]`: builds every package as it is published, and packs each into a tarball (build/packages, or the folder). In the
+// repository packages are imported as their sources; what is published has JavaScript and types, and its manifest says so.
+// The last line is JSON: the tarball of each package.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const work = join(root, 'build');
+const compiled = join(work, 'compiled');
+const staged = join(work, 'staged');
+const packed = resolve(root, process.argv[2] ?? 'build/packages');
+const names = readdirSync(join(root, 'packages'));
+
+for (const folder of [compiled, staged, packed]) rmSync(folder, { recursive: true, force: true });
+mkdirSync(packed, { recursive: true });
+compile();
+const tarballs = {};
+for (const name of names) {
+  const manifest = stage(name);
+  tarballs[manifest.name] = pack(name);
+}
+console.log(JSON.stringify({ tarballs }));
+
+/** All but the console in one call: they import each other. */
+function compile() {
+  const config = join(work, 'tsconfig.json');
+  const include = names.filter((name) => name !== 'console').map((name) => `../packages/${name}/src`);
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    rootDir: '../packages',
+    outDir: compiled,
+    allowImportingTsExtensions: false,
+    rewriteRelativeImportExtensions: true,
+    typeRoots: ['../node_modules/@types'],
+  };
+  mkdirSync(work, { recursive: true });
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: '../tsconfig.json', compilerOptions, include, exclude: [] }),
+  );
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config]);
+}
+
+/** The folder that is published. Returns its manifest. */
+function stage(name) {
+  const source = join(root, 'packages', name);
+  const target = join(staged, name);
+  mkdirSync(target, { recursive: true });
+  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  if (name === 'console') cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true });
+  else {
+    cpSync(join(compiled, name, 'src'), join(target, 'lib'), { recursive: true });
+    nameCompiledFiles(join(target, 'lib'));
+    copyOthers(join(source, 'src'), join(target, 'lib'));
+  }
+  for (const file of ['README.md', 'FIDELITY.md'])
+    if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file));
+  cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
+  const published = {
+    ...manifest,
+    ...(manifest.bin && { bin: mapped(manifest.bin, (file) => built(file, 'js')) }),
+    exports: mapped(manifest.exports, exported),
+  };
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  return published;
+}
+
+function exported(file) {
+  return file.endsWith('.ts') ? { types: built(file, 'd.ts'), default: built(file, 'js') } : file;
+}
+
+function built(file, extension) {
+  return file.replace(/^\.\/src\//, './lib/').replace(/\.ts$/, `.${extension}`);
+}
+
+/** A module that is named by its address, to be the main of a process, has its new name there. */
+function nameCompiledFiles(folder) {
+  for (const file of filesIn(folder, '.js')) {
+    const text = readFileSync(file, 'utf8');
+    const named = text.replace(/(new URL\('\.[^']*)\.ts('\s*,\s*import\.meta\.url\))/g, '$1.js$2');
+    if (named !== text) writeFileSync(file, named);
+  }
+}
+
+/** What is no TypeScript: a preload, a page. */
+function copyOthers(from, to) {
+  for (const file of filesIn(from, ''))
+    if (!/\.tsx?$/.test(file)) cpSync(file, join(to, file.slice(from.length)));
+}
+
+function filesIn(folder, extension) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+function pack(name) {
+  const { stdout } = run('npm', ['pack', '--json', '--pack-destination', packed, join(staged, name)], 'pipe');
+  return join(packed, JSON.parse(stdout)[0].filename);
+}
+
+function mapped(members, change) {
+  return Object.fromEntries(Object.entries(members).map(([key, value]) => [key, change(value)]));
+}
+
+function run(command, args, stdout = 'inherit') {
+  const ended = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', stdout, 'inherit'],
+    encoding: 'utf8',
+  });
+  if (ended.status !== 0) process.exit(ended.status ?? 1);
+  return ended;
+}

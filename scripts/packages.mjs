@@ -1,0 +1,77 @@
+// What the lock files hold that the registry warns of: packages marked as deprecated, and known vulnerabilities (`npm audit`). A
+// registry that cannot be asked is said to be so and fails nothing: a build must not depend on the network. Plain JS without
+// dependencies, for it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Each has a lock file of its own: the second is what `firebase deploy` installs. */
+const FOLDERS = ['.', 'functions'];
+const AUDIT_LIMIT_MS = 60_000;
+/** Below, an advisory is told and fails nothing. */
+const FAILING = new Set(['high', 'critical']);
+
+/**
+ * @param lock a package-lock.json, parsed: npm writes into it what the registry marks as deprecated
+ * @returns one line for each package
+ */
+export function deprecatedIn(lock) {
+  return Object.entries(lock.packages ?? {}).flatMap(([path, { version, deprecated }]) =>
+    deprecated === undefined ? [] : [`${nameOf(path)}@${version} is deprecated: ${deprecated}`],
+  );
+}
+
+/**
+ * @param text what `npm audit --json` printed
+ * @returns `unreachable`: why nothing is known; else lines that fail and lines that only tell
+ */
+export function auditOf(text) {
+  let report;
+  try {
+    report = JSON.parse(text);
+  } catch {
+    return { unreachable: text.trim().slice(0, 200) || 'npm audit printed nothing' };
+  }
+  if (report.auditReportVersion === undefined) {
+    return { unreachable: report.message ?? report.error?.summary ?? 'npm audit gave no report' };
+  }
+  const bad = [];
+  const mild = [];
+  for (const { name, severity, range, via } of Object.values(report.vulnerabilities ?? {})) {
+    const titles = (via ?? []).flatMap((one) => (typeof one === 'object' ? [one.title] : []));
+    const line = `${name} ${range} (${severity})${titles.length > 0 ? `: ${titles.join('; ')}` : ''}`;
+    (FAILING.has(severity) ? bad : mild).push(line);
+  }
+  return { bad, mild };
+}
+
+/** Prints what is found. True if nothing of it fails. */
+export function checkPackages(root) {
+  let isGood = true;
+  const failing = (line) => {
+    isGood = false;
+    console.log(`packages: ${line}`);
+  };
+  for (const folder of FOLDERS) {
+    const cwd = join(root, folder);
+    deprecatedIn(JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8'))).forEach(failing);
+    const { stdout, error } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {
+      cwd,
+      encoding: 'utf8',
+      timeout: AUDIT_LIMIT_MS,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const { unreachable, bad, mild } = error ? { unreachable: error.message } : auditOf(stdout);
+    if (unreachable !== undefined) {
+      console.log(`packages: not asked for vulnerabilities of ${folder}/package-lock.json: ${unreachable}`);
+      continue;
+    }
+    for (const line of mild) console.log(`packages: ${line}`);
+    bad.forEach(failing);
+  }
+  return isGood;
+}
+
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}

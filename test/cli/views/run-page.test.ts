@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import { blockedText, type RunView, runHead } from '../../../packages/cli/src/views/run-page.ts';
+
+type Shape = Parameters<typeof runHead>[2];
+
+const NOW = Date.parse('2026-01-01T00:01:00.000Z');
+const RUN = {
+  id: 'run_1',
+  type: 'mail',
+  planVersion: 1,
+  status: 'running',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  threadId: 'run_1',
+  tenantId: 'local',
+  trigger: { source: 'api' },
+  waits: [],
+  running: [],
+  runningCount: 0,
+  resumeCount: 0,
+  cost: { reads: 1, writes: 1, deletes: 0, tasks: 1, usd: 0 },
+  traceId: 't',
+  lease: { owner: 'o', epoch: 2, expiresAt: '2026-01-01T00:01:30.000Z' },
+} as unknown as RunView;
+const shape = {
+  style: { paint: (_: string, text: string) => text, dim: (t: string) => t, bold: (t: string) => t },
+};
+const head = (more: object) => runHead({ ...RUN, ...more } as RunView, NOW, shape as unknown as Shape);
+
+test('the page of a run whose drive is silent says since when, and when another takes the run', () => {
+  expect(head({ lastHeartbeatAt: '2026-01-01T00:00:00.000Z' })).toMatch(
+    /drive 2, no sign of life for 1 min: if its worker is gone, another takes the run after /,
+  );
+  expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no sign of life');
+});
+
+test('the page of a run that runs alone names the step at which its worker died', () => {
+  const suspect = { times: 2, alone: true, steps: ['send'], deaths: [{ step: 'send', times: 1 }] };
+  expect(head({ suspect })).toContain('since its worker died at send; died once alone at send');
+  expect(head({ suspect: { ...suspect, alone: false } })).not.toContain('since its worker died');
+});
+
+test('the page of a run names the bodies under way, their attempts, and since when', () => {
+  const since = '2026-01-01T00:00:50.000Z';
+  const running = [
+    { step: 'fetch', revision: 1, attempt: 2, since },
+    { step: 'pay', revision: 1, attempt: 1, since, undoes: true },
+  ];
+  expect(head({ running, runningCount: 9 })).toContain(
+    'fetch (attempt 2, since 10 s ago), pay (undoing, since 10 s ago) and 7 more',
+  );
+});
+
+test('the status of a run that asks a person while it runs says both', () => {
+  expect(head({ waitsFor: 'awaiting_approval' })).toContain('running, awaiting_approval');
+  expect(head({ status: 'awaiting_approval', waitsFor: 'awaiting_approval' })).not.toContain('running');
+});
+
+test('the page of a run that stands without its plan says why and what to do, and no time that has passed', () => {
+  const since = '2026-01-01T00:00:00.000Z';
+  const blocked = { code: 'PLAN_CHANGED', message: 'It cannot go on.', help: 'Deploy it.', since };
+  const told = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);
+  expect(told).toBe('  It cannot go on. (1 min ago)\n    Deploy it.\n');
+  const parked = { parked: 'PLAN_CHANGED', wakeAt: since };
+  expect(head(parked)).toMatch(/next look/);
+  expect(head({ ...parked, blocked })).not.toMatch(/next look|PLAN_CHANGED/);
+});

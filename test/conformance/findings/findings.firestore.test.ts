@@ -1,0 +1,4 @@
+import { firestoreHarness } from '../support/harness.firestore.ts';
+import { findingsConformance } from './findings.suite.ts';
+
+findingsConformance('findings in Firestore', firestoreHarness());

@@ -1,0 +1,194 @@
+import { describe, expect, test } from '@jest/globals';
+import { endFactsOf, MAX_CUT_OFF } from '../../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { endingOf } from '../../../../packages/cairn/src/core/decisions/ending.ts';
+import {
+  afterDeath,
+  afterShutdown,
+  SOON_MS,
+} from '../../../../packages/cairn/src/core/run/reduce/suspicion.ts';
+import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
+import { append, bySystem, claimed, grownBy, running, settledStep, succeeded } from '../journal-drafts.ts';
+
+const DEPLOYED = {
+  available: true,
+  isIdempotent: () => true,
+  isCompensable: () => false,
+  onDoubt: 'fail',
+} as const;
+
+/** The run after a death in company, claimed alone. */
+function suspect(): RunState {
+  const state = running();
+  const { lease } = state;
+  if (!lease) throw new Error('the run has no lease');
+  return { ...state, ...afterDeath(state), lease: { ...lease, aloneSince: state.head } };
+}
+
+const began = (key: string) => bySystem('step_started', settledStep(key));
+
+/** Each number: so many bodies end alone, then a dispatch dies during the next one. Every body is of another step. */
+function dying(endedBefore: readonly number[]): RunState {
+  let state = suspect();
+  let step = 0;
+  const next = () => {
+    step += 1;
+    return `s${step}`;
+  };
+  for (const count of endedBefore) {
+    for (let i = 0; i < count; i += 1) {
+      const key = next();
+      state = grownBy(state, [began(key), succeeded(key)]);
+    }
+    const key = next();
+    state = grownBy(state, [began(key)]);
+    state = grownBy({ ...state, ...afterDeath(state) }, [succeeded(key)]);
+  }
+  return state;
+}
+
+const lostWorkers = (state: RunState) => endFactsOf(state, DEPLOYED).lostWorkers;
+
+describe('deaths alone, each during another step', () => {
+  test.each([
+    ['three in a row', [0, 0, 0], 3],
+    ['three with eight bodies and the one cut off between', [8, 8, 8], 3],
+    ['two in a row', [0, 0], undefined],
+    ['ten with nine bodies and the one cut off between', Array(10).fill(9), undefined],
+  ] as const)('%s', (_, endedBefore, times) => {
+    expect(lostWorkers(dying(endedBefore))?.times).toBe(times);
+  });
+
+  test('name the step of the last, and say that it is not the same one', () => {
+    const found = lostWorkers(dying([0, 0, 0]));
+    expect(found).toEqual({ times: 3, at: 's3', isSameStep: false });
+  });
+});
+
+describe('a shutdown that cuts a body off', () => {
+  const cutting = (...interrupted: string[]) => ({ interrupted, at: 0 });
+  const company = ({ lease: _, ...rest }: RunState): RunState => rest;
+
+  test('makes no suspect the first time', () => {
+    const { suspect: found } = afterShutdown(running(), cutting('s1'));
+    expect(found).toMatchObject({ alone: false, shutDown: ['s1'] });
+  });
+
+  test('has a run alone at once that was a suspect before, without counting as a suspicion', () => {
+    const before = company(suspect());
+    const cleared: RunState = { ...before, suspect: { times: 1, alone: false, steps: [], deaths: [] } };
+    expect(afterShutdown(cleared, cutting('s1')).suspect).toMatchObject({
+      alone: true,
+      steps: ['s1'],
+      times: 1,
+    });
+  });
+});
+
+/** A dispatch that claims the run, does what is said in turn, and is shut down: after so many ms, with these bodies cut off. */
+function shutDown(
+  before: RunState,
+  { alone = true, begins = [] as string[], ends = [] as string[], afterMs = 0 },
+): RunState {
+  const claim = claimed(before);
+  let state = append(
+    before,
+    alone ? { ...claim, data: { ...claim.data, alone: true } as never } : claim,
+  ).state;
+  state = grownBy(
+    state,
+    begins.flatMap((key) => [began(key), ...(ends.includes(key) ? [succeeded(key)] : [])]),
+  );
+  const interrupted = begins.filter((key) => !ends.includes(key));
+  const inFlight = interrupted.map((stepId) => ({ stepId, revision: 1 }));
+  const released = bySystem('run_released', { reason: 'shutdown', inFlight, interrupted });
+  return append(state, released, state.updatedAt + afterMs).state;
+}
+
+const unleased = ({ lease: _, ...state }: RunState): RunState => state;
+
+describe('shutdowns of a run that is alone', () => {
+  test('count as deaths if they come soon after the same body began: the third ends the run by its name', () => {
+    let state = unleased(suspect());
+    for (let i = 0; i < 3; i += 1) {
+      expect(lostWorkers(state)).toBeUndefined();
+      state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS - 1 });
+    }
+    expect(lostWorkers(state)).toEqual({ times: 3, at: 's1', isSameStep: true });
+  });
+
+  test('end no run whose body had been under way for long, five times in a row, but ten times', () => {
+    let state = unleased(suspect());
+    for (let i = 1; i < MAX_CUT_OFF; i += 1) {
+      state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
+      expect(lostWorkers(state)).toBeUndefined();
+    }
+    state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
+    expect(endingOf(endFactsOf(state, DEPLOYED))).toMatchObject({
+      kind: 'failed',
+      error: {
+        code: 'RUN_RESUME_FAILED',
+        message: expect.stringContaining('was shut down 10 times while step'),
+        stepId: 's1',
+      },
+    });
+  });
+
+  test('are forgotten when the body that they cut off ends', () => {
+    let state = unleased(suspect());
+    for (let i = 1; i < MAX_CUT_OFF; i += 1) state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
+    state = shutDown(state, { begins: ['s1', 's2'], ends: ['s1'], afterMs: SOON_MS });
+    expect(state.suspect?.cutOff).toEqual({ step: 's2', times: 1 });
+  });
+
+  test('count although the bodies end well: the third ends the run', () => {
+    let state = unleased(suspect());
+    for (const key of ['s1', 's2', 's3']) {
+      expect(lostWorkers(state)).toBeUndefined();
+      state = shutDown(state, { begins: [key], ends: [key] });
+      expect(state.suspect?.alone).toBe(true);
+    }
+    expect(lostWorkers(state)).toMatchObject({ times: 3, isSameStep: false });
+  });
+
+  test('say nothing of a dispatch that ran no body', () => {
+    const before = unleased(suspect());
+    expect(shutDown(before, {}).suspect).toEqual(before.suspect);
+  });
+});
+
+describe('a process that is lost in company soon after another one', () => {
+  test.each([
+    ['two shutdowns', (state: RunState) => shutDown(shutDown(state, { alone: false }), { alone: false })],
+    [
+      'a shutdown and a death',
+      (state: RunState) => {
+        const after = shutDown(state, { alone: false });
+        return { ...after, ...afterDeath(after) };
+      },
+    ],
+    [
+      'a death and a shutdown',
+      (state: RunState) => {
+        const after = { ...state, ...afterDeath(state) };
+        return shutDown(after, { alone: false });
+      },
+    ],
+  ] as const)('%s: the run is alone until ten bodies have ended alone', (_, lose) => {
+    const { suspect: _none, ...rest } = unleased(running());
+    let state = lose(rest);
+    expect(state.suspect?.alone).toBe(true);
+    const claim = claimed(state);
+    state = append(state, { ...claim, data: { ...claim.data, alone: true } as never }).state;
+    for (let i = 1; i <= 10; i += 1) {
+      expect(state.suspect?.alone).toBe(true);
+      state = grownBy(state, [began(`s${i}`), succeeded(`s${i}`)]);
+    }
+    expect(state.suspect?.alone).toBe(false);
+  });
+
+  test('makes no suspect if sixteen steps have ended between', () => {
+    const steps = Array.from({ length: 16 }, (_, i) => succeeded(`s${i}`));
+    const after = grownBy(shutDown(unleased(running()), { alone: false }), steps);
+    expect(shutDown(after, { alone: false }).suspect?.alone).toBe(false);
+  });
+});

@@ -1,0 +1,73 @@
+/** Collects the member names of documents as the Firestore store writes them, from every state that runs of a world pass through. */
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import { initialState, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import type { RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { recordCodec } from '../../../packages/cairn/src/store/codec/access.ts';
+import { effectCodec } from '../../../packages/cairn/src/store/codec/effect.ts';
+import { checkpointCodec, eventCodec, stepCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
+import type { Members } from '../../../packages/cairn/src/store/codec/kinds.ts';
+import { encodeNewSnapshot, encodeSnapshotUpdate } from '../../../packages/cairn/src/store/codec/snapshot.ts';
+import { spill } from '../../../packages/cairn/src/store/pages/spill.ts';
+import type { World } from '../../support/world.ts';
+
+/** A plain object is a map of Firestore: its members have names. Timestamps and bytes have none. */
+const isMap = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+export class RealDocuments {
+  /** `run.lease.task` and the like. */
+  readonly names = new Set<string>();
+
+  /** Rows of the ledger and records are kept in every state from now on; runs are read by {@link read}. */
+  follow({ db }: World): void {
+    observe(db.effects, ({ record }) => this.#note('effect', effectCodec.encode(record)));
+    observe(db.records, ({ record }) => this.#note('record', recordCodec.encode(record)));
+  }
+
+  /** Every state of every run, from its journal. */
+  read(world: World): void {
+    for (const { events, snapshot } of world.db.runs.values()) {
+      let state: RunState | undefined;
+      for (const event of events) {
+        state = state ? reduce(state, event) : initialState(snapshot.id, event as RunEvent<'run_created'>);
+        this.#note('event', eventCodec.encode(event));
+        this.#note('run', encodeNewSnapshot(state));
+      }
+    }
+    this.readEnds(world);
+  }
+
+  /** The documents as they are now. */
+  readEnds({ db }: World): void {
+    for (const run of db.runs.values()) this.#readEnd(run);
+  }
+
+  #readEnd({ checkpoints, steps, soft, snapshot }: RunDocuments): void {
+    const whole = { ...encodeNewSnapshot(snapshot, soft) };
+    const spilled = spill(whole, snapshot);
+    this.#note('run', spilled?.members ?? whole);
+    const beat =
+      soft.lastHeartbeatAt === undefined ? {} : encodeSnapshotUpdate({ soft: { heartbeat: true } });
+    for (const name of Object.keys(beat)) this.names.add(`run.${name}`);
+    for (const checkpoint of checkpoints.values())
+      this.#note('checkpoint', checkpointCodec.encode(checkpoint));
+    for (const step of steps.values()) this.#note('step', stepCodec.encode(step));
+  }
+
+  #note(path: string, members: Members): void {
+    for (const [name, value] of Object.entries(members)) {
+      this.names.add(`${path}.${name}`);
+      if (isMap(value)) this.#note(`${path}.${name}`, value);
+    }
+  }
+}
+
+function observe<V>(map: Map<string, V>, seen: (value: V) => void): void {
+  for (const value of map.values()) seen(value);
+  const set = map.set.bind(map);
+  map.set = (key, value) => {
+    seen(value);
+    return set(key, value);
+  };
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
+import { defining, type LooseFactory, refusal } from './loosely.ts';
+
+const body = () => 1;
+
+describe('a workflow is refused at definition for', () => {
+  const fine = (step: LooseFactory) => ({ a: step('a', {}, body) });
+  const cases: readonly [string, () => unknown, string, string][] = [
+    ['a type with capitals', defining(fine, { type: 'Bad' }), 'type', "'Bad' must be lower-case words"],
+    ['a type that is too long', defining(fine, { type: 'x'.repeat(101) }), 'type', 'lower-case words'],
+    ['a version that is none', defining(fine, { planVersion: 0 }), 'planVersion', 'positive integer, not 0'],
+    ['half a version', defining(fine, { planVersion: 1.5 }), 'planVersion', 'positive integer'],
+    [
+      'a time for the run that is none',
+      defining(fine, { timeout: 'x' }),
+      'wrong.timeout',
+      'wrong.timeout "x"',
+    ],
+    [
+      'an option there is not',
+      defining(fine, { retries: 3 }),
+      'options',
+      "there is no option 'retries'; there are: input, on",
+    ],
+    ['no schema of its input', defining(fine, { input: undefined }), 'input', "'input' is a Zod schema"],
+    [
+      'no function that declares the steps',
+      defining(fine, { steps: [] }),
+      'steps',
+      "needs the function 'steps'",
+    ],
+    ['no steps', defining(() => ({})), 'steps', 'at least one step'],
+    ['no type', defining(fine, { type: undefined }), 'type', 'lower-case words joined by dashes'],
+    ['a word for its doubt', defining(fine, { onDoubt: 'retry' }), 'options', "'onDoubt' is 'fail' or 'ask'"],
+    ['a trigger in words', defining(fine, { on: 'push' }), 'options', "'on' is an object, such as"],
+    [
+      'a step without a name',
+      defining((step) => ({ a: step({ needs: {} } as unknown as string, {}, body) })),
+      'steps',
+      'a step begins with its name, not object',
+    ],
+    [
+      'options that are none',
+      defining((step) => ({ a: step('a', [{ id: 'b' }], body) })),
+      'a',
+      "step 'a': its options are an object",
+    ],
+    ['no options', defining((step) => ({ a: step.sleep('a') })), 'a', "step 'a': its options are an object"],
+    [
+      'a result that was forgotten',
+      defining((step) => void fine(step) as never),
+      'steps',
+      "'steps' returns the handles of the run's outputs by name, not undefined",
+    ],
+    [
+      'steps that are declared later',
+      defining((step) => Promise.resolve(fine(step)) as never),
+      'steps',
+      'by name, not a promise',
+    ],
+    [
+      'a result that is no step',
+      defining((step) => ({ ...fine(step), b: undefined })),
+      'steps',
+      "the result 'b' is no handle",
+    ],
+    [
+      'a result that is a step of another workflow',
+      defining((step) => ({ ...fine(step), b: { id: 'elsewhere' } })),
+      'steps',
+      "the result 'b' is no handle",
+    ],
+    [
+      'a need that is a step of another workflow',
+      defining((step) => ({ a: step('a', { needs: { other: { id: 'elsewhere' } } }, body) })),
+      'steps',
+      'step "a" needs "elsewhere", which does not exist',
+    ],
+    [
+      'two steps of one name',
+      defining((step) => ({ ...fine(step), b: step.sleep('a', { for: 1 }) })),
+      'steps',
+      `workflow 'wrong': step "a" is declared twice`,
+    ],
+    [
+      'a name that no document could have',
+      defining((step) => ({ a: step('a/b', {}, body) })),
+      'steps',
+      'step "a/b" has no valid id',
+    ],
+    [
+      'steps that wait for each other',
+      defining((step) => ({
+        a: step('a', { needs: { b: { id: 'b' } } }, body),
+        b: step('b', { needs: { a: { id: 'a' } } }, body),
+      })),
+      'steps',
+      'is part of a cycle: a needs b needs a',
+    ],
+    [
+      'more steps than a snapshot holds',
+      defining((step) => {
+        for (let i = 0; i < MAX_STEPS; i += 1) step(`s${i}`, {}, body);
+        return fine(step);
+      }),
+      'steps',
+      `may have ${MAX_STEPS} steps; this one has ${MAX_STEPS + 1}`,
+    ],
+  ];
+  test.each(cases)('%s', (_, define, field, message) => {
+    const error = refusal(define);
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(error.message).toContain(message);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { enqueueSoon, QUEUE_WAIT_MS } from '../../../packages/cairn/src/engine/enqueue-soon.ts';
+import { settle, VirtualClock } from '../../support/virtual-clock.ts';
+import { SILENT } from '../../support/world.ts';
+
+function world(enqueue: () => Promise<void>) {
+  const lines: string[] = [];
+  const clock = new VirtualClock();
+  const note = (event: string) => void lines.push(event);
+  return { lines, deps: { clock, queue: { enqueue }, log: { ...SILENT, warn: note, error: note } } };
+}
+
+test('nobody waits longer for a silent queue than two seconds, and it is said', async () => {
+  const { deps, lines } = world(() => new Promise(() => {}));
+  const sent = enqueueSoon(deps, { runId: 'run_1', reason: 'start' });
+  await settle();
+  const askedAt = deps.clock.now();
+  expect(deps.clock.fireNext()).toBe(true);
+  expect(deps.clock.now() - askedAt).toBe(QUEUE_WAIT_MS);
+  await sent;
+  expect(lines).toEqual(['enqueue_unanswered']);
+});
+
+test('a queue that answers leaves no timer and no word behind', async () => {
+  const { deps, lines } = world(async () => {});
+  await enqueueSoon(deps, { runId: 'run_1', reason: 'start' });
+  await settle();
+  expect([deps.clock.nextAt, lines]).toEqual([undefined, []]);
+});
+
+test('a queue that refuses is told in the log and fails nobody', async () => {
+  const { deps, lines } = world(async () => {
+    throw new Error('no such queue');
+  });
+  await enqueueSoon(deps, { runId: 'run_1', reason: 'start' });
+  expect(lines).toEqual(['enqueue_failed']);
+});

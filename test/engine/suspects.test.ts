@@ -1,0 +1,139 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { mortal } from '../support/mortal.ts';
+import { assertStored } from '../support/soundness.ts';
+import { settle } from '../support/virtual-clock.ts';
+import { World } from '../support/world.ts';
+
+type Does = 'well' | 'dies' | 'terminates';
+
+/** Two steps; the body of `middle` does to its process what the input says. */
+function crowd(options: { idempotent?: boolean } = {}) {
+  const struck: Does[] = [];
+  const workflow = defineWorkflow({
+    type: 'crowd',
+    planVersion: 1,
+    input: z.object({ does: z.enum(['well', 'dies', 'terminates']) }),
+    steps(step) {
+      const before = step('before', () => 'b');
+      const middle = step(
+        'middle',
+        { needs: { before }, idempotent: options.idempotent ?? true, timeout: '5m' },
+        ({ input }) => {
+          if (input.does === 'well') return 'm';
+          struck.push(input.does);
+          return new Promise<string>(() => {});
+        },
+      );
+      return { middle };
+    },
+  });
+  return { world: new World({ workflows: [workflow] }), struck };
+}
+
+/** Processes that serve all that is due at once, or alone; what ends one ends all in it, and the queue delivers again. */
+async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<number> {
+  let deaths = 0;
+  for (let turn = 0; turn < 60; turn += 1) {
+    const due = world.queue.due(world.clock.now());
+    const [first] = due;
+    if (!first) {
+      const next = [world.queue.nextAt(), world.clock.nextAt].filter((at) => at !== undefined);
+      if (world.queue.nextAt() === undefined) break;
+      const at = Math.min(...next);
+      if (!world.clock.fireNext(at)) world.clock.jump(Math.max(0, at - world.clock.now()));
+      continue;
+    }
+    const served = first.alone ? [first] : due.filter(({ alone }) => !alone);
+    const process = mortal(world.deps, 100 + turn);
+    const left = new Set(served);
+    for (const task of served) {
+      world.queue.take(task.id);
+      void drive(process.deps, requestOf(task)).then(() => left.delete(task));
+    }
+    await settle();
+    const [how] = struck.splice(0);
+    if (how === undefined) continue;
+    deaths += 1;
+    if (how === 'terminates') {
+      process.terminate();
+      const graceEndsAt = world.clock.now() + world.deps.settings.graceMs;
+      while (world.clock.fireNext(graceEndsAt)) await settle();
+    }
+    process.kill();
+    for (const task of left) world.queue.repeat(task, { at: world.clock.now() + 100, answered: false });
+  }
+  return deaths;
+}
+
+describe('beside a run that ends its process', () => {
+  test.each(['dies', 'terminates'] as const)(
+    'no other run fails, it is ended by name after five deaths at most, if its body %s',
+    async (does) => {
+      const stage = crowd();
+      const innocent = [];
+      for (let i = 0; i < 10; i += 1) innocent.push(await stage.world.start('crowd', { does: 'well' }));
+      const hostile = await stage.world.start('crowd', { does });
+      expect(await serve(stage)).toBeLessThanOrEqual(5);
+      for (const runId of innocent) expect(assertStored(stage.world.db, runId).status).toBe('completed');
+      expect(assertStored(stage.world.db, hostile)).toMatchObject({
+        status: 'failed',
+        error: { code: 'RUN_RESUME_FAILED', stepId: 'middle' },
+      });
+    },
+  );
+});
+
+describe('the task that holds the lease comes again', () => {
+  test.each([
+    [true, 'moved'],
+    [false, 'leased'],
+  ] as const)('with an idempotent step (%s) under way: the dispatch is %s', async (idempotent, expected) => {
+    const { world } = crowd({ idempotent });
+    const runId = await world.start('crowd', { does: 'dies' });
+    const task = world.queue.take();
+    if (!task) throw new Error('no task');
+    const victim = mortal(world.deps, 50);
+    void drive(victim.deps, requestOf(task));
+    await settle();
+    victim.kill();
+    const again = requestOf({ ...task, retryCount: 1 });
+    expect(await drive(world.deps, again)).toBe(expected);
+    const [orphan] = (await world.eventTypes(runId)).filter((type) => type === 'orphan_detected');
+    expect(orphan !== undefined).toBe(idempotent);
+  });
+});
+
+test('a drive that throws lets go of its run with a growing back-off, and that is no death', async () => {
+  const { world } = crowd();
+  const runId = await world.start('crowd', { does: 'well' });
+  let failing = true;
+  const broken = {
+    ...world.deps,
+    registry: Object.create(world.deps.registry, {
+      pinned: {
+        value: (type: string, version: number) => {
+          const workflow = world.deps.registry.pinned(type, version);
+          if (!failing || !workflow) return workflow;
+          return { ...workflow, graph: { ...workflow.graph, order: undefined } };
+        },
+      },
+    }),
+  };
+  const task = world.queue.take();
+  if (!task) throw new Error('no task');
+  expect(await drive(broken, requestOf(task))).toBe('failed');
+  const released = assertStored(world.db, runId);
+  expect(released.lease).toBeUndefined();
+  expect(released.failures).toMatchObject({ times: 1, error: { code: 'INTERNAL' } });
+  expect(released.dueAt).toBeGreaterThanOrEqual(world.clock.now());
+  failing = false;
+  await world.run();
+  const state = assertStored(world.db, runId);
+  expect(state).toMatchObject({ status: 'completed', resumeCount: 0, interruptions: 0 });
+  expect(state.failures).toBeUndefined();
+  expect(state.suspect).toBeUndefined();
+});

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
+import { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
+import { until } from '../support.ts';
+
+const SPEC: FunctionSpec = {
+  name: 'one',
+  region: 'r',
+  trigger: { kind: 'task-queue', retry: {}, rates: {} } as FunctionSpec['trigger'],
+  timeoutSeconds: 60,
+  concurrency: 1,
+  secrets: [],
+};
+
+let pool: WorkerPool;
+let log: string[];
+beforeEach(() => {
+  log = [];
+  pool = new WorkerPool({
+    module: '',
+    workerMain: join(import.meta.dirname, 'fixtures/empty-worker.ts'),
+    workers: 1,
+    roles: true,
+    watchdogMs: 60_000,
+    region: 'r',
+    output: 2,
+    env: {},
+    clockOffsetMs: () => 0,
+    log: (line) => log.push(line),
+    onLoaded: () => ({}),
+  });
+  return pool.start();
+});
+afterEach(() => pool.stop());
+
+const alone = () => pool.pidsByRole['alone:one'] ?? [];
+
+test('a function kept from all others gets the idle worker of the tasks while there is no spare', async () => {
+  const before = pool.pidsByRole.tasks;
+  const { release } = await pool.acquire(SPEC);
+  expect(alone()).toEqual(before);
+  release();
+});
+
+test('a worker of such a function serves one request, and ends in peace', async () => {
+  for (let round = 0; round < 2; round += 1) {
+    const leases = [await pool.acquire(SPEC), await pool.acquire(SPEC), await pool.acquire(SPEC)];
+    const pids = alone();
+    expect(pids).toHaveLength(3);
+    for (const { release } of leases) release();
+    const next = await pool.acquire(SPEC);
+    expect(alone().filter((pid) => !pids.includes(pid))).toHaveLength(1);
+    next.release();
+  }
+  expect(log).toEqual([]);
+});
+
+test('after such a worker died of its request the next one is no worker of the tasks', async () => {
+  const { broken, release } = await pool.acquire(SPEC);
+  const [pid] = alone();
+  process.kill(pid ?? 0, 'SIGKILL');
+  broken();
+  release();
+  const tasks = () => pool.pidsByRole.tasks ?? [];
+  await until(() => !alone().includes(pid ?? 0) && tasks().length === 1, 'the death to be noticed');
+  const before = tasks();
+  const next = await pool.acquire(SPEC);
+  expect(tasks()).toEqual(before);
+  expect(before).not.toContain(alone()[0]);
+  next.release();
+});

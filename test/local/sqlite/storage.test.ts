@@ -1,0 +1,197 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { GroupedDatabase } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
+import { StorageFullError } from '../../../packages/local-kit/src/sqlite/storage-full.ts';
+
+const PAGE = 4096;
+/** Bytes of one frame in the log, with its head. */
+const FRAME = PAGE + 24;
+const WAL_HEAD = 32;
+
+let folder: string;
+let file: string;
+const opened: { close(): void }[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-sqlite-'));
+  file = join(folder, 'data.sqlite');
+});
+afterEach(() => {
+  for (const db of opened.splice(0)) db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(acceptDamage = false, at = file) {
+  const db: GroupedDatabase<typeof SQL, number> = new GroupedDatabase({
+    storage: { kind: 'sqlite', file: at, acceptDamage },
+    schema: 'CREATE TABLE IF NOT EXISTS rows (value BLOB NOT NULL) STRICT',
+    sql: SQL,
+    apply: (bytes: number) => void db.statements.add.run(Buffer.alloc(bytes, 1)),
+  });
+  return db;
+}
+
+const SQL = {
+  add: 'INSERT INTO rows VALUES (?)',
+  clear: 'DELETE FROM rows',
+  count: 'SELECT count(*) AS n FROM rows',
+  noMore: 'PRAGMA max_page_count = 12',
+  room: 'PRAGMA max_page_count = 10000',
+};
+
+const rows = (db: ReturnType<typeof open>) => Number(db.statements.count.get()?.n);
+const add = (db: ReturnType<typeof open>, bytes = 100) => db.statements.add.run(Buffer.alloc(bytes, 1));
+
+/** The files as a process leaves them that is killed now. */
+function killed(): string {
+  const left = join(folder, 'left.sqlite');
+  for (const part of ['', '-wal', '-commits'])
+    if (existsSync(`${file}${part}`)) copyFileSync(`${file}${part}`, `${left}${part}`);
+  return left;
+}
+
+function flip(name: string, at: number): void {
+  const bytes = readFileSync(name);
+  const place = at < 0 ? bytes.length + at : at;
+  bytes.writeUInt8(bytes.readUInt8(place) ^ 0x10, place);
+  writeFileSync(name, bytes);
+}
+
+describe('a full disk', () => {
+  test('refuses the write that finds no room, keeps all others, and takes writes again when there is room', () => {
+    const db = open();
+    opened.push(db);
+    add(db);
+    db.statements.noMore.get();
+    expect(() => add(db, 20 * PAGE)).toThrow(StorageFullError);
+    expect(() => db.transaction(() => add(db, 20 * PAGE))).toThrow(StorageFullError);
+    expect(rows(db)).toBe(1);
+    db.statements.room.get();
+    add(db, 20 * PAGE);
+    expect(rows(db)).toBe(2);
+  });
+
+  test('keeps what is to be written later until there is room, and whoever reads meanwhile is answered', () => {
+    const db = open();
+    opened.push(db);
+    db.statements.noMore.get();
+    db.later(20 * PAGE);
+    db.catchUp();
+    expect(rows(db)).toBe(0);
+    expect(() => db.flush()).toThrow(StorageFullError);
+    db.later(100);
+    db.statements.room.get();
+    db.catchUp();
+    expect(rows(db)).toBe(2);
+  });
+});
+
+describe('files of a process that was killed', () => {
+  test('are read in full when they are whole', () => {
+    const db = open();
+    opened.push(db);
+    for (let i = 0; i < 10; i++) add(db);
+    const again = open(false, killed());
+    opened.push(again);
+    expect(rows(again)).toBe(10);
+  });
+
+  test('that lack a commit somebody was told of are refused, with the number of those that are lost', () => {
+    const db = open();
+    opened.push(db);
+    for (let i = 0; i < 10; i++) add(db);
+    const left = killed();
+    const frames = (readFileSync(`${left}-wal`).length - WAL_HEAD) / FRAME;
+    truncateSync(`${left}-wal`, WAL_HEAD + (frames - 1) * FRAME);
+    expect(() => open(false, left)).toThrow(
+      /of \d+ acknowledged commits only the first \d+ can be read; the last 1 are lost/,
+    );
+    // Looking changed nothing: it is refused as often as it is tried.
+    expect(() => open(false, left)).toThrow(/--accept-damage/);
+  });
+
+  test('with a flipped bit in the log are refused; what is left can be accepted once, and is kept', () => {
+    const db = open();
+    opened.push(db);
+    for (let i = 0; i < 10; i++) add(db);
+    const left = killed();
+    flip(`${left}-wal`, -100);
+    expect(() => open(false, left)).toThrow(/the last 1 are lost/);
+    const damaged = readFileSync(`${left}-wal`);
+    const accepted = open(true, left);
+    expect(rows(accepted)).toBe(9);
+    add(accepted);
+    accepted.close();
+    expect(readFileSync(`${left}-wal.damaged`)).toEqual(damaged);
+    const again = open(false, left);
+    opened.push(again);
+    expect(rows(again)).toBe(10);
+  });
+
+  test('without their log, or without the database, are refused', () => {
+    const db = open();
+    opened.push(db);
+    add(db);
+    const left = killed();
+    rmSync(`${left}-wal`);
+    expect(() => open(false, left)).toThrow(/is damaged/);
+    rmSync(left, { force: true });
+    expect(() => open(false, left)).toThrow(/it is missing, with \d+ commits/);
+  });
+});
+
+describe('files of a process that ended in order', () => {
+  function ended(): void {
+    const db = open();
+    for (let i = 0; i < 100; i++) add(db);
+    db.close();
+  }
+
+  test('are read again', () => {
+    ended();
+    const db = open();
+    opened.push(db);
+    expect(rows(db)).toBe(100);
+  });
+
+  test.each([
+    ['its head', 20],
+    ['a row', -40],
+  ])('with a flipped bit in %s are refused', (_where, at) => {
+    ended();
+    flip(file, at);
+    expect(() => open()).toThrow(/is damaged: its content is not what it was/);
+  });
+
+  test('that were cut are refused', () => {
+    ended();
+    truncateSync(file, PAGE);
+    expect(() => open()).toThrow(/is damaged/);
+  });
+
+  test('whose count cannot be read are refused, and go on when that is accepted', () => {
+    ended();
+    flip(`${file}-commits`, 3);
+    expect(() => open()).toThrow(/which says how many commits there are, cannot be read/);
+    const db = open(true);
+    opened.push(db);
+    expect(rows(db)).toBe(100);
+  });
+
+  test('of a version that did not count are taken', () => {
+    ended();
+    rmSync(`${file}-commits`);
+    const db = open();
+    opened.push(db);
+    expect(rows(db)).toBe(100);
+  });
+});

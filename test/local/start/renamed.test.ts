@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+
+const functionsModule = join(import.meta.dirname, 'renamed-functions.ts');
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-renamed-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts on the same data with the step of this name and version, and lets `use` do something there. */
+async function withStep(renamed: string, use: (cloud: CloudProcess) => Promise<void>): Promise<void> {
+  const cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule,
+    env: { RENAMED: renamed },
+  });
+  try {
+    await use(cloud);
+  } finally {
+    cloud.process.kill('SIGTERM');
+    await cloud.ended;
+  }
+}
+
+const start = async ({ ready }: CloudProcess) => {
+  const { status } = await fetch(`${ready.gateway}/v1/runs`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${ready.apiKey}`, 'Content-Type': 'application/json' },
+    body: '{"type":"order","input":{}}',
+  });
+  expect(status).toBe(201);
+};
+
+test('a definition that was changed under its version is refused at start once a run of it was started', async () => {
+  await withStep('charge', async () => {});
+  await withStep('bill', start);
+  await expect(withStep('mail', start)).rejects.toThrow(
+    "'order' version 1 is not what it was when its first run started in this data directory: step 'bill' was renamed to 'mail'. Set planVersion to 2",
+  );
+  await withStep('mail@2', start);
+  await withStep('bill', start);
+}, 300_000);

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const MIB = 1024 * 1024;
+const HEAP_MB = 96;
+const FRAMEWORK = fileURLToPath(new URL('./framework.ts', import.meta.url));
+
+interface Framework {
+  readonly port: number;
+  readonly process: ChildProcess;
+}
+
+async function start(target: string): Promise<Framework> {
+  const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, FRAMEWORK], {
+    env: { PATH: process.env.PATH, GCLOUD_PROJECT: 'demo-cairn', FUNCTION_TARGET: target },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+  return { port: Number(line.toString()), process: child };
+}
+
+/** Reads answers as raw bytes: a client library would not send most of this, or would hide how it ended. */
+class Exchange {
+  readonly socket: Socket;
+  readonly answer: Promise<{ status: number; body: Record<string, unknown> }>;
+
+  constructor({ port }: Framework, head: readonly string[]) {
+    this.socket = connect(port, '127.0.0.1');
+    const lines = ['POST /v1/runs HTTP/1.1', 'Host: localhost', ...head];
+    this.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    let seen = '';
+    this.answer = new Promise((resolve, reject) => {
+      const told = () => {
+        const [top = '', body = ''] = seen.split('\r\n\r\n');
+        const length = Number(/content-length: (\d+)/i.exec(top)?.[1] ?? Number.NaN);
+        if (body.length < length || Number.isNaN(length)) return;
+        resolve({ status: Number(top.split(' ')[1]), body: JSON.parse(body) });
+      };
+      this.socket.on('data', (chunk) => {
+        seen += chunk.toString();
+        told();
+      });
+      this.socket.on('error', () => undefined);
+      this.socket.on('close', () => reject(new Error(`closed after: ${seen}`)));
+    });
+    // Some exchanges are ended by the test and await no answer.
+    this.answer.catch(() => undefined);
+  }
+
+  send(bytes: Buffer | string): this {
+    this.socket.write(bytes);
+    return this;
+  }
+}
+
+const json = 'Content-Type: application/json';
+const length = (bytes: number) => `Content-Length: ${bytes}`;
+const whole = (framework: Framework, body: Buffer, ...head: string[]) =>
+  new Exchange(framework, [json, length(body.length), ...head]).send(body);
+
+let api: Framework;
+let github: Framework;
+beforeAll(async () => {
+  [api, github] = await Promise.all([start('api'), start('githubWebhook')]);
+});
+afterAll(async () => {
+  for (const { process: child } of [api, github]) {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+});
+
+/** The best compression takes half a minute for this. */
+function quickBrotli(bytes: Buffer): Buffer {
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } });
+}
+
+async function stillServes(framework: Framework) {
+  const exchange = whole(framework, Buffer.from('{}'));
+  const told = { status: 200, body: { bytes: 2, type: 'application/json', isParsed: false } };
+  expect(await exchange.answer).toEqual(told);
+  exchange.socket.destroy();
+  expect(framework.process.exitCode).toBeNull();
+}
+
+describe(`with ${HEAP_MB} MB of memory`, () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', quickBrotli],
+    ['GZIP, identity', gzipSync],
+  ])('a body encoded as %s that inflates to 200 MiB is refused unread', async (encoding, compress) => {
+    const bomb = compress(Buffer.alloc(200 * MIB, '[],'));
+    expect(bomb.length).toBeLessThan(MIB);
+    for (let i = 0; i < 3; i++) {
+      const { answer } = whole(api, bomb, `Content-Encoding: ${encoding}`);
+      expect(await answer).toMatchObject({
+        status: 415,
+        body: { code: 'UNSUPPORTED_MEDIA_TYPE', field: 'Content-Encoding' },
+      });
+    }
+    await stillServes(api);
+  });
+
+  test('JSON of many small values is handed over as bytes, not parsed', async () => {
+    const body = Buffer.alloc(30 * MIB, '[],');
+    const exchange = whole(api, body);
+    expect(await exchange.answer).toMatchObject({ body: { bytes: body.length, isParsed: false } });
+    exchange.socket.destroy();
+    await stillServes(api);
+  });
+
+  test('a length beyond the door is refused before a byte of it, and one in chunks when it is reached', async () => {
+    const announced = new Exchange(api, [json, length(1e12)]);
+    expect(await announced.answer).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
+    const chunked = new Exchange(api, [json, 'Transfer-Encoding: chunked']);
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MIB, ' '), Buffer.from('\r\n')]);
+    for (let i = 0; i < 33; i++) chunked.send(chunk);
+    expect(await chunked.answer).toMatchObject({ status: 413 });
+    await stillServes(api);
+  });
+
+  test('a body that never ends keeps nobody else waiting', async () => {
+    const slow = new Exchange(api, [json, length(1_000)]).send('{');
+    await stillServes(api);
+    slow.socket.destroy();
+  });
+
+  test('large bodies beyond what an instance holds are answered 503, and their room is free again after', async () => {
+    const size = 30 * MIB;
+    const all = [1, 2, 3].map(() =>
+      new Exchange(api, [json, length(size)]).send(Buffer.alloc(size - 1, ' ')),
+    );
+    // The connection of the one that is refused is ended with its answer, which a client that still sends may not see.
+    const ended = await Promise.race(all.map(({ answer }) => answer.catch(() => undefined)));
+    if (ended) expect(ended).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    await Promise.all(
+      all.map(async ({ socket }) => {
+        socket.destroy();
+        if (!socket.closed) await once(socket, 'close');
+      }),
+    );
+    await stillServes(api);
+    const exchange = whole(api, Buffer.alloc(size, ' '));
+    expect(await exchange.answer).toMatchObject({ status: 200, body: { bytes: size } });
+    exchange.socket.destroy();
+  });
+
+  test('a delivery of GitHub of 25 MiB passes, one byte more does not', async () => {
+    const body = Buffer.alloc(25 * MIB, ' ');
+    const exchange = whole(github, body);
+    expect(await exchange.answer).toMatchObject({ status: 200, body: { bytes: body.length } });
+    exchange.socket.destroy();
+    expect(await whole(github, Buffer.alloc(25 * MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
+    await stillServes(github);
+  });
+});

@@ -1,0 +1,188 @@
+import { Firestore } from '@google-cloud/firestore';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
+import { bounded } from '../../../packages/cairn/src/platform/clients/bounded.ts';
+import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
+import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
+import { storesOn } from '../../../packages/cairn/src/platform/stores.ts';
+import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { RequestBudget } from '../../../packages/cairn/src/store/calls/request-budget.ts';
+import { githubWebhook } from '../../../packages/cairn/src/triggers/github/webhook.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
+import { deliveryRequest, Installation } from '../../api/installation.ts';
+import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
+
+/** Deadline of calls that nobody answers; answered calls have all the time that a slow machine takes. */
+const SOON_MS = 200;
+const LONG_MS = 60_000;
+/** Each waits for the store's answer for the patience of a call, so this is minutes on any machine. */
+const MOST_REQUESTS = 600;
+
+const MOODS: readonly [string, Mood][] = [
+  ['deaf', 'deaf'],
+  ['silent', 'silent'],
+  ['unavailable', GRPC_STATUS.UNAVAILABLE],
+  ['exhausted', GRPC_STATUS.RESOURCE_EXHAUSTED],
+];
+
+let server: FirestoreServer;
+let hostile: HostileGrpc;
+let host: string;
+const storeTime = Date.UTC(2026, 0, 1);
+/** Called by the body of the workflow. */
+let inBody: () => void;
+const clients: Firestore[] = [];
+
+beforeAll(async () => {
+  process.env.METADATA_SERVER_DETECTION = 'none';
+  server = await startFirestoreServer({
+    storage: { kind: 'memory' },
+    clock: () => storeTime,
+    indexesFile: 'firestore.indexes.json',
+  });
+  hostile = new HostileGrpc(server.host);
+  host = await hostile.start();
+});
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.terminate()));
+  await hostile.stop();
+  await server.stop();
+});
+beforeEach(() => {
+  hostile.heal();
+  inBody = () => {};
+});
+
+const workflow = defineWorkflow({
+  type: 'sized',
+  planVersion: 1,
+  input: z.looseObject({}),
+  on: { github: { event: 'push' } },
+  steps: (step) => ({
+    size: step('size', () => {
+      inBody();
+      return {};
+    }),
+  }),
+});
+
+interface Patience {
+  /** For calls that nobody answers; others have all the time that a slow machine takes. */
+  readonly deadlineMs: number;
+  /** For sending again what has no known outcome. */
+  readonly patienceMs: number;
+}
+const PATIENT: Patience = { deadlineMs: LONG_MS, patienceMs: LONG_MS };
+
+/** An installation whose documents lie behind the hostile server. */
+function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIENT) {
+  const installation = new Installation([workflow]);
+  // Asked for with each call.
+  const now = () => (hostile.mood === 'well' ? LONG_MS : deadlineMs);
+  const db = bounded(new Firestore({ projectId: project, host, ssl: false }), {
+    clock: systemClock,
+    deadlines: {
+      get commitMs() {
+        return now();
+      },
+      get readMs() {
+        return now();
+      },
+    },
+  });
+  clients.push(db);
+  const commits = lazyCommitChannel({ project, emulator: host, deadlineMs: now });
+  const { runs: store, records, ...stores } = storesOn(db, 'gwi_', commits);
+  const settings = { ...installation.world.deps.settings, patienceMs, flushMs: LONG_MS };
+  const world = { ...installation.world.deps, clock: systemClock, store, settings };
+  const engine = { ...world, rendezvous: stores.rendezvous, effects: stores.effects };
+  const deps = { ...engine, otherRuns: otherRuns({ ...engine, records }) };
+  const api = createApi({ ...installation.apiDeps, start: { ...deps, records } });
+  const github = { ...installation.github, start: { ...deps, records } };
+  return { installation, deps, api, github };
+}
+
+/** As the platform's doors answer a request. */
+function withBudget(budgetMs: number, answer: () => Response | Promise<Response>): Promise<Response> {
+  return new RequestBudget(systemClock, budgetMs).run(async () => answer());
+}
+
+/** As a sender repeats a request that was answered 503: the client of the store connects again when its back-off is over. */
+async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise<Response> {
+  for (let asked = 1; ; asked++) {
+    const answer = await withBudget(LONG_MS, ask);
+    if (answer.status !== 503 || asked === MOST_REQUESTS) return answer;
+  }
+}
+
+describe.each(MOODS)('with a store that is %s', (name, mood) => {
+  test('every door answers 503 when the time of a request is up, and the same request is taken when it heals', async () => {
+    const { installation, api, github } = installed(`doors-${name}`);
+    const key = await installation.key('dev');
+    const doors: Record<string, () => Response | Promise<Response>> = {
+      start: () =>
+        api.request('/v1/runs', {
+          method: 'POST',
+          body: JSON.stringify({ type: 'sized', input: {} }),
+          headers: {
+            authorization: `Bearer ${key}`,
+            'content-type': 'application/json',
+            'idempotency-key': 'k1',
+          },
+        }),
+      list: () => api.request('/v1/runs', { headers: { authorization: `Bearer ${key}` } }),
+      github: () => githubWebhook(github, deliveryRequest({ event: 'push', id: 'delivery-1' })),
+    };
+    hostile.mood = mood;
+    for (const [door, ask] of Object.entries(doors)) {
+      const answer = await withBudget(SOON_MS, ask);
+      expect([door, answer.status, answer.headers.get('retry-after')]).toEqual([door, 503, '2']);
+    }
+    hostile.heal();
+    for (const [door, ask] of Object.entries(doors)) {
+      const answer = await askedUntilTaken(ask);
+      expect([door, answer.status < 300]).toEqual([door, true]);
+    }
+  });
+
+  test('a dispatch gives the run back to the queue, and a later one completes it', async () => {
+    const project = `drive-${name}`;
+    const isAnswered = typeof mood === 'number';
+    const { deps } = installed(project, { deadlineMs: isAnswered ? LONG_MS : SOON_MS, patienceMs: SOON_MS });
+    const patient = installed(project);
+    const runId = await startOn(patient);
+    inBody = () => {
+      hostile.mood = mood;
+    };
+    const delivery = { name: 'drive/task', retryCount: 0 };
+    await drive(deps, { runId, delivery }).then(
+      (end) => expect(end).toBe('it cannot end'),
+      (error) => expect(error).toBeInstanceOf(OutcomeUnknown),
+    );
+    await expect(drive(deps, { runId })).rejects.toThrow(OutcomeUnknown);
+
+    hostile.heal();
+    inBody = () => {};
+    // Its lease lives, but its own dispatch has answered that it could not go on: that is neither a death nor a wait.
+    const again = { ...delivery, retryCount: 1, answered: true };
+    expect(await drive(patient.deps, { runId, delivery: again })).toBe('closed');
+    const state = (await patient.deps.store.load(runId))?.state;
+    expect(state?.status).toBe('completed');
+    expect(state?.suspect).toBeUndefined();
+  });
+});
+
+async function startOn({ installation, api }: ReturnType<typeof installed>): Promise<string> {
+  const key = await installation.key('dev');
+  const answer = await api.request('/v1/runs', {
+    method: 'POST',
+    body: JSON.stringify({ type: 'sized', input: {} }),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  });
+  return ((await answer.json()) as { runId: string }).runId;
+}

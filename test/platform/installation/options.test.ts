@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cairnFunctions } from '../../../packages/cairn/src/platform/installation/cairn-functions.ts';
+import {
+  assertDrivesFit,
+  deletionGraceMs,
+  poolsOf,
+} from '../../../packages/cairn/src/platform/installation/drive-classes.ts';
+import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
+import { assertApart } from '../../../packages/cairn/src/platform/installation/store-location.ts';
+
+const endpointOf = (made: unknown) =>
+  (made as { __endpoint: Record<string, unknown> }).__endpoint as {
+    readonly secretEnvironmentVariables?: readonly { readonly key: string }[];
+    readonly timeoutSeconds?: number;
+    readonly concurrency?: number;
+    readonly availableMemoryMb?: number;
+    readonly minInstances?: number;
+    readonly region?: readonly unknown[];
+  };
+const workflows = () => [];
+
+// @ts-expect-error there is no such option, neither here nor below
+const secret = () => cairnFunctions({ workflows, secret: [] });
+// @ts-expect-error
+const memroy = () => cairnFunctions({ workflows, drive: { memroy: '2GiB' } });
+// @ts-expect-error
+const tenats = () => cairnFunctions({ workflows, github: { tenats: '' } });
+// @ts-expect-error
+const teams = () => cairnFunctions({ workflows, slack: { teams: '' } });
+const own = { workflows: ['video'], timeout: 9 };
+// @ts-expect-error
+const timeout = () => cairnFunctions({ workflows, drives: { own } });
+// @ts-expect-error
+const nothing = () => cairnFunctions({});
+
+describe('unknown options', () => {
+  test.each([
+    [secret, "no option 'secret'. Did you mean 'secrets'?"],
+    [memroy, "no option 'memroy'. Did you mean 'memory'?"],
+    [tenats, "no option 'tenats'. Did you mean 'tenants'?"],
+    [teams, "no option 'teams'. There are: tenants."],
+    [timeout, "no option 'timeout'"],
+    [nothing, "'workflows' is a list of workflows"],
+  ])('do not compile, and are refused with what was meant', (make, why) => {
+    expect(make).toThrow(why);
+  });
+
+  test.each([
+    [59, 'drive.timeoutSeconds is 59'],
+    [1_801, 'from 60 to 1800'],
+    [90.5, 'a whole number'],
+  ])('as is a drive of %d s', (timeoutSeconds, why) => {
+    expect(() => cairnFunctions({ workflows, drive: { timeoutSeconds } })).toThrow(why);
+  });
+
+  test('as are two drives for one workflow, and a name that would not be told from another', () => {
+    const one = { workflows: ['video'] };
+    expect(() => cairnFunctions({ workflows, drives: { a: one, b: one } })).toThrow(
+      "'video' has two drives, 'a' and 'b'",
+    );
+    expect(() => cairnFunctions({ workflows, drives: { aAlone: one } })).toThrow("'aAlone' is no name");
+  });
+});
+
+describe('what is not asked for', () => {
+  const made = cairnFunctions({ workflows, region: 'europe-west1' });
+
+  test('has no function', () => {
+    const endpoints = Object.entries(made).filter(([, one]) => endpointOf(one) !== undefined);
+    expect(endpoints.map(([name]) => name).sort()).toEqual([
+      'api',
+      'checkRuns',
+      'deleteExpired',
+      'drive',
+      'driveAlone',
+      'fireSchedules',
+      'recoverRuns',
+    ]);
+    // @ts-expect-error nor is it there to the compiler
+    expect(made.githubWebhook).toBeUndefined();
+  });
+
+  test('has no secret', () => {
+    for (const each of Object.values(made))
+      expect(endpointOf(each)?.secretEnvironmentVariables ?? []).toEqual([]);
+  });
+});
+
+test('secrets are bound to the functions that run bodies, and to no others', () => {
+  const made = cairnFunctions({
+    workflows,
+    secrets: ['STRIPE_KEY'],
+    github: true,
+    drives: { video: { workflows: ['video'] } },
+  });
+  const bound = Object.entries(made).flatMap(([name, one]) => {
+    const keys = endpointOf(one)?.secretEnvironmentVariables?.map(({ key }) => key) ?? [];
+    return keys.includes('STRIPE_KEY') ? [`${name} ${keys.join(' ')}`] : [];
+  });
+  expect(bound.sort()).toEqual([
+    'drive STRIPE_KEY GITHUB_TOKEN',
+    'driveAlone STRIPE_KEY GITHUB_TOKEN',
+    'driveVideo STRIPE_KEY GITHUB_TOKEN',
+    'driveVideoAlone STRIPE_KEY GITHUB_TOKEN',
+  ]);
+});
+
+test('a drive of its own leaves the others as they are', () => {
+  const { drive, driveAlone, driveVideo, driveVideoAlone } = cairnFunctions({
+    workflows,
+    drive: { concurrency: 20, minInstances: 1 },
+    drives: { video: { workflows: ['video'], memory: '8GiB', timeoutSeconds: 1_800, concurrency: 1 } },
+  });
+  const seen = (made: unknown) => {
+    const { timeoutSeconds, concurrency, availableMemoryMb } = endpointOf(made);
+    return [timeoutSeconds, concurrency, availableMemoryMb];
+  };
+  expect(seen(drive)).toEqual([540, 20, 1_024]);
+  expect(endpointOf(drive).minInstances).toBe(1);
+  expect(seen(driveAlone)).toEqual([540, 1, 1_024]);
+  expect(seen(driveVideo)).toEqual([1_800, 1, 8_192]);
+  expect(seen(driveVideoAlone)).toEqual([1_800, 1, 8_192]);
+});
+
+describe('drives', () => {
+  const stepOf = (type: string, timeout: string) =>
+    defineWorkflow({
+      type,
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({ only: step('only', { timeout }, () => 1) }),
+    });
+  const registry = new WorkflowRegistry([stepOf('video', '25m'), stepOf('order', '1m')]);
+  const video = { workflows: ['video'], timeoutSeconds: 1_800 };
+
+  test('are refused for steps that may take longer than they leave', () => {
+    expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' may take 1500000 ms");
+    expect(() => assertDrivesFit({ drives: { video } }, registry)).not.toThrow();
+    expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, registry)).not.toThrow();
+  });
+
+  test('are refused for workflows that are not there', () => {
+    const drives = { video, image: { workflows: ['imgae'] } };
+    expect(() => assertDrivesFit({ drives }, registry)).toThrow("'imgae', which is not installed");
+  });
+
+  test('are found by the type of the workflow', () => {
+    const poolOf = poolsOf({ drives: { slow: video } });
+    expect([poolOf?.('video'), poolOf?.('order')]).toEqual(['slow', undefined]);
+    expect(poolsOf({})).toBeUndefined();
+  });
+
+  test('keep what is to be deleted from being deleted for longer than they last', () => {
+    expect(deletionGraceMs({})).toBe(900_000);
+    expect(deletionGraceMs({ drives: { video } })).toBeGreaterThan(1_800_000);
+  });
+});
+
+test('two installations that keep their runs in one place are refused', () => {
+  const named = (drive: string, collectionPrefix?: string) => ({
+    installation: installationOf(
+      cairnFunctions({ workflows, ...(collectionPrefix === undefined ? {} : { collectionPrefix }) }),
+    ),
+    drive,
+  });
+  expect(() => assertApart([named('shop-drive'), named('blog-drive')])).not.toThrow();
+  expect(() => assertApart([named('shop-drive', 'gwi_'), named('drive')])).toThrow(
+    "the installations of 'shop-drive' and 'drive' both keep their runs in the database '(default)' under 'gwi_'",
+  );
+});

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { resultOwn, signalOwn, startOwn } from '../../../packages/cairn/src/platform/own-requests.ts';
+import { World } from '../../support/world.ts';
+
+const order = defineWorkflow({
+  type: 'order',
+  planVersion: 1,
+  input: z.object({ amount: z.number() }),
+  steps: (step) => ({ paid: step.event('paid', { event: 'paid', key: () => 'any' }) }),
+});
+
+function installed() {
+  const world = new World({ workflows: [order] });
+  const { registry } = world.deps;
+  return { world, deps: { start: { ...world.deps, records: world.records }, registry, environment: 'test' } };
+}
+const acme = { tenantId: 'acme', actor: 'user-1' };
+
+test('an app starts a run, signals it and reads its result without a key of the API', async () => {
+  const { world, deps } = installed();
+  const { runId, replayed } = await startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme });
+  expect(replayed).toBe(false);
+  await signalOwn(deps, { runId, signal: { name: 'paid', key: 'any', data: { by: 'card' } }, ...acme });
+  await world.run();
+  expect(await resultOwn(deps, { runId, tenantId: 'acme' })).toEqual({
+    runId,
+    status: 'completed',
+    result: { paid: { by: 'card' } },
+  });
+});
+
+test('a repetition with the same key starts nothing, and other tenants and actors have keys of their own', async () => {
+  const { deps } = installed();
+  const start = (asking: { tenantId: string; actor?: string }, amount = 3) =>
+    startOwn(deps, { type: 'order', input: { amount }, idempotencyKey: 'order-7', ...asking });
+  const first = await start(acme);
+  expect(await start(acme)).toEqual({ runId: first.runId, replayed: true });
+  for (const asking of [{ tenantId: 'acme' }, { tenantId: 'other', actor: 'user-1' }])
+    expect((await start(asking)).replayed).toBe(false);
+  await expect(start(acme, 4)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+});
+
+test('a signal that is sent again is one signal', async () => {
+  const { world, deps } = installed();
+  const { runId } = await startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme });
+  const send = () =>
+    signalOwn(deps, { runId, signal: { name: 'paid', data: 1 }, idempotencyKey: 'evt-1', ...acme });
+  await send();
+  const { length } = world.db.runs.get(runId)?.events ?? [];
+  await send();
+  expect(world.db.runs.get(runId)?.events).toHaveLength(length);
+});
+
+test('a run of another tenant is not there', async () => {
+  const { deps } = installed();
+  const { runId } = await startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme });
+  const stranger = { tenantId: 'other' };
+  await expect(resultOwn(deps, { runId, ...stranger })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  await expect(signalOwn(deps, { runId, signal: { name: 'paid' }, ...stranger })).rejects.toMatchObject({
+    code: 'RUN_NOT_FOUND',
+  });
+  await expect(startOwn(deps, { type: 'ordr', input: {}, ...acme })).rejects.toThrow("no workflow 'ordr'");
+});

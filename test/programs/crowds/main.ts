@@ -1,0 +1,59 @@
+/**
+ * `npm run crowds`: draws crowds of runs, each with one that harms its processes, on local clouds with real processes, and says
+ * whether all innocent runs completed and what the hostile ones cost. The last line of standard output is the totals, as JSON;
+ * the exit code is 0 only if everything held. `--draws N` from `--seed S` on, `--clouds C` at a
+ * time. `--watchdog W`: a body that spins is killed after so many seconds, which must be more than a busy machine keeps a worker waiting.
+ */
+import { parseArgs } from 'node:util';
+import type { Outcome } from './judge.ts';
+import { RealStage } from './real/stage.ts';
+
+const { values } = parseArgs({
+  options: {
+    draws: { type: 'string', default: '20' },
+    seed: { type: 'string', default: '1' },
+    clouds: { type: 'string', default: '1' },
+    watchdog: { type: 'string', default: '10' },
+  },
+});
+const first = Number(values.seed);
+const left = Array.from({ length: Number(values.draws) }, (_, i) => first + i);
+const outcomes: Outcome[] = [];
+let problems = 0;
+
+await Promise.all(Array.from({ length: Number(values.clouds) }, () => perform()));
+
+const deaths = outcomes.map((outcome) => outcome.deaths);
+const hostile: Record<string, number> = {};
+for (const outcome of outcomes) hostile[outcome.hostile] = (hostile[outcome.hostile] ?? 0) + 1;
+const totals = {
+  draws: outcomes.length + problems,
+  problems,
+  innocentsCompleted: outcomes.reduce((sum, { innocents }) => sum + innocents, 0),
+  hostile,
+  mostDeaths: Math.max(0, ...deaths),
+  deaths: deaths.reduce((sum, count) => sum + count, 0),
+};
+console.log(JSON.stringify(totals));
+process.exitCode = problems === 0 ? 0 : 1;
+
+async function perform(): Promise<void> {
+  let stage: RealStage | undefined;
+  for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+    const began = performance.now();
+    try {
+      stage ??= await RealStage.start(Number(values.watchdog));
+      const outcome = await stage.trial(seed);
+      outcomes.push(outcome);
+      const took = Math.round(performance.now() - began);
+      console.error(`seed ${seed}: hostile ${outcome.hostile}, ${outcome.deaths} deaths (${took} ms)`);
+    } catch (error) {
+      problems += 1;
+      console.error(`\n${(error as Error).message}\n`);
+      // What the draw left may still be under way.
+      await stage?.stop();
+      stage = undefined;
+    }
+  }
+  await stage?.stop();
+}

@@ -1,0 +1,136 @@
+/** A local cloud whose workers may be harmed, and the crowds that are drawn on it one after the other. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type CloudProcess,
+  type Ready,
+  startCloudProcess,
+} from '../../../../packages/local/src/cloud-process.ts';
+import { eventually, look, startRun } from '../../../system/support.ts';
+import { Draw } from '../../data/draw.ts';
+import { type Crowd, drawCrowd, HARMS, type HarmKind, type RunPlan } from '../grammar.ts';
+import { type End, judge, type Outcome } from '../judge.ts';
+import { NOTES } from './harm.ts';
+
+const SCALE = { bodyMs: 300, timerMs: 1_500, pauseMs: 1_500 };
+const MOST_INNOCENTS = 8;
+/** A body that takes memory is to meet the end of it soon; the cloud has the same bound. */
+const HEAP_MB = 256;
+/** Of a draw, whose processes may each have to be started anew. */
+const LIMIT_MS = 300_000;
+const LOST = /; starting another/g;
+
+interface RunView extends End {
+  readonly id: string;
+}
+
+export class RealStage {
+  readonly #cloud: CloudProcess;
+  readonly #folder: string;
+  #complaints = '';
+
+  private constructor(cloud: CloudProcess, folder: string) {
+    this.#cloud = cloud;
+    this.#folder = folder;
+    cloud.process.stderr?.on('data', (chunk) => {
+      this.#complaints += String(chunk);
+    });
+  }
+
+  /** @param watchdogSeconds how long a worker that spins lives */
+  static async start(watchdogSeconds: number): Promise<RealStage> {
+    const folder = mkdtempSync(join(tmpdir(), 'cairn-crowds-'));
+    const cloud = await startCloudProcess({
+      data: 'memory',
+      functionsModule: join(import.meta.dirname, 'functions.ts'),
+      workers: 2,
+      watchdogSeconds,
+      env: {
+        [NOTES]: join(folder, 'notes'),
+        CAIRN_LEASE_MS: '10000',
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+      },
+    });
+    return new RealStage(cloud, folder);
+  }
+
+  async stop(): Promise<void> {
+    this.#cloud.process.kill('SIGTERM');
+    await this.#cloud.ended;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @throws Error that names the seed, if something does not hold */
+  async trial(seed: number): Promise<Outcome> {
+    const crowd = crowdOf(seed);
+    const { ready } = this.#cloud;
+    this.#complaints = '';
+    const before = this.#notes('struck').length;
+    const started = await Promise.all([...crowd.innocents, crowd.hostile].map((plan) => start(ready, plan)));
+    const ends = await Promise.all(started.map((runId) => ended(ready, runId)));
+    // What was armed is to strike here, and not in the next draw.
+    await eventually(
+      `seed ${seed}: the processes with something armed to end`,
+      () => (this.#notes('armed').some(isAlive) ? undefined : true),
+      LIMIT_MS,
+    );
+    const hostile = ends.pop();
+    if (!hostile) throw new Error('no run ended');
+    const struck = this.#notes('struck').slice(before);
+    return judge(seed, crowd, { innocents: ends, hostile, deaths: this.#deaths(struck) });
+  }
+
+  /** Those that were struck, and those that the cloud lost without that; both tell of most. */
+  #deaths(struck: readonly number[]): string[] {
+    const pids = [...new Set(struck)].map((pid) => `process ${pid}`);
+    const lost = this.#complaints.match(LOST) ?? [];
+    return [...pids, ...lost.slice(pids.length).map(() => 'a process that was not struck')];
+  }
+
+  #notes(what: string): number[] {
+    const file = join(this.#folder, 'notes');
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '));
+    return lines.filter(([which]) => which === what).map(([, pid]) => Number(pid));
+  }
+}
+
+export function crowdOf(seed: number): Crowd {
+  return drawCrowd(new Draw(seed), MOST_INNOCENTS, SCALE);
+}
+
+export function harmsOf(seed: number): HarmKind[] {
+  const { items, chain } = crowdOf(seed).hostile;
+  const kinds = new Set([...items, ...chain].map(({ harm }) => harm?.kind));
+  return HARMS.filter((kind) => kinds.has(kind));
+}
+
+async function start(ready: Ready, plan: RunPlan): Promise<string> {
+  const answer = await startRun(ready, 'crowd', plan);
+  const { runId } = (await answer.json()) as { runId?: string };
+  if (runId === undefined) throw new Error(`a start was answered with ${answer.status}`);
+  return runId;
+}
+
+function ended(ready: Ready, runId: string): Promise<RunView> {
+  return eventually(
+    `run ${runId} to end`,
+    async () => {
+      const run = await look<RunView>(ready, `/v1/runs/${runId}`);
+      return run && ['completed', 'failed', 'cancelled'].includes(run.status) ? run : undefined;
+    },
+    LIMIT_MS,
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

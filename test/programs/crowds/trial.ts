@@ -1,0 +1,26 @@
+/** One crowd from its seed, in memory. */
+import { assertStored } from '../../support/soundness.ts';
+import { Draw } from '../data/draw.ts';
+import { drawCrowd } from './grammar.ts';
+import { judge, type Outcome } from './judge.ts';
+import { Processes } from './processes.ts';
+
+const SCALE = { bodyMs: 400, timerMs: 2_000, pauseMs: 5_000 };
+const MOST_INNOCENTS = 8;
+
+/** @throws Error that names the seed, if something does not hold */
+export async function trial(seed: number): Promise<Outcome> {
+  const draw = new Draw(seed);
+  const crowd = drawCrowd(draw, MOST_INNOCENTS, SCALE);
+  const processes = new Processes(draw);
+  const { world, deaths } = processes;
+  const innocents: string[] = [];
+  for (const plan of crowd.innocents) innocents.push(await world.start('crowd', plan));
+  const hostile = await world.start('crowd', crowd.hostile);
+  await processes.run();
+  return judge(seed, crowd, {
+    innocents: innocents.map((runId) => assertStored(world.db, runId)),
+    hostile: assertStored(world.db, hostile),
+    deaths,
+  });
+}

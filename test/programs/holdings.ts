@@ -1,0 +1,105 @@
+/**
+ * The memory budget of a dispatch: the bytes of outputs that it keeps while it moves a run. It may keep an output for as long as a
+ * step that has not ended needs it, or the result does, and nothing else: then its memory does not grow with its progress.
+ * Counted exactly, by watching what keeps the outputs, so that no garbage collector and no machine decides about it.
+ */
+import { fold, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { Outputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
+import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import type { Program } from './data/program.ts';
+
+/** Steps that others than the drive may end, of which it learns later. */
+const ENDED_BY_OTHERS: ReadonlySet<string> = new Set(['approval', 'event', 'child', 'sleep']);
+
+interface Keeper {
+  readonly runId: string;
+  readonly owner: string | undefined;
+  /** Steps that the drive has taken for ended. */
+  readonly released: Set<string>;
+}
+
+export class Holdings {
+  readonly #db: MemoryDatabase;
+  readonly #programs: ReadonlyMap<string, Program>;
+  readonly #keepers = new WeakMap<Outputs, Keeper>();
+  readonly #states = new Map<string, RunState>();
+  /** The most that a dispatch has kept at a time. */
+  mostBytes = 0;
+  /** The first output that was kept for nobody. */
+  failure: Error | undefined;
+
+  constructor(db: MemoryDatabase, programs: ReadonlyMap<string, Program>) {
+    this.#db = db;
+    this.#programs = programs;
+  }
+
+  /** Watches all dispatches of this process until `stop` is called. */
+  watch(): { stop(): void } {
+    const { load, put, release } = Outputs.prototype;
+    const holdings = this;
+    Object.assign(Outputs.prototype, {
+      async load(this: Outputs, ...args: Parameters<typeof load>) {
+        await load.apply(this, args);
+        const [, state] = args;
+        holdings.#keepers.set(this, {
+          runId: state.id,
+          owner: state.lease?.owner,
+          released: new Set(),
+        });
+        holdings.#check(this);
+      },
+      put(this: Outputs, ...args: Parameters<typeof put>) {
+        put.apply(this, args);
+        holdings.#check(this);
+      },
+      release(this: Outputs, ...args: Parameters<typeof release>) {
+        release.apply(this, args);
+        holdings.#keepers.get(this)?.released.add(args[0].id);
+        holdings.#check(this);
+      },
+    });
+    return { stop: () => void Object.assign(Outputs.prototype, { load, put, release }) };
+  }
+
+  #check(outputs: Outputs): void {
+    const keeper = outputs && this.#keepers.get(outputs);
+    const state = keeper && this.#stateOf(keeper.runId);
+    // A process that lost its run may not know yet.
+    if (!keeper || !state || state.lease?.owner !== keeper.owner) return;
+    const { held } = outputs;
+    let bytes = 0;
+    for (const [id, size] of held) {
+      bytes += size;
+      if (!this.#isNeeded(id, state, keeper))
+        this.failure ??= new Error(
+          `memory: a dispatch of run ${keeper.runId} keeps the ${size} bytes of '${id}', which nothing needs any more`,
+        );
+    }
+    this.mostBytes = Math.max(this.mostBytes, bytes);
+  }
+
+  #isNeeded(id: string, state: RunState, { released }: Keeper): boolean {
+    const program = this.#programs.get(state.type);
+    if (!program) throw new Error(`no program '${state.type}'`);
+    // What is being undone has no result; the undo of a step sees what its body saw.
+    if (state.compensating) return program.steps.some(({ needs }) => needs.includes(id));
+    if (program.result.includes(id)) return true;
+    return program.steps.some((step) => {
+      if (!step.needs.includes(id)) return false;
+      if (state.steps.get(step.id)?.phase !== 'done') return true;
+      const mayBeNews = ENDED_BY_OTHERS.has(step.kind) || program.onDoubt === 'ask';
+      return mayBeNews && !released.has(step.id);
+    });
+  }
+
+  /** The run as its whole journal says, folded on from the last time. */
+  #stateOf(runId: string): RunState | undefined {
+    const events = this.#db.runs.get(runId)?.events;
+    if (!events) return undefined;
+    const before = this.#states.get(runId);
+    const state = before ? events.slice(before.head).reduce(reduce, before) : fold(runId, events);
+    this.#states.set(runId, state);
+    return state;
+  }
+}

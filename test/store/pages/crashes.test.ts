@@ -1,0 +1,144 @@
+/**
+ * A run whose document has pages, with a process that dies at each of its commits: before it, or before it is told of it. The
+ * document holds a few KiB here and pages are small, so that a run of ten items has them and some are written before the commit
+ * that names them. `EVERY_CRASH=1` before the command dies at all commits, not only at some.
+ */
+import { afterAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { repairRun } from '../../../packages/cairn/src/operations/integrity/repair.ts';
+import type { StoreBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
+import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
+import { type BilledWorld, BilledWorlds } from '../../engine/cost/billed-world.ts';
+import { mortal } from '../../support/mortal.ts';
+
+/** Otherwise each third, and among them the one that leaves pages over: seconds of a quiet core. */
+const { FIRST, STEP } = process.env.EVERY_CRASH === '1' ? { FIRST: 1, STEP: 1 } : { FIRST: 2, STEP: 3 };
+const SMALL = { documentBytes: 4 * 1024, pageBytes: 512, commitBytes: 1024 };
+const ITEMS = 10;
+
+const worlds = new BilledWorlds();
+afterAll(() => worlds.close());
+
+let onUndo: () => void;
+
+/** Ten items, each undone in vain, since the step after them fails. */
+const undoing = defineWorkflow({
+  type: 'undoing',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const over = () => Array.from({ length: ITEMS }, (_, i) => i);
+    const compensate = () => {
+      // A snapshot is due every 1.25 s.
+      onUndo();
+      throw new Fatal(`503: ${'x'.repeat(300)}`);
+    };
+    const all = step.map('all', { over, compensate }, ({ item }) => item);
+    return {
+      broken: step('broken', { needs: { all } }, (): string => {
+        throw new Fatal('broken');
+      }),
+    };
+  },
+});
+
+type Moment = 'before' | 'after';
+
+interface Performed {
+  readonly world: BilledWorld;
+  readonly runId: string;
+  /** Commits of the process that was to die. */
+  readonly commits: number;
+  readonly died: boolean;
+}
+
+/** The first process dies at its commit number `at`; others go on. */
+async function perform(at: number, moment: Moment): Promise<Performed> {
+  const world = await worlds.make({ workflows: [undoing], pages: SMALL });
+  const runId = await world.start('undoing');
+  onUndo = () => world.world.clock.jump(1_300);
+  let commits = 0;
+  let died = false;
+  const dead = Promise.withResolvers<'dead'>();
+  const newBatch = (): StoreBatch => {
+    const batch = world.db.batch();
+    return Object.assign(Object.create(batch), {
+      create: (...args: Parameters<StoreBatch['create']>) => batch.create(...args),
+      set: (...args: Parameters<StoreBatch['set']>) => batch.set(...args),
+      update: (...args: [never, never]) => batch.update(...args),
+      delete: (...args: Parameters<StoreBatch['delete']>) => batch.delete(...args),
+      commit: async () => {
+        commits += 1;
+        if (commits !== at) return batch.commit();
+        died = true;
+        if (moment === 'after') await batch.commit();
+        victim.kill();
+        dead.resolve('dead');
+        return new Promise<never>(() => {});
+      },
+    });
+  };
+  const store = new FirestoreRunStore(world.db, undefined, newBatch, SMALL);
+  const victim = mortal({ ...world.deps, store }, 50);
+  world.world.queue.take();
+  await Promise.race([drive(victim.deps, { runId }), dead.promise]);
+  // After its lease the scan finds it.
+  if (died) await world.scanAfter(10 * 60_000);
+  await world.run(() => world.isOver(runId));
+  return { world, runId, commits, died };
+}
+
+/** Codes of what is wrong with the run. */
+async function wrongWith({ world, runId }: Performed): Promise<string[]> {
+  const read = await readFacts(repairDeps(world), runId, () => true);
+  return read ? checkRun(read.facts).map(({ code }) => code) : ['gone'];
+}
+
+function repairDeps(world: BilledWorld) {
+  const integrity = new FirestoreIntegrityStore(world.db);
+  return { ...world.deps, reader: integrity, repairs: integrity, payloads: world.deps.store };
+}
+
+const pagesOf = async ({ world, runId }: Performed) =>
+  (await world.db.collection(`gwi_runs/${runId}/pages`).listDocuments()).length;
+
+test('a run with pages ends after a crash at any commit, and what is left over is found, repaired and deleted', async () => {
+  const whole = await perform(0, 'before');
+  expect(await pagesOf(whole)).toBeGreaterThan(2);
+  expect(await wrongWith(whole)).toEqual([]);
+  const found = new Set<string>();
+  let crashes = 0;
+  for (let at = FIRST; at <= whole.commits; at += STEP) {
+    for (const moment of ['before', 'after'] as const) {
+      const performed = await perform(at, moment);
+      const { world, runId, died } = performed;
+      const where = `${moment} commit ${at}`;
+      expect([where, died]).toEqual([where, true]);
+      crashes += 1;
+      const state = (await world.deps.store.load(runId))?.state;
+      expect([where, state && isOver(state), state?.status]).toEqual([where, true, 'failed']);
+      expect([where, state?.compensationLog.length]).toEqual([where, ITEMS]);
+      const codes = await wrongWith(performed);
+      for (const code of codes) found.add(code);
+      expect([where, codes.filter((code) => code !== 'PAGE_ORPHANED')]).toEqual([where, []]);
+      if (codes.length > 0) {
+        const asked = { runId, tenantId: 't1', actor: 'c.operator', apply: true };
+        expect(await repairRun(repairDeps(world), asked)).toMatchObject({ outcome: 'applied' });
+        expect([where, await wrongWith(performed)]).toEqual([where, []]);
+      }
+      const retention = new FirestoreRetentionStore(world.db);
+      for (let more = true; more; ) ({ more } = await retention.deleteUnder(runId, 300));
+      expect([where, await pagesOf(performed)]).toEqual([where, 0]);
+    }
+  }
+  expect(crashes).toBeGreaterThan(5);
+  expect([...found]).toEqual(['PAGE_ORPHANED']);
+});

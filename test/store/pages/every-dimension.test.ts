@@ -1,0 +1,322 @@
+/**
+ * Every dimension of docs/limits.md and docs/scale.md of which something stands in the documents of a run, at nothing, half and the
+ * most: folded, and encoded by the real codecs, each document is one that Firestore takes; and a cancel ends the run.
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { MAX_KEPT_FEEDBACK_BYTES } from '../../../packages/cairn/src/core/decisions/approval.ts';
+import { MAX_SENT_BACK } from '../../../packages/cairn/src/core/decisions/compensation.ts';
+import { MAX_ITEMS } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
+import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
+import { bounded, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
+import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
+import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import {
+  CHECKPOINT_VALUE_BYTES,
+  MAX_OPEN_EFFECTS,
+  MAX_OPEN_WAITS_BYTES,
+  MAX_TIES,
+  SNAPSHOT_VALUE_BYTES,
+} from '../../../packages/cairn/src/core/run/limits.ts';
+import { checkpointOf, stepRecordOf } from '../../../packages/cairn/src/core/run/records.ts';
+import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
+import type { RunState, SoftState } from '../../../packages/cairn/src/core/run/state.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { beginning, claim, T0 } from '../../conformance/support/run-fixture.ts';
+import {
+  asFirestoreTakes,
+  MOST_BYTES,
+  sizeOfCheckpoint,
+  sizeOfEvent,
+  sizeOfStep,
+  sizesOfSnapshot,
+} from '../../support/document-sizes.ts';
+import { World } from '../../support/world.ts';
+
+/** 0, half or the most. */
+type Share = 0 | 0.5 | 1;
+
+interface Drawn {
+  readonly idChars: number;
+  readonly text: (chars: number) => string;
+  readonly steps: Share;
+  readonly undos: Share;
+  readonly sentBack: Share;
+  readonly feedback: Share;
+  readonly questions: Share;
+  readonly effects: Share;
+  readonly ties: Share;
+  readonly decisions: Share;
+  readonly inbox: Share;
+}
+
+const DIMENSIONS = [
+  'steps',
+  'undos',
+  'sentBack',
+  'feedback',
+  'questions',
+  'effects',
+  'ties',
+  'decisions',
+  'inbox',
+] as const;
+/** Control characters take six bytes in JSON, and twice that where JSON stands in JSON. */
+const ESCAPED = (chars: number) => '\u0001'.repeat(chars);
+const CJK = (chars: number) => '界'.repeat(chars);
+const TEXTS = [ESCAPED, CJK, (chars: number) => '"'.repeat(chars)];
+
+const share = fc.constantFrom<Share>(0, 0.5, 1);
+const drawn: fc.Arbitrary<Drawn> = fc.record({
+  idChars: fc.constantFrom(1, 50, 100),
+  text: fc.constantFrom(...TEXTS),
+  ...(Object.fromEntries(DIMENSIONS.map((name) => [name, share])) as Record<
+    (typeof DIMENSIONS)[number],
+    fc.Arbitrary<Share>
+  >),
+});
+const all = (of: Share, text: Drawn['text']): Drawn => ({
+  idChars: of === 0 ? 1 : 100 * of,
+  text,
+  ...(Object.fromEntries(DIMENSIONS.map((name) => [name, of])) as Record<(typeof DIMENSIONS)[number], Share>),
+});
+
+/** Documents measured of each type of event: more than one decision about all steps writes. */
+const SAMPLES = 10;
+
+/** Folds drafts, and notes the largest document beside the snapshot. Hashes say nothing of sizes, so that none is made. */
+class Folding {
+  state: RunState;
+  largest = 0;
+  readonly #measured = new Map<string, number>();
+
+  constructor(state: RunState) {
+    this.state = state;
+  }
+
+  add(wanted: EventDraft): void {
+    const draft = bounded(wanted);
+    const { state } = this;
+    const { outputText, effect: _, ...rest } = draft;
+    const chained = { seq: state.head + 1, id: 'e'.repeat(26), at: T0, schemaVersion: 1 };
+    const writer = { owner: 'o'.repeat(40), epoch: 1 };
+    const hashes = { prevHash: 'h'.repeat(64), hash: 'h'.repeat(64) };
+    const event = { ...rest, ...chained, ...hashes, writer } as RunEvent;
+    const measured = this.#measured.get(event.type) ?? 0;
+    // Those of one type differ by what they are about, not in size.
+    if (measured < SAMPLES) this.#measure(event, outputText);
+    this.#measured.set(event.type, measured + 1);
+    this.state = reduce(state, event);
+  }
+
+  #measure(event: RunEvent, outputText: string | undefined): void {
+    const checkpoint = checkpointOf(event, this.state, outputText === undefined ? {} : { outputText });
+    const step = stepRecordOf(event, 1);
+    const beside = [checkpoint ? sizeOfCheckpoint(checkpoint) : 0, step ? sizeOfStep(step) : 0];
+    this.largest = Math.max(this.largest, sizeOfEvent(event), ...beside);
+  }
+}
+
+const actor = 'u'.repeat(255);
+
+function wide({ idChars, text, ...of }: Drawn): Folding {
+  const start = beginning('run_1', {
+    identity: { input: { text: JSON.stringify('i'.repeat(SNAPSHOT_VALUE_BYTES - 2)) } },
+  });
+  const folding = new Folding(start.state);
+  const add = (type: string, data: object, more: object = {}) =>
+    folding.add({ type, initiator: 'system', data, ...more } as EventDraft);
+  for (const draft of claim(start.state, T0 + 1_000)) folding.add(draft);
+  const idOf = (name: string) => name.padEnd(idChars, 'x').slice(0, Math.max(idChars, name.length));
+  const error = { code: 'STEP_FAILED', message: text(4_000), trace: text(4_000), retryable: true };
+  const output = JSON.stringify('o'.repeat(CHECKPOINT_VALUE_BYTES - 2));
+
+  const settled = (stepId: string, itemKey?: string): StepSettled => ({
+    stepId,
+    ...(itemKey === undefined ? {} : { itemKey }),
+    revision: 1,
+    kind: 'map',
+    attempt: 1,
+    inputsHash: 'h'.repeat(64),
+    startedAt: T0,
+    outputHash: 'h'.repeat(64),
+    outputsSummary: text(240),
+    resumable: true,
+    idempotent: true,
+    durationMs: 1,
+    agent: text(200),
+  });
+  const execution = (stepId: string) => ({
+    stepId,
+    revision: 1,
+    kind: 'approval' as const,
+    attempt: 1,
+    inputsHash: 'h'.repeat(64),
+    startedAt: T0,
+  });
+  // Approvals and questions are steps as well.
+  const asked = MAX_STEPS / 10;
+  const items = of.steps * (MAX_STEPS - 2 * asked);
+  const keys: [string, string][] = [];
+  for (let i = 0; i < items; i += 1) {
+    const key: [string, string] = [idOf(`m${Math.floor(i / MAX_ITEMS)}`), String(i % MAX_ITEMS)];
+    keys.push(key);
+    // An output as large as a checkpoint has room for, once.
+    add('step_succeeded', settled(...key), i === 0 ? { outputText: output } : { outputText: '1' });
+  }
+  for (let i = 0; i < of.decisions * asked; i += 1) {
+    const wait = {
+      id: `${idOf(`a${i}`)}.1`,
+      kind: 'approval',
+      execution: execution(idOf(`a${i}`)),
+      openedAt: T0,
+    };
+    add('wait_opened', { wait: { ...wait, detailText: '{}' } });
+    add('wait_resolved', { waitId: wait.id, decision: 'approve', payloadText: text(100) }, { actor });
+  }
+  for (let i = 0; i < of.ties * MAX_TIES; i += 1) {
+    const id = `${idOf('e')}.${i}`;
+    const execution = { ...settled(idOf('e')), kind: 'event', revision: i + 1 };
+    add('wait_opened', {
+      wait: { id, kind: 'event', execution, openedAt: T0, name: text(100), key: text(500) },
+    });
+    add('wait_expired', { waitId: id });
+  }
+  for (let i = 0; i < of.effects * MAX_OPEN_EFFECTS; i += 1) {
+    const effectId = `${'f'.repeat(60)}${i}`;
+    add('effect_attempted', {
+      stepId: idOf('m0'),
+      itemKey: '7',
+      revision: 1,
+      effectId,
+      capabilityId: 'c'.repeat(100),
+      attempt: 1,
+    });
+  }
+  const said = text(8_000 / Buffer.byteLength(text(1)));
+  const rounds = Math.floor((of.feedback * MAX_KEPT_FEEDBACK_BYTES) / Buffer.byteLength(said));
+  const names = Array.from({ length: of.sentBack * MAX_STEPS }, (_, i) => idOf(`back${i}`));
+  const undoable = keys.slice(0, of.sentBack * MAX_SENT_BACK).map(([id, item]) => `${id}[${item}]`);
+  for (const [i, again] of grouped(names, (id) => id.length + 3).entries())
+    add(
+      'feedback_given',
+      { waitId: 'w', steps: [], again, feedback: said, ...(i === 0 ? { undoable } : {}) },
+      { actor },
+    );
+  for (let i = 0; i < rounds; i += 1)
+    add('feedback_given', { waitId: 'w', steps: [], again: [idOf(`f${i}`)], feedback: said }, { actor });
+  let bytes = 0;
+  for (let i = 0; bytes < of.inbox * MAX_INBOX_BYTES && i < MAX_INBOX; i += 1) {
+    const payloadText = JSON.stringify(text(16_000)).slice(0, 16_000);
+    bytes += payloadText.length;
+    add('signal_received', {
+      signalId: `${'s'.repeat(250)}${i}`,
+      name: text(100),
+      key: text(500),
+      payloadText,
+    });
+  }
+  let open = 0;
+  for (let i = 0; ; i += 1) {
+    const detailText = JSON.stringify({ question: text(2_000) });
+    const id = idOf(`q${i}`);
+    const wait: Wait = {
+      id: `${id}.1`,
+      kind: 'approval',
+      execution: execution(id),
+      openedAt: T0,
+      detailText,
+    };
+    open += Buffer.byteLength(JSON.stringify(wait));
+    if (open > of.questions * MAX_OPEN_WAITS_BYTES) break;
+    add('wait_opened', { wait });
+  }
+  add('step_failed', { ...settled(idOf('broken')), outputsSummary: '', error });
+  if (of.undos > 0)
+    add('compensation_started', { steps: keys.slice(0, 100).map(String), count: keys.length });
+  for (const [stepId, itemKey] of keys.slice(0, of.undos * keys.length))
+    add('compensation_failed', { stepId, itemKey, revision: 1, error });
+  return folding;
+}
+
+const soft: SoftState = {
+  lastHeartbeatAt: T0,
+  leaseExtendedTo: T0,
+  publishedSeq: 1,
+  inFlight: Array.from({ length: 64 }, (_, i) => ({
+    step: `${'s'.repeat(100)}[${i}]`,
+    detailsText: 'd'.repeat(1_024),
+    at: T0,
+  })),
+  cost: { reads: 1, writes: 1, deletes: 1, tasks: 1 },
+};
+
+function assertFits(state: RunState): void {
+  const { run, pages } = sizesOfSnapshot(state, soft);
+  expect(Math.max(run, ...pages)).toBeLessThan(MOST_BYTES);
+}
+
+const idle = defineWorkflow({
+  type: 'idle',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ only: step('only', () => 1) }),
+});
+
+/** As if the run of a world had come so far: one that nobody drives is read from its snapshot alone. */
+async function cancelled({ steps, ...lists }: RunState): Promise<string | undefined> {
+  const world = new World({ workflows: [idle] });
+  const id = await world.start('idle');
+  const run = world.db.runs.get(id);
+  if (!run) throw new Error('there is no run');
+  const { compensationLog, decisions, effects, sentBack, feedback, inbox, received, waits } = lists;
+  // Its places at rendezvous are left one by one; they are tried in crowded-lists.test.ts.
+  const ties = lists.ties.slice(0, 50);
+  const grown = {
+    steps,
+    compensationLog,
+    decisions,
+    effects,
+    ties,
+    sentBack,
+    feedback,
+    inbox,
+    received,
+    waits,
+  };
+  run.snapshot = { ...run.snapshot, ...grown };
+  const { store } = asFirestoreTakes(world.store);
+  const deps = { ...world.deps, store };
+  await cancelRun(deps, { runId: id, tenantId: 't1', stopKind: 'user', actor, reason: '界'.repeat(1_000) });
+  await world.run(undefined, deps);
+  return world.db.runs.get(id)?.snapshot.status;
+}
+
+test('every document has room, and a cancel ends the run', async () => {
+  await fc.assert(
+    fc.asyncProperty(drawn, async (one) => {
+      const { state, largest } = wide(one);
+      expect(largest).toBeLessThan(MOST_BYTES);
+      assertFits(state);
+      const failing = new Folding(state);
+      const { error } = state;
+      failing.add({
+        type: 'cancel_requested',
+        initiator: 'user',
+        actor,
+        data: { stopKind: 'user', reason: one.text(1_000) },
+      });
+      assertFits(failing.state);
+      if (error) failing.add({ type: 'run_failed', initiator: 'system', data: { error } });
+      expect(failing.state.lastHandoff ?? []).toEqual(state.waits);
+      assertFits(failing.state);
+      expect(await cancelled(state)).toBe('cancelled');
+    }),
+    {
+      numRuns: 6,
+      examples: [[all(1, ESCAPED)], [all(1, CJK)], [all(0, CJK)]],
+    },
+  );
+});

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
+
+let cloud: LocalCloud;
+beforeAll(async () => {
+  const functionsModule = join(import.meta.dirname, 'fixtures/two-installations.ts');
+  cloud = await startLocalCloud({ data: 'memory', functionsModule, log: () => {} });
+});
+afterAll(() => cloud.stop());
+
+type Body = Record<string, unknown>;
+
+async function call(path: string, json?: Body): Promise<{ status: number; body: Body }> {
+  const { functionsUrl, apiKey } = cloud;
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const sent = json ? { method: 'POST', headers, body: JSON.stringify(json) } : { headers };
+  const answer = await fetch(`${functionsUrl}${path}`, sent);
+  return { status: answer.status, body: (await answer.json()) as Body };
+}
+
+async function completed(path: string): Promise<Body> {
+  for (let looks = 0; looks < 1_200; looks += 1) {
+    const { body } = await call(path);
+    if (body.status === 'completed') return body;
+    await delay(25);
+  }
+  throw new Error(`${path} was not completed`);
+}
+
+test('each completes its own runs through queues of its own, and does not see those of the other', async () => {
+  const { status, body } = await call('/shop-api/v1/runs', { type: 'order', input: {} });
+  expect(status).toBe(201);
+  const shop = await completed(`/shop-api/v1/runs/${String(body.runId)}`);
+  expect(shop.result).toEqual({ done: 'shop' });
+
+  // By a function of the app, whose body is given the secret of its installation.
+  const { body: placed } = await call('/place', {});
+  const blog = await completed(`/blog-api/v1/runs/${String(placed.runId)}`);
+  expect(blog.result).toEqual({ hasKey: true });
+  expect((await call('/place', {})).body).toEqual({ runId: placed.runId, replayed: true });
+
+  expect((await call(`/blog-api/v1/runs/${String(body.runId)}`)).status).toBe(404);
+  expect((await call(`/shop-api/v1/runs/${String(placed.runId)}`)).status).toBe(404);
+  expect((await call('/shop-api/v1/runs', { type: 'charge', input: {} })).status).toBe(400);
+});
+
+test('the queues have the names of the functions', async () => {
+  const [apiEndpoint = '', port] = cloud.tasks.split(':');
+  const client = new CloudTasksClient({
+    apiEndpoint,
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+  });
+  const parent = client.locationPath(cloud.projectId, 'us-central1');
+  const [queues] = await client.listQueues({ parent });
+  await client.close();
+  expect(queues.map(({ name }) => name?.split('/').at(-1)).sort()).toEqual([
+    'blog-drive',
+    'blog-driveAlone',
+    'blog-driveSlow',
+    'blog-driveSlowAlone',
+    'shop-drive',
+    'shop-driveAlone',
+  ]);
+});

@@ -1,0 +1,103 @@
+/** Bodies that keep their process from doing anything else, and a clock that is moved under bodies: real processes. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import {
+  ended,
+  eventually,
+  look,
+  type RunView,
+  startRun,
+  startTestCloud,
+  type TestCloud,
+} from '../support.ts';
+
+let cloud: TestCloud;
+afterEach(() => cloud.stop());
+
+/** Notes of bodies: `begin` and `end`, each with its process. */
+function notes(name: string): string[] {
+  const file = join(cloud.folder, name);
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+}
+
+async function start(type: string, input: object): Promise<string> {
+  const answer = await startRun(cloud.ready, type, input);
+  return ((await answer.json()) as { runId: string }).runId;
+}
+
+const begun = (name: string) => eventually('the body to begin', () => notes(name)[0]);
+
+async function pids(): Promise<readonly number[]> {
+  const { roles } = await control<Ready['pids']>(cloud.ready, 'GET', '/pids');
+  return Object.values(roles).flat();
+}
+
+/** More than a lease. */
+const LEASE_OVER_MS = 95_000;
+
+describe('a body that blocks its process', () => {
+  test('runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
+    cloud = await startTestCloud('memory');
+    const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };
+    const busy = await start('spinning', input);
+    await begun('busy');
+    const neighbour = await start('measure', { text: 'abc' });
+    expect(await look<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toBeDefined();
+    expect(notes('busy')).toHaveLength(1);
+
+    expect(await ended(cloud.ready, busy)).toMatchObject({ status: 'completed', resumeCount: 0 });
+    expect(await ended(cloud.ready, neighbour)).toMatchObject({ status: 'completed' });
+    expect(notes('busy').map((line) => line.split(' ')[0])).toEqual(['begin', 'end']);
+  });
+
+  test('for ever is killed by the watchdog and ends its run, and its neighbours complete', async () => {
+    cloud = await startTestCloud('memory', { watchdogSeconds: 4 });
+    const spinning = await start('spinning', { notes: join(cloud.folder, 'spinning') });
+    const [, worker] = (await begun('spinning')).split(' ');
+    const neighbours = await Promise.all(['a', 'ab', 'abc'].map((text) => start('measure', { text })));
+    for (const id of neighbours) expect(await ended(cloud.ready, id)).toMatchObject({ status: 'completed' });
+    await eventually('the watchdog to kill', async () =>
+      (await pids()).includes(Number(worker)) ? undefined : true,
+    );
+    // Its step must not be repeated, so that nobody takes it over before its lease is over.
+    await control(cloud.ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
+    expect(await ended(cloud.ready, spinning)).toMatchObject({ status: 'failed' });
+    expect(notes('spinning')).toHaveLength(1);
+  });
+
+  test('for ever, and may be repeated, makes a suspect of its run, which runs alone next', async () => {
+    cloud = await startTestCloud('memory', { watchdogSeconds: 10 });
+    const runId = await start('stuck-once', { notes: join(cloud.folder, 'stuck') });
+    expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
+    const { events, intact } = await inspectJournal(cloud.ready, runId);
+    expect(intact).toBe(true);
+    expect(events.map(({ type }) => type)).toContain('orphan_detected');
+    const claims = events.filter(({ type }) => type === 'run_claimed').map(({ data }) => data);
+    expect(claims).toEqual([
+      expect.not.objectContaining({ alone: true }),
+      expect.objectContaining({ alone: true }),
+    ]);
+    expect(new Set(notes('stuck')).size).toBe(2);
+  });
+});
+
+describe('moving the clock', () => {
+  test('takes no run that is being driven for dead: a step that must not be repeated completes', async () => {
+    cloud = await startTestCloud('memory');
+    const release = join(cloud.folder, 'release');
+    const runId = await start('once', { until: release, notes: join(cloud.folder, 'held') });
+    await begun('held');
+    for (const ms of [3_600_000, 24 * 3_600_000])
+      await control(cloud.ready, 'POST', '/clock/advance', { ms });
+    // All work that the moves made due is done once a run that was started after them has ended.
+    const later = await start('measure', { text: 'abc' });
+    expect(await ended(cloud.ready, later)).toMatchObject({ status: 'completed' });
+    writeFileSync(release, '');
+    expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 0 });
+    expect(notes('held')).toHaveLength(1);
+    expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);
+  });
+});

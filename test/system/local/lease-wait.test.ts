@@ -1,0 +1,58 @@
+/** A worker that dies with a step under way that must not run twice: who says how long its run waits, on real processes. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { control } from '../../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { ended, eventually, look, type RunView, startRun, startTestCloud } from '../support.ts';
+
+interface Waiting extends RunView {
+  readonly leaseWait?: { readonly until: string; readonly steps: readonly string[]; readonly why: string };
+}
+
+interface Meter {
+  readonly tasks: { readonly dispatchesEnded: number };
+}
+
+/** More than a lease. */
+const LEASE_OVER_MS = 95_000;
+
+test('its run says for which step it waits and until when, though its task is delivered again, and goes on at that time', async () => {
+  const cloud = await startTestCloud('memory');
+  try {
+    const { ready, folder } = cloud;
+    const notes = join(folder, 'spinning');
+    const answer = await startRun(ready, 'spinning', { notes });
+    const { runId } = (await answer.json()) as { runId: string };
+    const pid = await eventually('the body to begin', () => {
+      const line = existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean)[0] : undefined;
+      return line === undefined ? undefined : Number(line.split(' ')[1]);
+    });
+    const before = await control<Meter>(ready, 'GET', '/meter/tasks');
+    process.kill(pid, 'SIGKILL');
+    // The delivery that died with its worker, and the next, which finds that it must wait.
+    await eventually('the task to be delivered again', async () => {
+      const { tasks } = await control<Meter>(ready, 'GET', '/meter/tasks');
+      return tasks.dispatchesEnded >= before.tasks.dispatchesEnded + 2 ? true : undefined;
+    });
+    const waiting = await eventually('the run', () => look<Waiting>(ready, `/v1/runs/${runId}`));
+    expect(waiting).toMatchObject({
+      status: 'running',
+      leaseWait: { steps: ['spin'], why: "step 'spin' must not run twice" },
+    });
+    const until = Date.parse(waiting.leaseWait?.until ?? '');
+    await control(ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
+    expect(await ended(ready, runId)).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED' } });
+    const { events, intact } = await inspectJournal(ready, runId);
+    // Nobody took it over before.
+    expect(events.filter(({ type }) => type === 'run_claimed')).toHaveLength(1);
+    const last = events.at(-1);
+    expect(last?.type).toBe('run_failed');
+    expect(last?.at).toBeGreaterThanOrEqual(until);
+    expect(intact).toBe(true);
+    expect(readFileSync(notes, 'utf8').match(/begin/g)).toHaveLength(1);
+    expect(await look<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
+  } finally {
+    await cloud.stop();
+  }
+});

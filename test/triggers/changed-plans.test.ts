@@ -1,0 +1,153 @@
+/** Doors where a definition was changed under its version: nothing is started on it, and nothing that was sent is lost. */
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import type { WorkflowOptions } from '../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { KnownPlans } from '../../packages/cairn/src/engine/plans/known-plans.ts';
+import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
+import { deliveryRequest, Installation } from '../api/installation.ts';
+import { MINUTE, Scene, stored } from '../operations/schedules/scene.ts';
+import type { World } from '../support/world.ts';
+import { MessageDoor } from './pubsub/message-door.ts';
+import { commandForm, SlackDoor } from './slack/door.ts';
+
+/** The definition, and another one under the same version. */
+function both(type: string, on: NonNullable<WorkflowOptions<unknown>['on']>): readonly [Workflow, Workflow] {
+  const of = (stepId: string) =>
+    defineWorkflow({
+      type,
+      planVersion: 1,
+      input: z.any(),
+      on,
+      steps: (step) => ({ out: step(stepId, () => 1) }),
+    });
+  return [of('ship'), of('mail')];
+}
+
+/** A door after the deployment of these definitions, in a process that has asked nothing yet. */
+function deployed<D extends { readonly start: object }>(deps: D, world: World, ...workflows: Workflow[]) {
+  const registry = new WorkflowRegistry(workflows);
+  const plans = new KnownPlans({ ...world.deps, store: world.planStore });
+  return { ...deps, registry, start: { ...deps.start, registry, plans } };
+}
+
+const types = (world: World) => [...world.db.runs.values()].map(({ snapshot }) => snapshot.type).sort();
+
+describe('GitHub', () => {
+  const [old, changed] = both('ships', { github: [{ event: 'push' }] });
+  const [beside] = both('beside', { github: [{ event: 'push' }] });
+  const push = (id: string) => deliveryRequest({ event: 'push', body: `{"after":"${id}"}`, id });
+
+  test('shows 409 with what to do, starts all other listeners, and what is missing once it is sent again', async () => {
+    const installation = new Installation([old, beside]);
+    const { world, github } = installation;
+    expect((await githubWebhook(github, push('first'))).status).toBe(202);
+    expect(types(world)).toEqual(['beside', 'ships']);
+
+    const wrong = deployed(github, world, changed, beside);
+    for (const _ of [1, 2]) {
+      const answer = await githubWebhook(wrong, push('second'));
+      expect(answer.status).toBe(409);
+      expect(await answer.json()).toMatchObject({
+        code: 'PLAN_CHANGED',
+        help: expect.stringContaining('planVersion 2'),
+      });
+      expect(types(world)).toEqual(['beside', 'beside', 'ships']);
+    }
+    const again = await githubWebhook(deployed(github, world, old, beside), push('second'));
+    expect(again.status).toBe(202);
+    expect(types(world)).toEqual(['beside', 'beside', 'ships', 'ships']);
+  });
+});
+
+describe('Slack', () => {
+  const [old, changed] = both('ships', { slack: { command: '/deploy' } });
+
+  test('tells whoever typed the command what is wrong and what to do, and starts nothing', async () => {
+    const door = new SlackDoor([old]);
+    await door.knock({});
+    const form = commandForm({ trigger_id: 'second' });
+    const answer = await door.knock({ form }, deployed(door.deps, door.world, changed));
+    expect(answer.status).toBe(200);
+    const { text } = (await answer.json()) as { readonly text: string };
+    expect(text).toContain("version 1 of 'ships' is not what it was");
+    expect(text).toContain('planVersion 2');
+    expect(types(door.world)).toEqual(['ships']);
+  });
+});
+
+describe('Pub/Sub', () => {
+  const [old, changed] = both('ships', { pubsub: [{ topic: 'orders' }] });
+
+  test('delivers the message again until the definition is put right; then it is one run', async () => {
+    const door = new MessageDoor([old]);
+    await door.take('orders', { messageId: '1', data: {} });
+    const wrong = deployed(door.deps, door.world, changed);
+    const message = { messageId: '2', data: {} };
+    for (const _ of [1, 2])
+      await expect(door.take('orders', message, wrong)).rejects.toMatchObject({ code: 'PLAN_CHANGED' });
+    expect(types(door.world)).toEqual(['ships']);
+    const right = deployed(door.deps, door.world, old);
+    expect(await door.take('orders', message, right)).toMatchObject({ kind: 'started' });
+    expect(await door.take('orders', message, right)).toMatchObject({ kind: 'repeated' });
+  });
+});
+
+describe('a schedule', () => {
+  const [old, changed] = both('ships', {});
+
+  function scene() {
+    const on = new Scene([old]);
+    const to = (workflow: Workflow) => ({
+      ...on.depsOver([workflow]),
+      plans: new KnownPlans({ ...on.world.deps, store: on.world.planStore }),
+    });
+    return { on, to };
+  }
+
+  test.each([
+    ['latest', [5, 20]],
+    ['all', [5, 10, 15, 20]],
+    ['skip', [5]],
+  ] as const)(
+    'says why nothing is started, tries every ten minutes, and then does with missed slots what it should: %s',
+    async (catchUp, slots) => {
+      const { on, to } = scene();
+      await on.deps.schedules.create(stored({ type: 'ships', catchUp }));
+      await on.tickAt(5.5);
+      expect(await on.tickAt(10.5, to(changed))).toEqual({
+        due: 1,
+        fired: 0,
+        skipped: 0,
+        refused: 0,
+        failed: 0,
+      });
+      expect(await on.schedule()).toMatchObject({
+        last: { error: { code: 'PLAN_CHANGED', message: expect.stringContaining('mail') } },
+        nextAt: on.world.clock.now() + 10 * MINUTE,
+      });
+      expect(await on.tickAt(13, to(changed))).toMatchObject({ due: 0 });
+      expect(await on.tickAt(22.5, to(old))).toMatchObject({ due: 1, failed: 0 });
+      expect(on.slots()).toEqual([...slots]);
+      expect(await on.schedule()).toMatchObject({
+        fired: slots.length,
+        skipped: 4 - slots.length,
+        refused: 0,
+      });
+    },
+  );
+
+  test('does not keep other schedules from their slots', async () => {
+    const [sound] = both('beside', {});
+    const { on } = scene();
+    const plans = () => new KnownPlans({ ...on.world.deps, store: on.world.planStore });
+    await on.deps.schedules.create(stored({ type: 'ships' }));
+    await on.deps.schedules.create(stored({ id: 'sch_2', type: 'beside' }));
+    await on.tickAt(5.5, { ...on.depsOver([old, sound]), plans: plans() });
+    const wrong = { ...on.depsOver([changed, sound]), plans: plans() };
+    expect(await on.tickAt(10.5, wrong)).toMatchObject({ due: 2, fired: 1 });
+    expect(await on.tickAt(15.5, wrong)).toMatchObject({ due: 1, fired: 1 });
+  });
+});
