@@ -136,9 +136,8 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     const all = [1, 2, 3].map(() =>
       new Exchange(api, [json, length(size)]).send(Buffer.alloc(size - 1, ' ')),
     );
-    // The connection of the one that is refused is ended with its answer, which a client that still sends may not see.
-    const ended = await Promise.race(all.map(({ answer }) => answer.catch(() => undefined)));
-    if (ended) expect(ended).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
+    const refused = await Promise.race(all.map(({ answer }) => answer));
+    expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
     await Promise.all(
       all.map(async ({ socket }) => {
         socket.destroy();
@@ -156,7 +155,9 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     const exchange = whole(github, body);
     expect(await exchange.answer).toMatchObject({ status: 200, body: { bytes: body.length } });
     exchange.socket.destroy();
-    expect(await whole(github, Buffer.alloc(25 * MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
+    for (let i = 0; i < 10; i++) {
+      expect(await whole(github, Buffer.alloc(25 * MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
+    }
     await stillServes(github);
   });
 });

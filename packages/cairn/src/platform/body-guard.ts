@@ -20,6 +20,11 @@ const SMALL_BYTES = MIB;
 /** Bytes of large bodies in an instance at a time: the doors hold each up to three times, within 512 MiB of memory. */
 const MAX_LARGE_BYTES = 64 * MIB;
 
+/** Received after a refusal: a client that was sending the largest body any door takes still reads its answer. */
+const MAX_DISCARDED_BYTES = 32 * MIB;
+/** Time for a refused client to stop sending, and to read its answer. */
+const DISCARD_MS = 2_000;
+
 /** As the doors say; their module is too large to load with the functions. */
 const RETRY_AFTER_S = 2;
 
@@ -112,7 +117,7 @@ function hideType(request: IncomingMessage): void {
  * words of its own: so it is shown a body of one byte that does not come, and answered after that.
  */
 function refuseBefore(request: IncomingMessage, response: ServerResponse, error: CairnError): void {
-  request.push = () => false;
+  request.push = () => true;
   const { headers } = request;
   delete headers['content-encoding'];
   delete headers['transfer-encoding'];
@@ -121,14 +126,18 @@ function refuseBefore(request: IncomingMessage, response: ServerResponse, error:
   setImmediate(() => refuse(request, response, error));
 }
 
-/** Answers, lets no further byte through to whoever reads, and ends the connection. */
-function refuse(request: IncomingMessage, response: ServerResponse, error: CairnError): false {
-  request.push = () => false;
+/**
+ * Answers and ends the connection; no further byte reaches whoever reads. What is still arriving is received and discarded for a
+ * while: closing a connection with unread bytes resets it, and a client that is sending would lose the answer.
+ */
+function refuse(request: IncomingMessage, response: ServerResponse, error: CairnError): boolean {
   const problem = toProblem(error);
   if (response.headersSent) {
+    request.push = () => false;
     request.destroy();
     return false;
   }
+  discardUntilClosed(request);
   const body = JSON.stringify(problem);
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
@@ -136,9 +145,26 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: Cairn
     connection: 'close',
     ...(problem.status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {}),
   });
-  // Destroyed, it ends whoever waits for the rest of it.
-  response.end(body, () => request.destroy());
-  return false;
+  response.end(body);
+  return true;
+}
+
+function discardUntilClosed(request: IncomingMessage): void {
+  const { socket } = request;
+  let discarded = 0;
+  request.push = (chunk: Buffer | null) => {
+    discarded += chunk?.length ?? 0;
+    if (discarded > MAX_DISCARDED_BYTES) socket.destroy();
+    return true;
+  };
+  // Node calls this after an answer with `connection: close`; its own destroys the socket at once.
+  socket.destroySoon = () => socket.end();
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
+  socket.once('close', () => {
+    clearTimeout(timer);
+    // Destroyed, it ends whoever waits for the rest of it.
+    request.destroy();
+  });
 }
 
 function encoded(encoding: string): CairnError {
