@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** `npm run cairn -- …`: hands this process's words, environment and terminal to the program. Composition root only. */
+/** `cairn …`: hands this process's words, environment and terminal to the program. Composition root only. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { projectOf } from './project.ts';
 import type { Terminal, World } from './world.ts';
 
 enableCompileCache();
@@ -19,11 +19,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+// npm runs scripts in the project's folder, and says here where it was called.
+const cwd = process.env.INIT_CWD ?? process.cwd();
+
 const world: World = {
   env: process.env,
-  // npm runs scripts in the project's folder, and says here where it was called.
-  cwd: process.env.INIT_CWD ?? process.cwd(),
-  projectDir: fileURLToPath(new URL('../../..', import.meta.url)),
+  cwd,
+  projectDir: projectOf([cwd, process.cwd()], existsSync),
   stdout: terminalOf(process.stdout),
   stderr: terminalOf(process.stderr),
   interrupted: interrupted.signal,

@@ -12,7 +12,7 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the person stands: paths they give begin here. */
   readonly cwd: string;
-  /** Of the project: the local cloud keeps its state here. */
+  /** Folder of the project that the person stands in: its local cloud keeps its state here. */
   readonly projectDir: string;
   readonly stdout: Terminal;
   readonly stderr: Terminal;

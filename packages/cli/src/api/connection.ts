@@ -6,6 +6,7 @@
  */
 import { join, resolve } from 'node:path';
 import { UsageError } from '../exit.ts';
+import { ADDRESS_FILE, DATA_DIR } from '../project.ts';
 import type { World } from '../world.ts';
 import type { Connection } from './client.ts';
 
@@ -15,9 +16,6 @@ export interface Wanted {
   readonly local: string | undefined;
 }
 
-/** Where `npm start` says where it is; see packages/local/src/data-dir/address.ts. */
-const ADDRESS_FILE = 'address.json';
-const USUAL_DATA_DIR = '.cairn';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 interface LocalCloud {
@@ -38,7 +36,7 @@ function connectLocally(wanted: Wanted, world: World): Connection {
   if (typeof cloud === 'string') {
     throw new UsageError(
       `no address: neither --url nor CAIRN_URL is given, and no local cloud runs on ${cloud}`,
-      'Start one with npm start (if that is on another directory, name it with --local DIR), or set CAIRN_URL and CAIRN_API_KEY.',
+      'Start one with npx cairn dev (in the repository of Cairn: npm start; on another data directory, name it with --local DIR), or set CAIRN_URL and CAIRN_API_KEY.',
     );
   }
   return { url: checkedUrl(cloud.gateway), apiKey: givenKey(wanted, world) ?? cloud.apiKey };
@@ -70,7 +68,7 @@ function givenKey(wanted: Wanted, world: World): string | undefined {
 
 /** The cloud that says it runs on the data directory; the directory, if none does. */
 function localCloud({ local }: Wanted, world: World): LocalCloud | string {
-  const dir = local === undefined ? join(world.projectDir, USUAL_DATA_DIR) : resolve(world.cwd, local);
+  const dir = local === undefined ? join(world.projectDir, DATA_DIR) : resolve(world.cwd, local);
   try {
     const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloud>;
     const { gateway, apiKey } = said;
@@ -87,9 +85,12 @@ function checkedUrl(text: string): string {
   const isLocal = LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
     throw new UsageError(`${url.origin} would get the key unencrypted`, 'Use an https address.');
-  if (url.pathname !== '/' || url.search !== '' || url.username !== '')
-    throw new UsageError(`'${text}' says more than where the site is`, `Say ${url.origin}.`);
-  return url.origin;
+  // Functions may be reached below a path: https://REGION-PROJECT.cloudfunctions.net/cairn-api
+  const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const base = address.replace(/\/v1(?:\/.*)?$/, '');
+  if (base !== address || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new UsageError(`'${text}' says more than where the installation is`, `Say ${base}.`);
+  return base;
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

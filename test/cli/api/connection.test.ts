@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { connect } from '../../packages/cli/src/api/connection.ts';
-import { listening, type StageOptions } from './support/stage.ts';
+import { connect } from '../../../packages/cli/src/api/connection.ts';
+import { listening, type StageOptions } from '../support/stage.ts';
 
 const NOTHING = { url: undefined, 'key-file': undefined, local: undefined };
 const LOCAL = JSON.stringify({ gateway: 'http://127.0.0.1:8080', apiKey: 'cairn_dev_x' });
@@ -61,6 +61,13 @@ describe('where and as whom', () => {
       'viewer',
     ],
     [
+      'a function below a path',
+      { url: 'https://us-central1-shop.cloudfunctions.net/cairn-api/' },
+      { env: { CAIRN_API_KEY: 'k' } },
+      'https://us-central1-shop.cloudfunctions.net/cairn-api',
+      'k',
+    ],
+    [
       'unencrypted on this machine',
       { url: 'http://localhost:1' },
       { env: { CAIRN_API_KEY: 'k' } },
@@ -94,7 +101,13 @@ describe('where and as whom', () => {
       'unencrypted',
     ],
     ['no address', { url: 'a.test' }, { env: { CAIRN_API_KEY: 'k' } }, 'is no address'],
-    ['a path', { url: 'https://a.test/v1' }, { env: { CAIRN_API_KEY: 'k' } }, 'Say https://a.test.'],
+    ['a query', { url: 'https://a.test/f?x' }, { env: { CAIRN_API_KEY: 'k' } }, 'Say https://a.test/f.'],
+    [
+      'a path of the API',
+      { url: 'https://a.test/v1/runs' },
+      { env: { CAIRN_API_KEY: 'k' } },
+      'Say https://a.test.',
+    ],
     ['a key file that is not there', { url: 'https://a.test', 'key-file': 'x' }, {}, 'cannot be read'],
     [
       'a key file with more',

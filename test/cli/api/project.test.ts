@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { projectOf } from '../../../packages/cli/src/project.ts';
+
+test.each([
+  ['here', ['/shop'], ['/shop/firebase.json'], '/shop'],
+  ['above', ['/shop/functions/src'], ['/shop/firebase.json'], '/shop'],
+  ['the nearest', ['/a/b/c'], ['/a/firebase.json', '/a/b/firebase.json'], '/a/b'],
+  [
+    'a cloud that runs, before a nearer project without one',
+    ['/a/b'],
+    ['/a/.cairn/address.json', '/a/b/firebase.json'],
+    '/a',
+  ],
+  ['the first start, before another', ['/a', '/b'], ['/a/firebase.json', '/b/firebase.json'], '/a'],
+  ['a cloud that runs at another start', ['/a', '/b'], ['/a/firebase.json', '/b/.cairn/address.json'], '/b'],
+  ['nothing anywhere: where one stands', ['/a/b', '/c'], [], '/a/b'],
+])('the project is found: %s', (_, starts, files, project) => {
+  expect(projectOf(starts as [string], (path) => files.includes(path))).toBe(project);
+});
