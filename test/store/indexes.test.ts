@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { firestoreIndexes } from '../../packages/cairn/src/indexes.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
 import { findingCodec } from '../../packages/cairn/src/store/codec/finding.ts';
@@ -11,6 +12,7 @@ import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime
 import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
 import { SNAPSHOT_NAMES } from '../../packages/cairn/src/store/codec/snapshot.ts';
 import { chunkCodec, memoCodec, pageCodec } from '../../packages/cairn/src/store/codec/values.ts';
+import { collectionNames } from '../../packages/cairn/src/store/layout/collections.ts';
 import { planCodec } from '../../packages/cairn/src/store/plans/firestore-plan-store.ts';
 
 interface IndexFile {
@@ -50,6 +52,10 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
 };
 
 describe('firestore.indexes.json', () => {
+  test('is what is generated for the prefix of this repository', () => {
+    expect(file).toEqual(firestoreIndexes('gwi_'));
+  });
+
   test.each(Object.entries(COLLECTIONS))(
     'says for every member of %s what is indexed, and for nothing else',
     (group, names) => {
@@ -106,5 +112,41 @@ describe('firestore.indexes.json', () => {
       ]),
     );
     expect(new Set(written).size).toBe(written.length);
+  });
+});
+
+describe('the prefix', () => {
+  const OWN = 'shop_cairn_';
+
+  test('covers every collection that indexes and exemptions are made for, those below a run included', () => {
+    const { indexes, fieldOverrides } = firestoreIndexes(OWN);
+    for (const { collectionGroup } of [...indexes, ...fieldOverrides])
+      expect(collectionGroup).toMatch(/^shop_cairn_[a-z]+$/);
+    expect([indexes.length, fieldOverrides.length]).toEqual([
+      file.indexes.length,
+      file.fieldOverrides.length,
+    ]);
+  });
+
+  test('gwi_ keeps the names of the data model below a run, so that runs of before are found', () => {
+    const { events, checkpoints, steps, memos, payloads, pages, runs } = collectionNames('gwi_');
+    expect([events, checkpoints, steps, memos, payloads, pages, runs]).toEqual([
+      'events',
+      'checkpoints',
+      'steps',
+      'memos',
+      'payloads',
+      'pages',
+      'gwi_runs',
+    ]);
+  });
+
+  test('no two prefixes share a collection', () => {
+    const names = ['gwi_', 'cairn_', OWN].flatMap((prefix) => Object.values(collectionNames(prefix)));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each(['', 'Cairn_', '1_', 'a/b', `a${'b'.repeat(32)}`])('%j is refused', (prefix) => {
+    expect(() => firestoreIndexes(prefix)).toThrow(`'${prefix}' is not a collection prefix`);
   });
 });

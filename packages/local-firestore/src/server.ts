@@ -9,12 +9,8 @@ import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server } from '@grpc/grpc-js';
 import { Faults } from './faults.ts';
 import { Meter } from './meter.ts';
-import {
-  AUTOMATIC_INDEXES,
-  type IndexConfig,
-  type IndexesFile,
-  readIndexConfig,
-} from './model/index/index-config.ts';
+import { DeclaredIndexes } from './model/index/declared-indexes.ts';
+import type { IndexesFile } from './model/index/index-config.ts';
 import { MAX_REQUEST_BYTES } from './model/limits.ts';
 import { restServer } from './rest/rest-server.ts';
 import { implementation } from './service/calls/grpc-adapter.ts';
@@ -32,6 +28,8 @@ export interface FirestoreServerOptions {
   readonly clock?: () => number;
   /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
   readonly indexesFile?: string;
+  /** `useIndexes` is called before anybody asks, so that entries stored for its indexes are not rebuilt twice. */
+  readonly awaitsIndexes?: boolean;
   /** Ends this process at once, for rules that ask for it; without it they are refused. */
   readonly crash?: () => void;
   /** How often expired documents are looked for, where the file declares a TTL policy. */
@@ -44,6 +42,12 @@ export interface FirestoreServer {
   readonly meter: Meter;
   /** What goes wrong on request; nothing at first. */
   readonly faults: Faults;
+  /**
+   * Replaces the declared indexes. Given: from then on queries without their index are refused. Undefined: none are.
+   *
+   * @throws Error naming what is wrong with the declaration
+   */
+  useIndexes(file: IndexesFile | undefined): void;
   /** Streams that listen at this moment. */
   listening(): number;
   /** Copies all databases to a new file, as of one moment. @throws when the file exists. */
@@ -68,8 +72,10 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       ? openSqliteStorage(options.storage.file, options.storage.acceptDamage)
       : openSqliteStorage(undefined);
   const clock = options.clock ?? Date.now;
-  const indexes = options.indexesFile ? loadIndexes(options.indexesFile) : AUTOMATIC_INDEXES;
-  reindex(storage, indexes);
+  const indexes = new DeclaredIndexes();
+  if (options.indexesFile)
+    indexes.declare(JSON.parse(readFileSync(options.indexesFile, 'utf8')) as IndexesFile);
+  if (!options.awaitsIndexes) reindex(storage, indexes);
   const session = new Session({ storage, clock, indexes });
   const meter = new Meter(clock);
   const faults = new Faults(options.crash);
@@ -106,6 +112,10 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     host: port.host,
     meter,
     faults,
+    useIndexes: (file) => {
+      indexes.declare(file);
+      reindex(storage, indexes);
+    },
     listening: () => session.listeners.count,
     exportTo: (file) => storage.exportTo(file),
     importFrom: (file) => {
@@ -123,8 +133,4 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       storage.close();
     },
   };
-}
-
-function loadIndexes(file: string): IndexConfig {
-  return readIndexConfig(JSON.parse(readFileSync(file, 'utf8')) as IndexesFile);
 }

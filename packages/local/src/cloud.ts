@@ -21,6 +21,7 @@ import { readSite } from './gateway/site.ts';
 import { commandsToTry, welcomePage } from './gateway/welcome.ts';
 import type { StoreLocation } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
+import { indexesOf, mergedIndexes } from './indexes.ts';
 import { assertPlansKept } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
@@ -115,7 +116,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
   const { secrets } = await startFunctions({ setting, servers, host, region: REGION }, (stores) =>
-    writeDevClients(stores, { setting, firestore: servers.firestore.host }),
+    prepareStores(stores, { setting, servers }),
   );
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
   if (isKnown) await assertPlansKept(host, apiKey);
@@ -185,7 +186,7 @@ function settingOf(options: LocalCloudOptions, stack: AsyncDisposableStack): Set
     dev,
     // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
     githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),
-    indexesFile: join(ROOT, 'firestore.indexes.json'),
+    firebaseJson: resolve(options.firebaseJson ?? join(ROOT, 'firebase.json')),
     stack,
   };
 }
@@ -213,18 +214,28 @@ async function startHost(
 /** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
 const UNTOLD: StoreLocation = { database: '(default)', collectionPrefix: 'gwi_' };
 
-/** One key opens all installations. */
-async function writeDevClients(
+/** Indexes for all installations, and one key that opens all of them. */
+async function prepareStores(
   stores: readonly StoreLocation[],
-  { setting, firestore }: { readonly setting: Setting; readonly firestore: string },
+  { setting, servers }: Pick<Behind, 'setting' | 'servers'>,
 ): Promise<void> {
-  const { projectId, outside, dev } = setting;
+  const { projectId, outside, dev, firebaseJson } = setting;
+  const { host: firestore, local } = servers.firestore;
+  const needed = stores.flatMap(({ indexes }) => indexes ?? []);
+  local?.useIndexes(mergedIndexes([...indexesOf(firebaseJson), ...needed]));
   const untold = {
     ...UNTOLD,
     ...(outside.COLLECTION_PREFIX && { collectionPrefix: outside.COLLECTION_PREFIX }),
   };
-  const write = (store: StoreLocation) =>
-    writeDevClient({ ...store, firestore, projectId, secret: dev.apiSecret, now: Date.now() });
+  const write = ({ database, collectionPrefix }: StoreLocation) =>
+    writeDevClient({
+      database,
+      collectionPrefix,
+      firestore,
+      projectId,
+      secret: dev.apiSecret,
+      now: Date.now(),
+    });
   await Promise.all((stores.length === 0 ? [untold] : stores).map(write));
 }
 
@@ -240,8 +251,7 @@ async function openGateway(
   options: LocalCloudOptions,
   { setting, servers, host, apiKey, secrets }: Behind,
 ): Promise<Gateway> {
-  const { log, stack } = setting;
-  const firebaseJson = options.firebaseJson ?? join(ROOT, 'firebase.json');
+  const { log, stack, firebaseJson } = setting;
   const welcome = () => ({
     gateway: gateway.url,
     github: servers.github.url,

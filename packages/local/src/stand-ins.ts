@@ -3,8 +3,8 @@
  * which file a server keeps its state in.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FirestoreServer } from '@cairn/local-firestore/server';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { PubsubServer } from '@cairn/local-pubsub/server';
@@ -24,8 +24,6 @@ interface ServerContext {
 interface FirestoreChoice {
   /** `host:port` of one that runs already; then none is started. */
   readonly outside: string | undefined;
-  /** Used if it is there. */
-  readonly indexesFile: string;
 }
 
 /** What every part of a cloud needs of its surroundings. */
@@ -35,8 +33,8 @@ export interface Setting extends ServerContext {
   readonly projectId: string;
   readonly dev: DevValues;
   readonly githubToken: string;
-  /** Used if it is there. */
-  readonly indexesFile: string;
+  /** Its sites are served and its indexes made, if it is there. */
+  readonly firebaseJson: string;
   readonly log: (line: string) => void;
 }
 
@@ -48,11 +46,11 @@ export async function startStandIns(
   dispatch: Dispatch,
   functionUrl: (name: string) => string,
 ) {
-  const { outside, indexesFile, githubToken: token } = setting;
+  const { outside, githubToken: token } = setting;
   const { dir, acceptDamage, clock, stack } = setting;
   const context: ServerContext = { dir, acceptDamage, clock, stack };
   const [firestore, tasks, pubsub, github, slack] = await Promise.all([
-    startFirestore({ ...context, indexesFile, outside: outside.FIRESTORE_EMULATOR_HOST }),
+    startFirestore({ ...context, outside: outside.FIRESTORE_EMULATOR_HOST }),
     outside.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, dispatch, functionUrl }),
     startPubsub({ ...context, dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
     startGithub({ ...context, token, outside: outside.CAIRN_GITHUB_API_URL }),
@@ -67,7 +65,7 @@ const storageIn = ({ dir, acceptDamage }: ServerContext, file: string): SqliteSt
 
 /** The Firestore server, or where the one from outside is. It stops with the stack. */
 async function startFirestore(context: ServerContext & FirestoreChoice) {
-  const { clock, stack, outside, indexesFile } = context;
+  const { clock, stack, outside } = context;
   if (outside) return { host: outside, local: undefined };
   const { startFirestoreServer } = await import('@cairn/local-firestore/server');
   const server = await startFirestoreServer({
@@ -75,10 +73,10 @@ async function startFirestore(context: ServerContext & FirestoreChoice) {
     clock: clock.now,
     // A fault on request: nothing of this process may get to tidy up.
     crash: () => process.kill(process.pid, 'SIGKILL'),
-    ...(existsSync(indexesFile) && { indexesFile }),
+    awaitsIndexes: true,
   });
   stack.defer(() => server.stop());
-  const local: ControlledFirestore = server;
+  const local: ControlledFirestore & Pick<FirestoreServer, 'useIndexes'> = server;
   return { host: server.host, local };
 }
 

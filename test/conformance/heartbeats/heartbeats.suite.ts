@@ -31,12 +31,25 @@ export function heartbeatsConformance(name: string, harness: Harness): void {
 
     test('what was found stays until something else is found, and is then replaced as a whole', async () => {
       const first = { at: T0, checked: 50, problems: { JOURNAL_GAP: 2, STEP_DIFFERENT: 1 } };
-      await store.beat('checkRuns', DONE, first);
+      await store.beat('checkRuns', DONE, { found: first });
       await store.beat('checkRuns', FAILED);
       expect((await store.read()).beats).toEqual({ checkRuns: FAILED, found: first });
       const second = { at: T0 + 1, checked: 3, problems: {} };
-      await store.beat('checkRuns', DONE, second);
+      await store.beat('checkRuns', DONE, { found: second });
       expect((await store.read()).beats).toEqual({ checkRuns: DONE, found: second });
+    });
+
+    test('installations that beat are kept beside each other, each with its last time', async () => {
+      const [here, there] = ['europe-west1/drive', 'us-central1/shop-cairn-drive'];
+      await store.beat('recoverRuns', FAILED, { installation: here });
+      await store.beat('recoverRuns', DONE, { installation: there });
+      await store.beat('checkRuns', DONE, { installation: here });
+      const { beats } = await store.read();
+      expect(beats).toEqual({
+        recoverRuns: DONE,
+        checkRuns: DONE,
+        installations: { [here]: DONE.at, [there]: DONE.at },
+      });
     });
 
     test('it is known since when functions beat, by the time of the store', async () => {

@@ -13,7 +13,12 @@ const beats = async () => (await deps.heartbeats.read()).beats;
 beforeEach(() => {
   clock = new VirtualClock();
   log = new CollectedLog(clock);
-  deps = { heartbeats: new MemoryHeartbeatStore(new MemoryDatabase(clock)), clock, log };
+  deps = {
+    heartbeats: new MemoryHeartbeatStore(new MemoryDatabase(clock)),
+    clock,
+    log,
+    installation: 'europe-west1/drive',
+  };
 });
 
 test('a function that ends notes when, how long it took, and what it found', async () => {
@@ -27,6 +32,7 @@ test('a function that ends notes when, how long it took, and what it found', asy
     checkRuns: { at, tookMs: 250, outcome: 'done' },
     found: { at, checked: 3, problems: { JOURNAL_GAP: 1 } },
     recoverRuns: { at, tookMs: 0, outcome: 'off' },
+    installations: { 'europe-west1/drive': at },
   });
 });
 

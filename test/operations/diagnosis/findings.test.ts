@@ -38,6 +38,21 @@ const WELL = {
   deleteExpired: beat(30 * MINUTE_MS),
 };
 
+test('two installations on the same collections are wrong and named while both run; one that was renamed is not', () => {
+  const [old, cairn, shop] = ['us-central1/drive', 'us-central1/cairn-drive', 'us-central1/shop-drive'];
+  const of = (installations: Record<string, number>) => work.ofInstallations(heard({ installations }));
+  expect(work.ofInstallations(heard({}))).toEqual([]);
+  expect(of({ [cairn]: NOW - MINUTE_MS })).toEqual([]);
+  expect(of({ [old]: NOW - 16 * MINUTE_MS, [cairn]: NOW - MINUTE_MS })).toEqual([]);
+  const [found] = of({ [shop]: NOW - MINUTE_MS, [old]: NOW - HOUR_MS, [cairn]: NOW });
+  expect(found).toMatchObject({
+    code: 'STORE_SHARED',
+    state: 'wrong',
+    evidence: { installations: [cairn, shop] },
+  });
+  expect(found?.what).toContain(`${cairn}, ${shop}`);
+});
+
 describe('the store', () => {
   test.each([
     [['ready', 'ready'], ['well INDEXES']],

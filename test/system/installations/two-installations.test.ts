@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Firestore } from '@google-cloud/firestore';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -8,7 +9,7 @@ import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cl
 let cloud: LocalCloud;
 beforeAll(async () => {
   const functionsModule = join(import.meta.dirname, 'fixtures/two-installations.ts');
-  cloud = await startLocalCloud({ data: 'memory', functionsModule, log: () => {} });
+  cloud = await startLocalCloud({ data: 'memory', functionsModule, firebaseJson: 'none', log: () => {} });
 });
 afterAll(() => cloud.stop());
 
@@ -46,6 +47,30 @@ test('each completes its own runs through queues of its own, and does not see th
   expect((await call(`/blog-api/v1/runs/${String(body.runId)}`)).status).toBe(404);
   expect((await call(`/shop-api/v1/runs/${String(placed.runId)}`)).status).toBe(404);
   expect((await call('/shop-api/v1/runs', { type: 'charge', input: {} })).status).toBe(400);
+});
+
+test('lists have the indexes of the prefix that is in use, and the app queries collections named like those below a run', async () => {
+  const { status, body } = await call('/shop-api/v1/runs?type=order');
+  expect([status, (body.items as Body[]).length]).toEqual([200, 1]);
+
+  const db = new Firestore({ projectId: cloud.projectId, host: cloud.firestore, ssl: false });
+  try {
+    await db.collection('events').add({ at: 1, type: 'concert' });
+    const concerts = await db
+      .collection('events')
+      .where('type', '==', 'concert')
+      .orderBy('at')
+      .get()
+      .catch(String);
+    const newest = await db.collection('events').orderBy('at', 'desc').get();
+    expect(newest.size).toBe(1);
+    // Indexes are asked for, as in production.
+    expect(concerts).toContain('requires an index');
+    const below = await db.collectionGroup('shop_events').get();
+    expect(below.size).toBeGreaterThan(0);
+  } finally {
+    await db.terminate();
+  }
 });
 
 test('the queues have the names of the functions', async () => {

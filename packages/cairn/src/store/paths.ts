@@ -1,5 +1,5 @@
 /**
- * The one place that names collections. For each: who writes it, who reads it, who deletes it. Run ids and keys are
+ * The collections and documents of an installation. For each: who writes it, who reads it, who deletes it. Run ids and keys are
  * encoded on their way into a path, so that no text from outside can reach another document.
  */
 import {
@@ -12,23 +12,20 @@ import {
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import { type RendezvousAddress, rendezvousId } from '../ports/rendezvous-store.ts';
-
-/** Collections that begin with it belong to one installation. */
-const DEFAULT_COLLECTION_PREFIX = 'gwi_';
+import { type CollectionNames, collectionNames, PREFIX_OF_THE_MODEL } from './layout/collections.ts';
 
 export class Paths {
   readonly #db: Firestore;
-  readonly #prefix: string;
+  readonly #names: CollectionNames;
 
-  constructor(db: Firestore, prefix: string = DEFAULT_COLLECTION_PREFIX) {
-    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(prefix)) throw new Error(`'${prefix}' is not a collection prefix`);
+  constructor(db: Firestore, prefix: string = PREFIX_OF_THE_MODEL) {
     this.#db = db;
-    this.#prefix = prefix;
+    this.#names = collectionNames(prefix);
   }
 
   /** Snapshots. Written by starts, journal commits and touches; read by everybody; deleted by retention. */
   runs(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}runs`);
+    return this.#db.collection(this.#names.runs);
   }
 
   run(runId: string): DocumentReference {
@@ -37,7 +34,7 @@ export class Paths {
 
   /** The journal. Created by starts and journal commits, never changed; read by folds and lists; deleted with the run. */
   events(run: DocumentReference): CollectionReference {
-    return run.collection('events');
+    return run.collection(this.#names.events);
   }
 
   event(run: DocumentReference, seq: number): DocumentReference {
@@ -46,7 +43,7 @@ export class Paths {
 
   /** Created beside the event of their seq, never changed; read by steps that need an output; deleted with the run. */
   checkpoints(run: DocumentReference): CollectionReference {
-    return run.collection('checkpoints');
+    return run.collection(this.#names.checkpoints);
   }
 
   checkpoint(run: DocumentReference, seq: number): DocumentReference {
@@ -55,7 +52,7 @@ export class Paths {
 
   /** Set by journal commits, derived from the journal; read by lists only; deleted with the run. */
   steps(run: DocumentReference): CollectionReference {
-    return run.collection('steps');
+    return run.collection(this.#names.steps);
   }
 
   step(run: DocumentReference, key: string): DocumentReference {
@@ -67,7 +64,7 @@ export class Paths {
    * next attempt of the same revision; deleted with the run.
    */
   memos(run: DocumentReference, step: string): CollectionReference {
-    return this.step(run, step).collection('memos');
+    return this.step(run, step).collection(this.#names.memos);
   }
 
   /**
@@ -79,7 +76,7 @@ export class Paths {
   }
 
   payloads(run: DocumentReference): CollectionReference {
-    return run.collection('payloads');
+    return run.collection(this.#names.payloads);
   }
 
   /**
@@ -87,7 +84,7 @@ export class Paths {
    * the snapshot; read with it; deleted with the run.
    */
   pages(run: DocumentReference): CollectionReference {
-    return run.collection('pages');
+    return run.collection(this.#names.pages);
   }
 
   page(run: DocumentReference, sha256: string): DocumentReference {
@@ -97,10 +94,12 @@ export class Paths {
   /** Payloads of every run, in the order of the runs, after a run that is known. */
   payloadsAfter(run: DocumentReference | undefined): Query {
     // No id has a character below `!` or above `~`, so that these lie before, between and after all there are.
-    const from = run ? run.collection('payloads~') : this.runs().doc('!').collection('payloads');
-    const until = this.runs().doc('~').collection('payloads');
+    const from = run
+      ? run.collection(`${this.#names.payloads}~`)
+      : this.runs().doc('!').collection(this.#names.payloads);
+    const until = this.runs().doc('~').collection(this.#names.payloads);
     return this.#db
-      .collectionGroup('payloads')
+      .collectionGroup(this.#names.payloads)
       .orderBy(FieldPath.documentId())
       .startAt(from.doc('!'))
       .endAt(until.doc('~'));
@@ -109,15 +108,15 @@ export class Paths {
   /** Memos of all steps of a run, whether those have a document or not. */
   memosOf(run: DocumentReference): Query {
     return this.#db
-      .collectionGroup('memos')
+      .collectionGroup(this.#names.memos)
       .orderBy(FieldPath.documentId())
-      .startAt(run.collection('steps').doc('!').collection('memos').doc('!'))
-      .endAt(run.collection('steps').doc('~').collection('memos').doc('~'));
+      .startAt(run.collection(this.#names.steps).doc('!').collection(this.#names.memos).doc('!'))
+      .endAt(run.collection(this.#names.steps).doc('~').collection(this.#names.memos).doc('~'));
   }
 
   /** Written by starts and by the idempotency store; read by who meets a key again; deleted by the TTL policy. */
   idempotencyRecords(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}idempotency`);
+    return this.#db.collection(this.#names.idempotency);
   }
 
   idempotencyRecord(key: string): DocumentReference {
@@ -129,7 +128,7 @@ export class Paths {
    * answers of calls; read by bodies that act, by people and by successors; deleted with the lineage.
    */
   effects(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}effects`);
+    return this.#db.collection(this.#names.effects);
   }
 
   effect(effectId: string): DocumentReference {
@@ -149,7 +148,7 @@ export class Paths {
    * deleted by callers.
    */
   schedules(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}schedules`);
+    return this.#db.collection(this.#names.schedules);
   }
 
   schedule(scheduleId: string): DocumentReference {
@@ -161,12 +160,12 @@ export class Paths {
    * process once a version; never deleted: a version keeps its meaning when its last run is gone.
    */
   plan(type: string, planVersion: number): DocumentReference {
-    return this.#db.collection(`${this.#prefix}plans`).doc(encodeKey(`${type}@${planVersion}`));
+    return this.#db.collection(this.#names.plans).doc(encodeKey(`${type}@${planVersion}`));
   }
 
   /** Written by who issues API keys (admins through the API, the local cloud); read by calls of the API; deleted by hand. */
   clients(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}clients`);
+    return this.#db.collection(this.#names.clients);
   }
 
   client(clientId: string): DocumentReference {
@@ -175,7 +174,7 @@ export class Paths {
 
   /** Runs that cannot be written. Written by their drives; read by the diagnosis and who looks at the run; deleted by the scan. */
   findings(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}findings`);
+    return this.#db.collection(this.#names.findings);
   }
 
   finding(runId: string): DocumentReference {
@@ -184,21 +183,21 @@ export class Paths {
 
   /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */
   retention(): DocumentReference {
-    return this.#db.collection(`${this.#prefix}config`).doc('retention');
+    return this.#db.collection(this.#names.config).doc('retention');
   }
 
   /** When the scheduled functions last ran. Written by each of them after its run; read by who asks how all fares; never deleted. */
   heartbeats(): DocumentReference {
-    return this.#db.collection(`${this.#prefix}config`).doc('heartbeats');
+    return this.#db.collection(this.#names.config).doc('heartbeats');
   }
 
   /** Of all rendezvous: who looks whether those are deleted that have expired. */
   allRendezvous(): CollectionReference {
-    return this.#db.collection(`${this.#prefix}waits`);
+    return this.#db.collection(this.#names.waits);
   }
 
   /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */
   runtimeConfig(): DocumentReference {
-    return this.#db.collection(`${this.#prefix}config`).doc('runtime');
+    return this.#db.collection(this.#names.config).doc('runtime');
   }
 }

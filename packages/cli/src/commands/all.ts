@@ -8,6 +8,7 @@ import { sendEvent } from './events.ts';
 import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
 import { inbox } from './inbox.ts';
+import { indexes } from './indexes.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
 import { cancelRun, continueRun, failWait, signalRun, suspendRun } from './runs/change.ts';
@@ -74,5 +75,6 @@ export const COMMANDS: readonly Command[] = [
   unpause,
   readIdempotency,
   doctor,
+  indexes,
   completionOf(() => COMMANDS),
 ];

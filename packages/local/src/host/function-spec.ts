@@ -2,7 +2,7 @@
  * What the host knows of an exported function: the part of firebase-functions' own metadata (`fn.__endpoint`)
  * that it honours. Reads metadata into plain JSON values; starts nothing.
  */
-
+import type { IndexesFile } from '@cairn/local-firestore/indexes';
 import { messageHandler } from './pubsub/message-handler.ts';
 
 export interface QueueTrigger {
@@ -59,6 +59,8 @@ export interface StoreLocation {
   /** Id of a Firestore database. */
   readonly database: string;
   readonly collectionPrefix: string;
+  /** Entries of a `firestore.indexes.json` that it needs. */
+  readonly indexes?: IndexesFile;
 }
 
 export type Handler = (request: unknown, response: unknown) => unknown;

@@ -4,7 +4,7 @@ import type {
   HeardBeats,
   Heartbeat,
   HeartbeatStore,
-  SampleFound,
+  Said,
 } from '../../ports/diagnosis/heartbeats.ts';
 import { adopt, type MemoryDatabase } from '../memory-database.ts';
 
@@ -15,9 +15,15 @@ export class MemoryHeartbeatStore implements HeartbeatStore {
     this.#db = db;
   }
 
-  async beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void> {
+  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: Said = {}): Promise<void> {
     const { beats, since = this.#db.now() } = this.#db.heartbeats;
-    const changed = { [name]: adopt(beat), ...(found ? { found: adopt(found) } : {}) };
+    const changed = {
+      [name]: adopt(beat),
+      ...(found ? { found: adopt(found) } : {}),
+      ...(installation === undefined
+        ? {}
+        : { installations: { ...beats.installations, [installation]: beat.at } }),
+    };
     this.#db.heartbeats = { beats: { ...beats, ...changed }, since };
   }
 

@@ -3,6 +3,7 @@
  *
  * Must not: fail the function over a sign that could not be written, or keep its error from whoever runs it.
  */
+import { optional } from '../../core/optional.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
@@ -18,6 +19,8 @@ export interface BeatingDeps {
   readonly heartbeats: HeartbeatStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** The name of this installation, which no other in the project has. */
+  readonly installation: string;
 }
 
 /** What a function says of its run. */
@@ -50,13 +53,13 @@ export async function beating(
 }
 
 async function note(
-  { heartbeats, log }: BeatingDeps,
+  { heartbeats, log, installation }: BeatingDeps,
   name: BeatingFunction,
   beat: Heartbeat,
   found?: SampleFound,
 ): Promise<void> {
   try {
-    await heartbeats.beat(name, beat, found);
+    await heartbeats.beat(name, beat, { installation, ...optional('found', found) });
   } catch (error) {
     log.warn('heartbeat_not_noted', { function: name, error });
   }

@@ -85,7 +85,7 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const findings = [
     ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
     ...(switches ? deployment.ofSwitches(switches, now) : []),
-    ...(heard ? work.ofFunctions(heard) : []),
+    ...(heard ? [...work.ofFunctions(heard), ...work.ofInstallations(heard)] : []),
     ...(waking ? work.ofRuns(waking, isOff) : []),
     ...(named ? work.ofNamed(named, now) : []),
     ...(queues

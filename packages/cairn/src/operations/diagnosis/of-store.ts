@@ -29,7 +29,7 @@ function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
     case 'missing':
       return [
         wrong('INDEX_MISSING', `the index ${named} is missing; it serves ${serves}`, {
-          help: `${DEPLOY_INDEXES}, and a few minutes. A prefix other than gwi_ needs its own firestore.indexes.json.`,
+          help: `${DEPLOY_INDEXES}, and a few minutes. cairn indexes --prefix PREFIX prints what that file needs for a prefix.`,
           evidence,
         }),
       ];

@@ -68,6 +68,28 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
   ];
 }
 
+/** An installation that beat so lately is there still: its scan runs each minute. */
+const INSTALLED_MS = 15 * MINUTE_MS;
+
+/** Codebases cannot see each other, but what they write in the same place. */
+export function ofInstallations({ beats, readAt }: HeardBeats): Finding[] {
+  const names = Object.entries(beats.installations ?? {})
+    .filter(([, at]) => readAt - at <= INSTALLED_MS)
+    .map(([name]) => name)
+    .sort();
+  if (names.length < 2) return [];
+  return [
+    wrong(
+      'STORE_SHARED',
+      `${names.length} installations keep their runs in the same collections: ${names.join(', ')}`,
+      {
+        help: 'Each drives the runs of the others. Give all but one a collectionPrefix or a database of its own: see docs/adopt.md.',
+        evidence: { installations: names },
+      },
+    ),
+  ];
+}
+
 export interface Waking {
   /** How far the oldest due time lies behind; 0: none is due. */
   readonly lagMs: number;

@@ -37,6 +37,11 @@ export function diagnosisOf({ settings, secrets, db, operations, log }: Diagnosi
       setup: setupLook(settings, secrets, process.env),
       operations,
     },
-    beating: { heartbeats, clock: systemClock, log },
+    beating: {
+      heartbeats,
+      clock: systemClock,
+      log,
+      installation: `${settings.region}/${settings.drive.shared.name}`,
+    },
   };
 }

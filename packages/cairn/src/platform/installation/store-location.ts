@@ -1,4 +1,5 @@
 /** Where an installation keeps its runs, and that no other of the codebase keeps them there. */
+import { type FirestoreIndexes, firestoreIndexes } from '../../store/layout/indexes.ts';
 import { database } from '../settings/parameters.ts';
 import { collectionPrefixOf } from '../settings/settings.ts';
 import type { Installation } from './installation.ts';
@@ -16,12 +17,15 @@ function locationOf({ options }: Installation, drive: string): StoreLocation {
   };
 }
 
-/** The local cloud reads it: it writes the development key there. */
+/** The local cloud reads it: it writes the development key there, and has its Firestore make the indexes. */
 const LOCATION = Symbol.for('cairn:store-location');
 
 /** Says it on the function `drive`, since it depends on the name under which that is deployed. */
 export function locateStore(installation: Installation): void {
-  const locate = (drive: string) => locationOf(installation, drive);
+  const locate = (drive: string): StoreLocation & { readonly indexes: FirestoreIndexes } => {
+    const location = locationOf(installation, drive);
+    return { ...location, indexes: firestoreIndexes(location.collectionPrefix) };
+  };
   Object.assign(installation.members.drive as object, { [LOCATION]: locate });
 }
 

@@ -1,6 +1,7 @@
 /** What an installation is set to: by its code, its parameters, and what the local cloud puts in the environment. */
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
+import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
 import type { GithubTenantParameters } from '../../triggers/github/tenants.ts';
 import { driveTimeoutS } from '../installation/drive-classes.ts';
 import type { FunctionNames } from '../installation/exported-names.ts';
@@ -75,9 +76,6 @@ export interface Settings {
   readonly local: boolean;
 }
 
-/** The default where functions are exported by their own names, which those of before were. */
-const PREFIX_OF_BARE_NAMES = 'gwi_';
-
 /**
  * Collections of two installations must not meet, so each has its own name in front of them unless it says otherwise.
  *
@@ -86,7 +84,7 @@ const PREFIX_OF_BARE_NAMES = 'gwi_';
 export function collectionPrefixOf(given: string | undefined, drive: string): string {
   const said = given ?? collectionPrefix.value();
   if (said !== '') return said;
-  if (drive === 'drive') return PREFIX_OF_BARE_NAMES;
+  if (drive === 'drive') return PREFIX_OF_THE_MODEL;
   return `${drive
     .replace(/-drive$/, '')
     .toLowerCase()

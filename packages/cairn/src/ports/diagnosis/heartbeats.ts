@@ -30,7 +30,16 @@ export interface SampleFound {
 
 export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
   readonly found?: SampleFound;
+  /** By the name of each installation that keeps its runs here: when its functions last ran, epoch ms. */
+  readonly installations?: Readonly<Record<string, number>>;
 };
+
+/** What else a function says when it ends. */
+export interface Said {
+  readonly found?: SampleFound;
+  /** The installation that it belongs to, by a name that no other in the project has. */
+  readonly installation?: string;
+}
 
 export interface HeardBeats {
   readonly beats: Heartbeats;
@@ -42,7 +51,7 @@ export interface HeardBeats {
 
 /** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
 export interface HeartbeatStore {
-  /** Takes the place of the function's beat before, and of what was found before if that is given. */
-  beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void>;
+  /** Takes the place of the function's beat before, and of what was found before if that is given; installations are kept beside each other. */
+  beat(name: BeatingFunction, beat: Heartbeat, said?: Said): Promise<void>;
   read(): Promise<HeardBeats>;
 }

@@ -12,10 +12,20 @@ const counts = kind<SampleFound['problems']>(
   },
 );
 
+const times = kind<NonNullable<Heartbeats['installations']>>(
+  (installations) =>
+    Object.fromEntries(Object.entries(installations).map(([name, at]) => [name, time.encode(at)])),
+  (raw) => {
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new Error('expected a map');
+    return Object.fromEntries(Object.entries(raw).map(([name, at]) => [name, time.decode(at)]));
+  },
+);
+
 export const heartbeatsCodec = documentCodec<Heartbeats>({
   recoverRuns: optional(beat),
   fireSchedules: optional(beat),
   checkRuns: optional(beat),
   deleteExpired: optional(beat),
   found: optional(map<SampleFound>({ at: time, checked: integer, problems: counts })),
+  installations: optional(times),
 });

@@ -1,11 +1,12 @@
 /** Signs of life in Firestore: one document, of which each function writes its own member. */
-import type { Firestore } from '@google-cloud/firestore';
+import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { optional } from '../../core/optional.ts';
 import type {
   BeatingFunction,
   HeardBeats,
   Heartbeat,
   HeartbeatStore,
-  SampleFound,
+  Said,
 } from '../../ports/diagnosis/heartbeats.ts';
 import { call } from '../call.ts';
 import { heartbeatsCodec } from '../codec/heartbeats.ts';
@@ -18,10 +19,17 @@ export class FirestoreHeartbeatStore implements HeartbeatStore {
     this.#paths = new Paths(db, prefix);
   }
 
-  async beat(name: BeatingFunction, beat: Heartbeat, found?: SampleFound): Promise<void> {
-    const members = heartbeatsCodec.encode({ [name]: beat, ...(found ? { found } : {}) });
+  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: Said = {}): Promise<void> {
+    const installations = installation === undefined ? undefined : { [installation]: beat.at };
+    const members = heartbeatsCodec.encode({
+      [name]: beat,
+      ...optional('found', found),
+      ...optional('installations', installations),
+    });
     // Members as a whole: a merge would leave the error of a run before in that of one that went well.
-    const mergeFields = Object.keys(members);
+    const whole = [name, ...(found ? ['found'] : [])];
+    const mergeFields =
+      installation === undefined ? whole : [...whole, new FieldPath('installations', installation)];
     await call('note of a sign of life', () => this.#paths.heartbeats().set(members, { mergeFields }));
   }
 

@@ -1,0 +1,95 @@
+/**
+ * The members of each collection, as `firestore.indexes.json` needs them: Firestore indexes every field of every collection
+ * unless it is told not to, at a price for each write. A test holds the names against the codecs that write them.
+ */
+import type { CollectionNames } from './collections.ts';
+
+type Of = Readonly<Partial<Record<keyof CollectionNames, readonly string[]>>>;
+
+/** A `-` stands for descending, an `@` for an array that is searched for a member. */
+export const COMPOSITES: Of = {
+  runs: [
+    'tenantId -createdAt',
+    'tenantId status -createdAt',
+    'tenantId waitsFor -createdAt',
+    'tenantId stopKind -createdAt',
+    'tenantId repoId -createdAt',
+    'tenantId type -createdAt',
+    'tenantId threadId -createdAt',
+    'status lastHeartbeatAt',
+    'shard wakeAt',
+    'tenantId askingSince',
+    '@foundBy tenantId -createdAt',
+    'tenantId status type planVersion',
+    'type shard wakeAt',
+    'status type shard completedAt',
+  ],
+  idempotency: ['status expiresAt'],
+  schedules: ['state nextAt', 'tenantId -createdAt'],
+  effects: ['runId createdAt'],
+};
+
+/** Members that are queried alone: ascending, within one collection. */
+export const INDEXED_ALONE: Of = {
+  runs: ['rootRunId'],
+  clients: ['tenantId'],
+  findings: ['tenantId'],
+};
+
+/** Members by which Firestore deletes documents (TTL). Runs are not among them: what lies under them would stay. */
+export const EXPIRING: Of = {
+  idempotency: ['expiresAt'],
+  waits: ['expiresAt'],
+};
+
+/** All members there are. */
+export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>> = {
+  runs: words(`
+    id shard createdAt tenantId environment type planVersion threadId repoId prId prUrl planFingerprint
+    trigger idempotencyKey a2aCorrelationId traceId traceSampled inputHash input inputFrom secretInput
+    rootRunId itemMarks sentBack pages resumedFrom source parent versions schemaVersion status stopKind
+    currentStep policySnapshotId head headHash checkpointHead lease epoch dueAt inFlight steps waits
+    inbox received decisions feedback ties result error lastHandoff cancellation compensationLog
+    suspension compensating supersededBy replay resumeCount interruptions suspect failures policyDue
+    deadlineAt parked startedAt updatedAt completedAt durationMs wakeAt askingSince waitsFor foundBy
+    listed soft lastHeartbeatAt effects effectScopes
+  `),
+  events: words('seq id type at initiator actor data schemaVersion writer prevHash hash'),
+  checkpoints: words(`
+    seq boundary planVersion parent at stepId itemKey revision attempt outcome inputsHash outputHash
+    output outputRef outputFrom outputsSummary errorTrace agent tokensUsed resumable idempotent
+    startedAt durationMs
+  `),
+  steps: words(`
+    id kind status planVersion inputsHash outputsSummary errorTrace checkpoint attempts startedAtMs
+    updatedAtMs durationMs revision
+  `),
+  payloads: words('data'),
+  pages: words('text'),
+  memos: words('revision name value'),
+  plans: words('type planVersion fingerprint planText createdAt by'),
+  idempotency: words(`
+    key source tenantId runId status requestHash response error createdAt updatedAt expiresAt
+    lockExpiresAt attempts attemptId
+  `),
+  waits: words('tenantId event key waiting early delivered expiresAt'),
+  clients: words('id tenantId roles secretHash disabled createdAt name createdBy retired secretOf'),
+  config: words(
+    `killSwitch paused runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
+  ),
+  findings: words('runId tenantId type head stepId reason message since lastAt'),
+  schedules: words(`
+    id tenantId origin state name type cron timezone input catchUp settledUntil nextAt pause last
+    lastCatchUp fired skipped refused createdAt updatedAt createdBy
+  `),
+  effects: words(`
+    effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
+    capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
+    requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
+    lateAnswer createdAt updatedAt
+  `),
+};
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
