@@ -7,6 +7,8 @@ import { trial } from './trial.ts';
 export interface Seeds {
   readonly from: number;
   readonly count: number;
+  /** Further seeds, each of which has once shown something. */
+  readonly also?: readonly number[];
   readonly repertoire: Repertoire;
   /** What must have happened to some of them: seeds that meet with nothing show nothing. */
   readonly meet: readonly EventType[];
@@ -15,9 +17,9 @@ export interface Seeds {
 /** One quiet core needs a few seconds of it. */
 const PATIENCE_MS = 240_000;
 
-export function everySeed({ from, count, repertoire, meet }: Seeds): void {
+export function everySeed({ from, count, also = [], repertoire, meet }: Seeds): void {
   const { SEED: only, SEEDS: more } = process.env;
-  const seeds = Array.from({ length: Number(more ?? count) }, (_, i) => from + i);
+  const seeds = [...Array.from({ length: Number(more ?? count) }, (_, i) => from + i), ...also];
   test(
     `come to an end that the reference predicts, ${seeds.length} of them`,
     async () => {

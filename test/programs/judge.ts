@@ -1,14 +1,16 @@
 /** Compares what became of a run with what the reference says must. Throws in words that name the difference. */
-import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
 import { inputOf } from './chaos/people.ts';
-import { bodyOutcome, type End, type Fate, type Prediction, predict } from './data/predict.ts';
+import { bodyOutcome, type End, type Family, type Fate, type Prediction, predict } from './data/predict.ts';
 import type { Program, StepPlan } from './data/program.ts';
 import { mix, seenResult } from './data/values.ts';
+import { isLost } from './family.ts';
 
 export interface Judged {
   readonly program: Program;
+  readonly family: Family;
   readonly run: RunDocuments;
   readonly state: RunState;
   /** What its last checkpoint carries. */
@@ -19,20 +21,21 @@ export interface Judged {
   readonly mayLackPlan: boolean;
 }
 
-/** So many deaths of a run that was dispatched alone, without a checkpoint between them, end it. */
+/** So many workers, lost while the run was dispatched alone, end it. */
 const POISONOUS = 3;
 
 export function judge({
   program,
+  family,
   run,
   state,
   resultText,
   mayBeCancelled,
   mayLackPlan,
 }: Judged): End | 'cancelled' | 'orphaned' {
-  const prediction = predict(program, inputOf(state));
-  const end = endOf(state, run.events);
-  if (end === 'orphaned') assertOrphaned(program, state, run.events);
+  const prediction = predict(program, inputOf(state), family);
+  const end = endOf(state);
+  if (end === 'orphaned') assertLost(program, state, run.events);
   else if (end === 'cancelled') expect(mayBeCancelled, 'the run was cancelled, and nobody wanted that');
   else
     expect(prediction.ends.has(end), `the run ended as ${end}, not as ${[...prediction.ends].join(' or ')}`);
@@ -43,28 +46,27 @@ export function judge({
   return end;
 }
 
-function endOf(state: RunState, events: readonly RunEvent[]): End | 'cancelled' | 'orphaned' {
+function endOf(state: RunState): End | 'cancelled' | 'orphaned' {
   if (!isOver(state)) throw new Error(`the run is ${state.status}`);
   if (state.status === 'completed') return 'completed';
   if (state.status === 'cancelled') {
     if (state.stopKind === 'halt') return 'halted';
     return state.stopKind === 'policy' ? 'denied' : 'cancelled';
   }
-  const code = events.flatMap((event) => (event.type === 'run_failed' ? [event.data.error.code] : []))[0];
-  return code === 'RUN_ORPHANED' || code === 'RUN_RESUME_FAILED' ? 'orphaned' : 'failed';
+  return isLost(state) ? 'orphaned' : 'failed';
 }
 
-/** The two ends a crash may bring: the journal must show why. */
-function assertOrphaned(program: Program, state: RunState, events: readonly RunEvent[]): void {
+/** The two ends that lost workers bring: the journal must show why. */
+function assertLost(program: Program, state: RunState, events: readonly RunEvent[]): void {
   const { code, stepId } = state.error ?? {};
-  const since = events.findLastIndex(({ type }) => CHECKPOINTS.has(type) && type !== 'run_failed');
-  const orphans = events.filter(({ type, seq }) => type === 'orphan_detected' && seq > since + 1).length;
   if (code === 'RUN_RESUME_FAILED') {
-    expect(orphans >= POISONOUS, `${orphans} orphans are no poison`);
+    const lost = lostAlone(events);
+    expect(lost >= POISONOUS, `the run lost ${lost} workers while it was alone, which is no poison`);
     return;
   }
   if (stepId === undefined) {
-    expect(state.checkpointHead === 0 && orphans > 0, 'orphaned without a cause');
+    const died = events.some(({ type }) => type === 'orphan_detected');
+    expect(state.checkpointHead === 0 && died, 'orphaned without a cause');
     return;
   }
   const plan = program.steps.find(({ id }) => id === stepId);
@@ -76,14 +78,17 @@ function assertOrphaned(program: Program, state: RunState, events: readonly RunE
   );
 }
 
-const CHECKPOINTS = new Set<EventType>([
-  'run_started',
-  'step_succeeded',
-  'step_degraded',
-  'step_skipped',
-  'run_suspended',
-  'run_failed',
-]);
+/** Dispatches alone that died, or that were shut down with a body under way. */
+function lostAlone(events: readonly RunEvent[]): number {
+  const alone = new Set(
+    events.flatMap((event) => (event.type === 'run_claimed' && event.data.alone ? event.data.epoch : [])),
+  );
+  return events.filter((event) => {
+    if (event.type === 'orphan_detected') return alone.has(event.data.epoch);
+    if (event.type !== 'run_released' || event.data.reason !== 'shutdown') return false;
+    return alone.has(event.writer?.epoch ?? -1) && (event.data.interrupted?.length ?? 0) > 0;
+  }).length;
+}
 
 /** What has ended, ended as it must, and after all that it needs. */
 function assertSteps(program: Program, state: RunState, { passes }: Prediction): void {

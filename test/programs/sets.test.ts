@@ -1,10 +1,18 @@
 import { describe } from '@jest/globals';
 import { everySeed } from './every-seed.ts';
 
+/** A child is lost to a shutdown and two deaths, and its parent goes on without it. */
+const LOST_CHILD = 30_375;
+/** Alone, behind a set whose items wait, a step was never begun: the run was claimed and released without end. */
+const BEHIND_A_SET = 30_394;
+/** A child ends while its parent undoes what it did. */
+const LATE_CHILD = 30_411;
+
 describe('programs of maps, children and sets of children', () => {
   everySeed({
     from: 30_001,
     count: 100,
+    also: [LOST_CHILD, BEHIND_A_SET, LATE_CHILD],
     repertoire: { kinds: { step: 4, map: 4, child: 3, sleep: 1 }, maxSteps: 8, extras: true },
     meet: [
       'step_failed',

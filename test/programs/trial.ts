@@ -22,6 +22,7 @@ import { Draw } from './data/draw.ts';
 import { generate, type Repertoire } from './data/generate.ts';
 import { allPrograms, type Program } from './data/program.ts';
 import { workflowOf } from './data/workflow-of.ts';
+import { familyOf } from './family.ts';
 import { Holdings } from './holdings.ts';
 import { judge } from './judge.ts';
 import { assertLively } from './liveness.ts';
@@ -176,7 +177,8 @@ class Trial {
       const resultText = await this.#resultOf(run);
       const mayBeCancelled = this.#mayBeCancelled(state);
       const mayLackPlan = this.#redeploys !== undefined;
-      ends.push(judge({ program, run, state, resultText, mayBeCancelled, mayLackPlan }));
+      const family = familyOf(db, runId);
+      ends.push(judge({ program, family, run, state, resultText, mayBeCancelled, mayLackPlan }));
     }
     return { ends, met, redeploys: this.#redeploys?.met ?? new Set(), mostBytes: this.holdings.mostBytes };
   }

@@ -1,10 +1,14 @@
 import { describe } from '@jest/globals';
 import { everySeed } from './every-seed.ts';
 
+/** A dispatch that only undid a run kept the parts of a result that it would never have. */
+const UNDONE_RESULT = 20_365;
+
 describe('programs that wait for people, events and signals', () => {
   everySeed({
     from: 20_001,
     count: 120,
+    also: [UNDONE_RESULT],
     repertoire: { kinds: { step: 6, sleep: 2, approval: 4, event: 4 }, maxSteps: 10, extras: true },
     meet: [
       'wait_resolved',

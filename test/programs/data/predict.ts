@@ -42,15 +42,33 @@ export interface Prediction {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-export function predict(program: Program, input: ProgramInput): Prediction {
+/** What happened to the workers of a run and of its children, which no program says. */
+export interface Family {
+  /** The run was ended because its workers died. */
+  readonly isLost: boolean;
+  /** Runs of each child step or item, by its key; more than one, the oldest first, where a person sent the step back. */
+  readonly children: ReadonlyMap<string, readonly Family[]>;
+}
+
+const UNHARMED: Family = { isLost: false, children: new Map() };
+
+export function predict(program: Program, input: ProgramInput, family = UNHARMED): Prediction {
   if (program.policy === 'deny') return { ends: new Set(['denied']), passes: [new Map()], result: {} };
   const reviewer = program.steps.find((plan) => plan.kind === 'approval' && plan.sendsBack.length > 0);
-  const asked = interpret({ program, input, undecided: reviewer?.id, again: new Set(), feedback: '' });
+  const asked = interpret({
+    program,
+    input,
+    family,
+    undecided: reviewer?.id,
+    again: new Set(),
+    feedback: '',
+  });
   if (reviewer?.kind !== 'approval' || !asked.reached) return summary(program, [asked.fates]);
   const again = withFollowers(program, reviewer.sendsBack);
   const decided = interpret({
     program,
     input,
+    family,
     undecided: undefined,
     again,
     feedback: feedbackOf(reviewer.id),
@@ -95,6 +113,7 @@ function summary(program: Program, passes: readonly Fates[]): Prediction {
 interface Pass {
   readonly program: Program;
   readonly input: ProgramInput;
+  readonly family: Family;
   /** The approval whose answer is still to come. */
   readonly undecided: string | undefined;
   readonly again: ReadonlySet<string>;
@@ -105,11 +124,18 @@ interface Sight {
   readonly input: ProgramInput;
   readonly needs: readonly unknown[];
   readonly feedback: string | undefined;
+  /** The child of that key, in this pass. */
+  readonly childOf: (key: string) => Family | undefined;
 }
 
-function interpret({ program, input, undecided, again, feedback }: Pass): { fates: Fates; reached: boolean } {
+function interpret({ program, input, family, undecided, again, feedback }: Pass): {
+  fates: Fates;
+  reached: boolean;
+} {
   const fates = new Map<string, Fate>();
   const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
+  // A child that was not sent back is the same in both passes.
+  const childOf = (key: string) => family.children.get(key)?.at(again.size === 0 ? 0 : -1);
   let reached = false;
   for (const plan of program.steps) {
     const needed = plan.needs.map((id) => fates.get(id) as Fate);
@@ -121,7 +147,8 @@ function interpret({ program, input, undecided, again, feedback }: Pass): { fate
     else if (plan.id === undecided) {
       reached = true;
       fate = NEVER;
-    } else fate = fateOf(plan, { input, needs, feedback: again.has(plan.id) ? feedback : undefined });
+    } else
+      fate = fateOf(plan, { input, needs, childOf, feedback: again.has(plan.id) ? feedback : undefined });
     fates.set(plan.id, fate);
   }
   return { fates, reached };
@@ -176,12 +203,14 @@ function mapFate(plan: MapPlan, sight: Sight): Fate {
   return { outcome: 'succeeded', output, items };
 }
 
-function childFate(plan: ChildPlan, { input, needs }: Sight): Fate {
-  const children = Array.from({ length: plan.copies ?? 1 }, (_, index) =>
-    predict(plan.program, childInput(plan, input, needs, index)),
-  );
-  const items = children.map(({ ends }) => (ends.has('completed') ? 'succeeded' : 'failed'));
-  const results = children.map(({ result }, index) => (items[index] === 'succeeded' ? result : null));
+function childFate(plan: ChildPlan, { input, needs, childOf }: Sight): Fate {
+  const children = Array.from({ length: plan.copies ?? 1 }, (_, index) => {
+    const family = childOf(plan.copies === undefined ? plan.id : `${plan.id}[${index}]`);
+    const { ends, result } = predict(plan.program, childInput(plan, input, needs, index), family);
+    return { completes: ends.has('completed') && !family?.isLost, result };
+  });
+  const items = children.map(({ completes }) => (completes ? 'succeeded' : 'failed'));
+  const results = children.map(({ completes, result }) => (completes ? result : null));
   if (plan.copies === undefined) {
     return items[0] === 'succeeded' ? { outcome: 'succeeded', output: results[0] } : failure(plan);
   }

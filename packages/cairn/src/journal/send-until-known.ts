@@ -6,8 +6,10 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** How often the same bytes are sent again while their outcome is unknown. */
 const MAX_SENDS = 8;
-/** No sending begins later than this after the first: a store that is silent takes a deadline of 8 or 10 s for each. */
+/** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;
+/** Sendings whatever the clock says: a process that stood still for longer has lost one answer, which is no outage of the store. */
+const MIN_SENDS = 2;
 const RESEND_FIRST_MS = 25;
 const RESEND_CAP_MS = 1_000;
 
@@ -29,7 +31,7 @@ export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () =>
       return await send();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
-      if (sent === MAX_SENDS || clock.now() >= deadline) {
+      if (sent === MAX_SENDS || (sent >= MIN_SENDS && clock.now() >= deadline)) {
         throw new CairnError('UNAVAILABLE', 'the store did not answer', { cause: error });
       }
       await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));

@@ -17,6 +17,7 @@ export class Outputs {
   /** How many steps that have not ended still need an output. */
   readonly #wanted = new Map<string, number>();
   readonly #parsed = new WeakMap<Output, unknown>();
+  #result: readonly string[];
 
   /** `result`: steps of which the result is made; none for who only undoes. */
   constructor(
@@ -28,6 +29,7 @@ export class Outputs {
       for (const need of workflow.graph.node(id).needs) this.#want(need);
     }
     for (const id of result) this.#want(id);
+    this.#result = result;
   }
 
   /** UTF-8 bytes of each output that is kept. */
@@ -65,14 +67,13 @@ export class Outputs {
 
   /** A step has ended: what only it needed is let go. */
   release(step: StepDefinition): void {
-    for (const need of new Set(Object.values(step.needs))) {
-      const left = (this.#wanted.get(need) ?? 0) - 1;
-      if (left > 0) this.#wanted.set(need, left);
-      else {
-        this.#wanted.delete(need);
-        this.#outputs.delete(need);
-      }
-    }
+    for (const need of new Set(Object.values(step.needs))) this.#unwant(need);
+  }
+
+  /** The run will have no result: what only that needed is let go. */
+  releaseResult(): void {
+    for (const id of this.#result) this.#unwant(id);
+    this.#result = [];
   }
 
   get(id: string): Output | undefined {
@@ -89,6 +90,15 @@ export class Outputs {
 
   #want(id: string): void {
     this.#wanted.set(id, (this.#wanted.get(id) ?? 0) + 1);
+  }
+
+  #unwant(id: string): void {
+    const left = (this.#wanted.get(id) ?? 0) - 1;
+    if (left > 0) this.#wanted.set(id, left);
+    else {
+      this.#wanted.delete(id);
+      this.#outputs.delete(id);
+    }
   }
 }
 

@@ -41,6 +41,7 @@ export class Scope {
     this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
     this.outputs = new Outputs(params.workflow, unsettled);
+    if (state.compensating) this.outputs.releaseResult();
   }
 
   get runId(): string {

@@ -304,6 +304,7 @@ export class DriveSession {
   /** The end that follows, or a release: the drive had to let go before all was undone. */
   async #undo({ end }: Extract<Conclusion, { kind: 'undo_first' }>): Promise<Closing> {
     const error = end.kind === 'failed' ? end.error : undefined;
+    this.#scope.outputs.releaseResult();
     const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
     if (undone === 'done') return end;
     if (isSuspended(this.#params.journal.state)) return { kind: 'release', reason: 'held' };

@@ -159,13 +159,23 @@ export class Stepping {
   startReady(): void {
     if (this.#isStopped) return;
     this.#skipDependents();
-    for (const id of this.#tracker.ready(this.#room)) {
-      // A step can fail before its body begins: then the others are not started any more.
-      if (this.#isStopped) return;
-      this.#start(this.#scope.step(id));
-    }
+    // Sets and waits take no room, so what is ready behind them may fit as well.
+    while (this.#startSome());
+    if (this.#isStopped) return;
     this.#tryQuestions();
     this.#sets.pump();
+  }
+
+  /** Starts as many ready steps as there is room for. False: none of them was begun. */
+  #startSome(): boolean {
+    let isAnyBegun = false;
+    for (const id of this.#tracker.ready(Math.max(0, this.#room))) {
+      // A step can fail before its body begins: then the others are not started any more.
+      if (this.#isStopped) return false;
+      this.#start(this.#scope.step(id));
+      isAnyBegun ||= this.#tracker.stateOf(id) !== 'pending';
+    }
+    return isAnyBegun;
   }
 
   fail(error: RecordedError): void {
