@@ -105,6 +105,11 @@ describe('an event is told in words', () => {
       { waitId: 'ask.1', decision: 'reject', payload: { note: 'no' } },
       '✗ ask.1: reject (no)',
     ],
+    [
+      'wait_heartbeat',
+      { waitId: 'w.1', dueAt: '2026-01-01T00:05:10.000Z' },
+      '♥ w.1: still at work (until 2026-01-01 00:05:10 UTC (5 min))',
+    ],
     ['wait_resolved', { waitId: 'w.1', signalId: 'e.1' }, '← w.1 answered (e.1)'],
     ['effect_attempted', { ...effect, attempt: 1 }, '→ pay calls shop.refund (k.0001)'],
     ['effect_settled', { ...effect, outcome: 'in_doubt' }, '? pay: shop.refund in doubt (k.0001)'],

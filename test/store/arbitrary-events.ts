@@ -71,6 +71,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   wait_opened: plain({ wait }),
   wait_resolved: withOptional({ waitId: text }, { decision, payloadText: fc.json(), signalId: text }),
   wait_expired: plain({ waitId: text }),
+  wait_heartbeat: plain({ waitId: text, dueAt: time }),
   signal_received: withOptional({ signalId: text, name: text, payloadText: fc.json() }, { key: text }),
   feedback_given: withOptional(
     {

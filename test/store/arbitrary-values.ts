@@ -108,6 +108,7 @@ export const wait: fc.Arbitrary<Wait> = withOptional(
   { id: text, kind: word('approval', 'event', 'timer', 'child'), execution, openedAt: time },
   {
     dueAt: time,
+    heartbeat: withOptional({ withinMs: count }, { lastAt: time, timeoutAt: time }),
     purpose: fc.constant('doubt' as const),
     name: text,
     key: text,

@@ -45,6 +45,7 @@ function waitOn(runId: string, stepId: string, now: number): Wait {
     key: PLACE.key,
     openedAt: now,
     dueAt: now + 3_600_000,
+    heartbeat: { withinMs: 3_600_000 },
     execution: { stepId, revision: 1, kind: 'event', attempt: 1, inputsHash: runId, startedAt: now },
   };
 }

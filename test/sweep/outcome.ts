@@ -49,6 +49,8 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'startedAt',
   'openedAt',
   'dueAt',
+  'timeoutAt',
+  'lastAt',
   'retryAt',
   'deadlineAt',
   'requestedAt',

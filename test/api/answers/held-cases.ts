@@ -11,6 +11,7 @@ const NO_RUN = `run_${'a'.repeat(26)}`;
 const SUSPEND = 'POST /v1/runs/{id}/suspend';
 const CONTINUE = 'POST /v1/runs/{id}/continue';
 const FAIL_WAIT = 'POST /v1/runs/{id}/waits/{stepId}/fail';
+const HEARTBEAT = 'POST /v1/runs/{id}/waits/{stepId}/heartbeat';
 const CANCEL = 'POST /v1/runs/{id}/cancel';
 
 const ended = ({ named }: Stage) => ({ id: named.ended });
@@ -18,7 +19,7 @@ const acting = ({ named }: Stage) => ({ id: named.acting });
 const bare = (deps: ApiDeps): ApiDeps => ({ ...deps, registry: new WorkflowRegistry([echo]) });
 
 export const HELD: readonly Case[] = [
-  ...[SUSPEND, CONTINUE, FAIL_WAIT].map((route) =>
+  ...[SUSPEND, CONTINUE, FAIL_WAIT, HEARTBEAT].map((route) =>
     refused(route as Route, 'a run that there is not', [404, 'RUN_NOT_FOUND'], () => ({ id: NO_RUN })),
   ),
   refused(SUSPEND, 'a run that has ended', [409, 'RUN_TERMINAL_STATE'], ended),
@@ -27,10 +28,12 @@ export const HELD: readonly Case[] = [
     // What it completed is undone first: it has not ended yet.
     before: (stage) => send(stage, CANCEL, to(CANCEL, acting)(stage)),
   },
-  refused(FAIL_WAIT, 'a run that has ended', [409, 'RUN_TERMINAL_STATE'], ended),
-  refused(FAIL_WAIT, 'a step that waits for nothing', [409, 'RUN_INVALID_TRANSITION'], () => ({
-    stepId: 'strict',
-  })),
+  ...([FAIL_WAIT, HEARTBEAT] as const).flatMap((route) => [
+    refused(route, 'a run that has ended', [409, 'RUN_TERMINAL_STATE'], ended),
+    refused(route, 'a step that waits for nothing', [409, 'RUN_INVALID_TRANSITION'], () => ({
+      stepId: 'strict',
+    })),
+  ]),
   {
     ...refused(
       FAIL_WAIT,

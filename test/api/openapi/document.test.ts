@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
 import { Installation } from '../installation.ts';
+import { validatorOf } from './checked.ts';
 
 const document = openApi('1.2.3');
 const described = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -70,13 +71,13 @@ describe('the document', () => {
     }
   });
 
-  test('has mutations take an idempotency key, and reads none', () => {
-    // It asks something in a body, and changes nothing.
-    const reads = ['/v1/runs/{id}/preview'];
+  test('has mutations take an idempotency key, and what needs none take none', () => {
+    // The first changes nothing, and of the second the same again says the same.
+    const unkeyed = ['/v1/runs/{id}/preview', '/v1/runs/{id}/waits/{stepId}/heartbeat'];
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const [method, { parameters = [] }] of Object.entries(methods)) {
         const names = (parameters as { name: string }[]).map(({ name }) => name);
-        expect(names.includes('Idempotency-Key')).toBe(method !== 'get' && !reads.includes(path));
+        expect(names.includes('Idempotency-Key')).toBe(method !== 'get' && !unkeyed.includes(path));
       }
     }
   });
@@ -121,4 +122,21 @@ describe('who may', () => {
       expect([role, answer.status === 403]).toEqual([role, rank < least]);
     }
   });
+});
+
+test.each([
+  ['a status that there is not', 'RunStarted', { status: 'done' }],
+  ['a time in another form', 'RunStarted', { createdAt: 'today' }],
+  ['a number as text', 'RunStarted', { planVersion: '1' }],
+])('the document refuses %s', (_what, name, changes) => {
+  const right = {
+    runId: 'r',
+    type: 'echo',
+    planVersion: 1,
+    status: 'pending',
+    threadId: 't',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
+  expect(validatorOf(name).safeParse(right).success).toBe(true);
+  expect(validatorOf(name).safeParse({ ...right, ...changes }).success).toBe(false);
 });

@@ -167,6 +167,7 @@ function openings(state: RunState): EventDraft[] {
   const waits: Wait[] = [
     waitOf('e', updatedAt),
     waitOf('e', updatedAt, { dueAt }),
+    waitOf('e', updatedAt, { dueAt, heartbeat: { withinMs: 3_000 } }),
     timer,
     questionOf('gate', { openedAt: updatedAt, dueAt: updatedAt + 90_000 }),
     questionOf('s0', { openedAt: updatedAt, purpose: 'doubt' }),
@@ -190,7 +191,11 @@ function answers(state: RunState): EventDraft[] {
     const late: EventDraft = { type: 'wait_expired', initiator: 'timeout', data: { waitId } };
     if (wait.kind !== 'approval') {
       const signalId = wait.kind === 'event' ? { signalId: `s${state.head % 3}` } : {};
-      return [late, { type: 'wait_resolved', initiator: 'user', data: { waitId, ...signalId } }];
+      const dueAt = state.updatedAt + 5_000;
+      const beats = wait.heartbeat
+        ? [{ type: 'wait_heartbeat' as const, initiator: 'user' as const, data: { waitId, dueAt } }]
+        : [];
+      return [late, ...beats, { type: 'wait_resolved', initiator: 'user', data: { waitId, ...signalId } }];
     }
     const back = wait.purpose ? [] : [sentBack(waitId, SENT_BACK)];
     return [late, ...back, ...DECISIONS.map((decision) => decided(waitId, decision))];
@@ -247,6 +252,7 @@ export const ALL_TYPES: Readonly<Record<EventType, true>> = {
   wait_opened: true,
   wait_resolved: true,
   wait_expired: true,
+  wait_heartbeat: true,
   signal_received: true,
   feedback_given: true,
   policy_evaluated: true,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import type { RetentionOptions } from '../../../packages/cairn/src/engine/define/retention.ts';
 import { retentionIn } from '../../../packages/cairn/src/engine/define/retention.ts';
-import type { RetentionOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { cancels, delivers, failsWait, signals } from './operations.ts';
+import { beats, cancels, delivers, failsWait, signals } from './operations.ts';
 
 const input = z.object({});
 const Build = z.object({ green: z.boolean() });
@@ -11,11 +11,12 @@ interface Shape {
   /** Time of the step before the wait. */
   readonly ms?: number;
   readonly timeout?: string;
+  readonly within?: string;
   /** Nobody need send it. */
   readonly degrades?: true;
 }
 
-const waiting = (stage: Stage, { ms = 0, timeout, degrades }: Shape = {}) =>
+const waiting = (stage: Stage, { ms = 0, timeout, within, degrades }: Shape = {}) =>
   defineWorkflow({
     type: 'waiting',
     planVersion: 1,
@@ -31,6 +32,7 @@ const waiting = (stage: Stage, { ms = 0, timeout, degrades }: Shape = {}) =>
         key: ({ before }) => before,
         output: Build,
         ...(timeout === undefined ? {} : { timeout }),
+        ...(within === undefined ? {} : { heartbeat: { within } }),
         ...(degrades ? { onFailure: { degradeTo: { green: false } } } : {}),
       });
       const after = step('after', { needs: { build } }, async ({ build, ...c }) => {
@@ -61,6 +63,7 @@ const waitingWhileBusy = (stage: Stage) =>
   });
 
 const green = { green: true };
+const MINUTE_MS = 60_000;
 
 export const eventScenarios: readonly Scenario[] = [
   {
@@ -104,6 +107,20 @@ export const eventScenarios: readonly Scenario[] = [
     start: { type: 'waiting' },
     operations: [failsWait('build')],
     ends: { status: 'failed', errorCode: 'EVENT_FAILED', shows: ['wait_resolved'] },
+  },
+  {
+    name: 'event-kept-alive',
+    workflows: (stage) => [waiting(stage, { within: '1h' })],
+    start: { type: 'waiting' },
+    operations: [beats('build', 40 * MINUTE_MS), delivers('built', 'sha1', green, { atMs: 80 * MINUTE_MS })],
+    ends: { status: 'completed', shows: ['wait_heartbeat', 'wait_resolved'] },
+  },
+  {
+    name: 'event-whose-sender-falls-silent',
+    workflows: (stage) => [waiting(stage, { within: '1h', timeout: '1d' })],
+    start: { type: 'waiting' },
+    operations: [beats('build', 40 * MINUTE_MS)],
+    ends: { status: 'failed', errorCode: 'HEARTBEAT_MISSED', shows: ['wait_heartbeat', 'wait_expired'] },
   },
   {
     name: 'event-not-as-expected',

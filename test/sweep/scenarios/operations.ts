@@ -10,6 +10,7 @@ import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts'
 import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { failWait } from '../../../packages/cairn/src/operations/events/fail-wait.ts';
+import { heartbeatWait } from '../../../packages/cairn/src/operations/events/heartbeat-wait.ts';
 import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
 import {
@@ -120,6 +121,19 @@ export function failsWait(stepId: string, more: Partial<Operation> = {}): Operat
       return 'failed';
     },
     ...more,
+  };
+}
+
+/** The sender says, so many ms after the beginning, that it is still at work. */
+export function beats(stepId: string, atMs: number): Operation {
+  return {
+    name: `beat ${stepId}`,
+    atMs,
+    when: (view) => view.waitsAt(stepId),
+    act: async ({ deps, runId, tenantId }) => {
+      await heartbeatWait(deps, { runId, tenantId, stepId, actor: ACTOR });
+      return 'beaten';
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import { deliverFromApi } from './routes/deliver-event.ts';
 import { DiagnosisRoute } from './routes/diagnosis/read-diagnosis.ts';
 import { listEffects, resolveFromApi } from './routes/effects.ts';
 import { failWaitFromApi } from './routes/fail-wait.ts';
+import { heartbeatWaitFromApi } from './routes/heartbeat-wait.ts';
 import { readIdempotency } from './routes/idempotency.ts';
 import { ApiDocument } from './routes/installation/api-document.ts';
 import {
@@ -152,22 +153,20 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runs/{id}/signals', {
     POST: (c) => signalFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
   });
+  const atStep = (c: Context<Env>) => ({
+    ...at(c),
+    stepId: c.req.param('stepId') ?? '',
+    request: c.req.raw,
+  });
   resource('/v1/runs/{id}/waits/{stepId}/fail', {
-    POST: (c) =>
-      failWaitFromApi(deps, c.get('caller'), {
-        ...at(c),
-        stepId: c.req.param('stepId') ?? '',
-        request: c.req.raw,
-      }),
+    POST: (c) => failWaitFromApi(deps, c.get('caller'), atStep(c)),
+  });
+  resource('/v1/runs/{id}/waits/{stepId}/heartbeat', {
+    POST: (c) => heartbeatWaitFromApi(deps, c.get('caller'), atStep(c)),
   });
   resource('/v1/events', { POST: (c) => deliverFromApi(deps, c.get('caller'), c.req.raw) });
   resource('/v1/runs/{id}/approvals/{stepId}', {
-    POST: (c) =>
-      decideFromApi(deps, c.get('caller'), {
-        ...at(c),
-        stepId: c.req.param('stepId') ?? '',
-        request: c.req.raw,
-      }),
+    POST: (c) => decideFromApi(deps, c.get('caller'), atStep(c)),
   });
   resource('/v1/runs/{id}/effects', { GET: (c) => listEffects(deps, c.get('caller'), at(c)) });
   resource('/v1/runs/{id}/effects/{effectId}/resolve', {

@@ -11,7 +11,7 @@ import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
-import { cancelRun, continueRun, failWait, signalRun, suspendRun } from './runs/change.ts';
+import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
 import { searchRuns } from './runs/search.ts';
@@ -43,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   decisions.halt,
   signalRun,
   failWait,
+  heartbeatWait,
   shown.listEvents,
   shown.listSteps,
   shown.listCheckpoints,

@@ -224,12 +224,19 @@ export function waitList(run: RunView, now: number, { style }: Shape): string {
       const { execution, dueAt } = wait;
       const step =
         execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
-      const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)})`);
+      const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)}${lastBeat(wait, now)})`);
       const answer = answerTo(run.id, step, wait);
       const hint = answer === undefined ? '' : `\n    ${style.dim(answer)}`;
       return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${hint}\n`;
     })
     .join('');
+}
+
+function lastBeat({ heartbeat }: Wait, now: number): string {
+  if (!heartbeat) return '';
+  return heartbeat.lastAt === undefined
+    ? '; no heartbeat yet'
+    : `; last heartbeat ${ago(heartbeat.lastAt, now)}`;
 }
 
 function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait): string {

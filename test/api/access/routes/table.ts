@@ -121,6 +121,10 @@ export const TABLE: Readonly<Record<Route, Row>> = {
     ...submitter('named', { reason: 'lost' }),
     run: 'expecting',
   },
+  'POST /v1/runs/{id}/waits/{stepId}/heartbeat': {
+    ...submitter('named', {}),
+    run: 'expecting',
+  },
   'POST /v1/events': submitter('own', { event: 'built', key: 'main', data: { build: 7 } }),
   'GET /v1/schedules': viewer('own'),
   'POST /v1/schedules': operator('own', { type: 'echo', cron: '0 * * * *', input: { text: 'x' } }, 201),

@@ -80,7 +80,7 @@ export function openApi(version: string): OpenApi {
 }
 
 function operationOf(path: string, method: Method, operation: Operation): OpenApiOperation {
-  const isMutation = method !== 'GET' && operation.writes !== false;
+  const isMutation = method !== 'GET' && operation.keyed !== false;
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
     ...Object.entries(operation.query ?? {}).map(([name, what]) => parameter('query', name, what)),

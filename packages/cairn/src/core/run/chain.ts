@@ -52,12 +52,16 @@ export interface Misfit {
   readonly problem: string;
 }
 
-/**
- * The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning, and knows nothing of
- * suspensions.
- */
+/** Types that a worker of the first version does not know. */
+const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>([
+  'suspend_requested',
+  'continue_requested',
+  'wait_heartbeat',
+]);
+
+/** The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning. */
 function versionOf({ type, data }: EventDraft): number {
-  if (type === 'suspend_requested' || type === 'continue_requested') return SCHEMA_VERSION;
+  if (LATER_TYPES.has(type)) return SCHEMA_VERSION;
   return type === 'replay_started' && data.more ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }
 

@@ -65,6 +65,15 @@ export interface StepSettled extends StepExecution {
   readonly durationMs: number;
 }
 
+/** The outside has to say every `withinMs` that it is still at work on the answer. */
+export interface WaitHeartbeat {
+  readonly withinMs: number;
+  /** When the last recorded beat came; absent: none has. */
+  readonly lastAt?: number;
+  /** When the wait fails however many beats come; absent: never. */
+  readonly timeoutAt?: number;
+}
+
 /**
  * An open question to the outside, by a step (or an item of a set of children). Carries what is needed to record the
  * step's outcome, so that whoever brings the answer records it. `dueAt` absent: it waits until somebody answers.
@@ -77,6 +86,8 @@ export interface Wait {
   /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
   readonly expectedAt?: number;
   readonly dueAt?: number;
+  /** Of an event whose sender gives signs of life: each recorded one moves `dueAt`. */
+  readonly heartbeat?: WaitHeartbeat;
   /**
    * Not the step itself asks. `doubt`: what should become of its interrupted attempt (DESIGN 2.9). `effect`: what should
    * become of an outside action of it that is in doubt, or may not be repeated unasked (E5, E6).
@@ -163,6 +174,8 @@ export interface EventData {
     readonly signalId?: string;
   };
   wait_expired: { readonly waitId: string };
+  /** The outside is still at work on the answer: the wait fails at `dueAt` now. */
+  wait_heartbeat: { readonly waitId: string; readonly dueAt: number };
   signal_received: {
     readonly signalId: string;
     readonly name: string;

@@ -51,6 +51,7 @@ const event: Names<Event> = {
   key: true,
   expected: true,
   timeout: true,
+  heartbeat: true,
   output: true,
   onFailure: true,
 };
@@ -96,6 +97,10 @@ const isFunction = (value: unknown) => typeof value === 'function';
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 const fn = (example: string): Shape => ({ fits: isFunction, is: `a function, such as ${example}` });
 const flag: Shape = { fits: isBoolean, is: 'true or false' };
+const within = (example: string): Shape => ({
+  fits: (value) => isRecord(value) && 'within' in value && Object.keys(value).length === 1,
+  is: `an object, such as { within: '${example}' }`,
+});
 const oneOf = (...values: readonly string[]): Shape => ({
   fits: (value) => values.includes(value as string),
   is: values.map((value) => `'${value}'`).join(' or '),
@@ -111,10 +116,8 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   newAttempt: flag,
   resumable: flag,
   retry: { fits: isRecord, is: 'an object, such as { maxAttempts: 3 }' },
-  poll: {
-    fits: (value) => isRecord(value) && 'within' in value && Object.keys(value).length === 1,
-    is: "an object, such as { within: '2h' }",
-  },
+  poll: within('2h'),
+  heartbeat: within('5m'),
   output: {
     fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
     is: 'a Zod schema, such as z.string()',

@@ -10,7 +10,16 @@ import {
 } from '../../core/retention/policy.ts';
 import type { WorkflowRegistry } from './registry.ts';
 import { invalid } from './step-options.ts';
-import type { RetentionOptions } from './types.ts';
+
+/**
+ * How long runs are kept after their end: '90d', '1y' (365 days), ms, or 'forever'; a day at the least. What is left out is
+ * kept as long as the installation says (docs/retention.md). What the newest version says holds for the runs of all.
+ */
+export interface RetentionOptions {
+  readonly completed?: string | number;
+  readonly failed?: string | number;
+  readonly cancelled?: string | number;
+}
 
 /** @throws CairnError INVALID_INPUT */
 export function retentionFor(type: string, options: RetentionOptions = {}): Retention {

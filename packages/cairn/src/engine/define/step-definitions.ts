@@ -1,6 +1,7 @@
 /** Makes one step of each kind out of its options, and says what is wrong with those that only this kind has. */
 import { parseDuration } from '../../core/duration.ts';
 import { Fatal } from '../../core/errors.ts';
+import { MIN_WAIT_HEARTBEAT_MS } from '../../core/run/waits/heartbeat.ts';
 import { MAX_TIME } from '../../core/time.ts';
 import {
   bodyPart,
@@ -53,7 +54,9 @@ export function approvalStep(name: StepName, options: Given): steps.ApprovalStep
 }
 
 export function eventStep(name: StepName, options: Given): steps.EventStep {
-  const { event, output, expected } = options as Partial<types.EventOptions<unknown, types.Needs, unknown>>;
+  const { event, output, expected, heartbeat } = options as Partial<
+    types.EventOptions<unknown, types.Needs, unknown>
+  >;
   if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME) {
     throw stepError(name, `'event' names what it waits for, in 1 to ${MAX_EVENT_NAME} characters`);
   }
@@ -63,8 +66,15 @@ export function eventStep(name: StepName, options: Given): steps.EventStep {
     key: required(name, options, 'key'),
     ...timeout(name, options),
     ...(expected === undefined ? {} : { expectedMs: parseDuration(expected, `${name.id}.expected`) }),
+    ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeatMs(name, heartbeat.within) }),
     ...(output ? { output } : {}),
   };
+}
+
+function heartbeatMs(name: StepName, within: string | number): number {
+  const ms = parseDuration(within, `${name.id}.heartbeat.within`);
+  if (ms >= MIN_WAIT_HEARTBEAT_MS) return ms;
+  throw stepError(name, `'heartbeat.within' is at least ${MIN_WAIT_HEARTBEAT_MS} ms`);
 }
 
 export function sleepStep(name: StepName, options: Given): steps.SleepStep {

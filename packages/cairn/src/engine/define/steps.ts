@@ -85,6 +85,7 @@ export interface EventStep extends AnyStep {
   readonly key: (context: Context) => string;
   readonly expectedMs?: number;
   readonly timeoutMs?: number;
+  readonly heartbeatMs?: number;
   readonly output?: ZodType<unknown>;
 }
 

@@ -6,6 +6,7 @@ import type { SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
+import type { RetentionOptions } from './retention.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
@@ -262,9 +263,14 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   /** Usual time until the event: shown with the wait, so that people see a late one. Nothing happens then. */
   readonly expected?: string | number;
   readonly timeout?: string | number;
+  /**
+   * The sender says at least so often that it is still at work (`cairn runs heartbeat-wait`); else the step fails
+   * (HEARTBEAT_MISSED). At least 10 seconds; `timeout` bounds the whole all the same.
+   */
+  readonly heartbeat?: { readonly within: string | number };
   /** Checks, and may transform, what the sender sent; an event that does not pass is refused and the run waits on. */
   readonly output?: ZodType<T>;
-  /** Of a timeout, and where somebody says that the event will not come. */
+  /** Of a timeout, of a heartbeat that was missed, and where somebody says that the event will not come. */
   readonly onFailure?: OnFailure<T>;
 }
 
@@ -355,16 +361,6 @@ export interface ScheduleSubscription {
   readonly input?: unknown;
   /** What becomes of slots nobody fired in time: no run, one for the newest (default), or one for each. */
   readonly catchUp?: CatchUp;
-}
-
-/**
- * How long runs are kept after their end: '90d', '1y' (365 days), ms, or 'forever'; a day at the least. What is left out is
- * kept as long as the installation says (docs/retention.md). What the newest version says holds for the runs of all.
- */
-export interface RetentionOptions {
-  readonly completed?: string | number;
-  readonly failed?: string | number;
-  readonly cancelled?: string | number;
 }
 
 export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs = Needs> {

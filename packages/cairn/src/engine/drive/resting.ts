@@ -1,6 +1,6 @@
 /**
- * Steps whose time has not come: between two attempts, or asleep. Those due soon are waited for in process; the others
- * are left to a later drive, and `earliest` says when that has something to do.
+ * Steps whose time has not come: between two attempts, or asleep. A drive stays for those due soon; while it is busy with other
+ * steps it sees to the others as well, else they are left to a later drive, and `earliest` says when that has something to do.
  *
  * Must not: decide what happens when a step is due; it only says so.
  */
@@ -8,8 +8,10 @@ import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 export interface RestingOptions {
   readonly clock: Clock;
-  /** How far ahead a due time may lie to be waited for in process, ms. */
+  /** How far ahead a due time may lie for the drive to stay for it, ms. */
   readonly soonMs: number;
+  /** Longest time of a drive, ms: what is due later is another's. */
+  readonly budgetMs: number;
   readonly onDue: (id: string) => void;
 }
 
@@ -28,13 +30,13 @@ export class Resting {
     this.#due.set(id, at);
   }
 
-  /** Begins to wait for a step in process, if it is due soon. */
+  /** Begins to wait for a step in process, if it is due in the time of this drive. */
   watch(id: string): void {
-    const { clock, soonMs, onDue } = this.#options;
+    const { clock, budgetMs, onDue } = this.#options;
     const at = this.#due.get(id);
     if (at === undefined || this.#timers.has(id)) return;
     const delayMs = Math.max(0, at - clock.now());
-    if (delayMs > soonMs) return;
+    if (delayMs > budgetMs) return;
     const cancel = clock.timer(delayMs, () => {
       this.#timers.delete(id);
       this.#due.delete(id);
@@ -54,9 +56,11 @@ export class Resting {
     this.#timers.delete(id);
   }
 
-  /** Steps that are waited for in process. */
+  /** Steps that the drive stays for. */
   get watched(): number {
-    return this.#timers.size;
+    const { clock, soonMs } = this.#options;
+    const soon = clock.now() + soonMs;
+    return [...this.#timers.keys()].filter((id) => (this.#due.get(id) ?? 0) <= soon).length;
   }
 
   get earliest(): number | undefined {

@@ -67,8 +67,8 @@ export class Stepping {
     this.#failure = state.error;
     this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
     this.#unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
-    const soonMs = deps.settings.shortRetryMs;
-    this.#resting = new Resting({ clock: deps.clock, soonMs, onDue: (key) => this.#onDue(key) });
+    const { shortRetryMs: soonMs, budgetMs } = deps.settings;
+    this.#resting = new Resting({ clock: deps.clock, soonMs, budgetMs, onDue: (key) => this.#onDue(key) });
     this.#bodies = new Bodies({
       deps,
       journal,

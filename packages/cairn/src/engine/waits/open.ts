@@ -5,9 +5,11 @@
 import { childRunId } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
-import type { ApprovalStep, Context, WaitStep } from '../define/steps.ts';
+import { firstDueAt } from '../../core/run/waits/heartbeat.ts';
+import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
 
 /** A question stands in the snapshot, and in front of a person. */
 const MAX_QUESTION_BYTES = 16 * 1024;
@@ -34,13 +36,24 @@ export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening)
     case 'event': {
       const expected = step.expectedMs === undefined ? {} : { expectedAt: now + step.expectedMs };
       const key = keyOf(step.id, step.key(seen));
-      return { ...wait, ...expected, ...due, kind: 'event', name: step.event, key };
+      const beating = heartbeatOf(step, now, due.dueAt);
+      return { ...wait, ...expected, ...due, ...beating, kind: 'event', name: step.event, key };
     }
     case 'child': {
       const child = { runId: childRunId(runId, id), onParentEnd: step.onParentEnd };
       return { ...wait, ...due, kind: 'child', child };
     }
   }
+}
+
+function heartbeatOf(
+  { heartbeatMs }: EventStep,
+  now: number,
+  timeoutAt: number | undefined,
+): Pick<Wait, 'dueAt' | 'heartbeat'> {
+  if (heartbeatMs === undefined) return {};
+  const heartbeat = { withinMs: heartbeatMs, ...optional('timeoutAt', timeoutAt) };
+  return { dueAt: firstDueAt(now, heartbeat), heartbeat };
 }
 
 export function opened(wait: Wait): EventDraft {

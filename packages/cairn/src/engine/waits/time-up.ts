@@ -1,8 +1,9 @@
 /** What it means that the time of a wait has come, in the words of the journal. Pure. */
 
 import { canonicalJson } from '../../core/encoding/json.ts';
-import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
+import { missedHeartbeat } from '../../core/run/waits/heartbeat.ts';
 import { NO_OUTPUT, outputFrom } from '../facts/output.ts';
 import { answered, type EndOfWait, expired } from './settle.ts';
 
@@ -11,6 +12,7 @@ const UNATTENDED = canonicalJson({ decision: 'approve' });
 export function timeUp(end: EndOfWait): EventDraft[] {
   const { step, wait } = end;
   if (wait.kind === 'timer') return answered(end, { initiator: 'timeout' }, NO_OUTPUT);
+  if (missedHeartbeat(wait)) return expired(end, heartbeatMissed(wait));
   if (step.kind !== 'approval') return expired(end, tooLate(end, 'STEP_TIMEOUT'));
   switch (step.onExpiry) {
     case 'fail':
@@ -25,6 +27,12 @@ export function timeUp(end: EndOfWait): EventDraft[] {
       ];
     }
   }
+}
+
+function heartbeatMissed({ execution, heartbeat }: Wait): RecordedError {
+  const after = heartbeat?.lastAt === undefined ? 'the wait was opened' : 'the last one';
+  const message = `no heartbeat came within ${heartbeat?.withinMs} ms after ${after}`;
+  return { code: 'HEARTBEAT_MISSED', message, stepId: stepKey(execution), retryable: false };
 }
 
 const MISSING = {

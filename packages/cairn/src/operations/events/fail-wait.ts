@@ -51,7 +51,7 @@ function failDrafts(
   { stepId, reason, requestId, actor, now }: FailWaitRequest & { readonly now: number },
 ): readonly EventDraft[] {
   if (tookIn(state, requestId)) return [];
-  const wait = openWait(state, stepId);
+  const wait = openEventWait(state, stepId);
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, wait.execution.stepId);
   const answer = { initiator: 'user' as const, actor, signalId: requestId };
@@ -64,7 +64,7 @@ function failDrafts(
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
-function openWait(state: RunState, stepId: string): Wait {
+export function openEventWait(state: RunState, stepId: string): Wait {
   const { status, cancellation, compensating, waits } = state;
   if (isOver(state) || cancellation || compensating) {
     const what = isOver(state) ? `is ${status}` : 'is about to end';
@@ -76,6 +76,6 @@ function openWait(state: RunState, stepId: string): Wait {
   if (wait) return wait;
   throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits for no event`, {
     stepId,
-    help: 'Read the run: `waits` has what it waits for. A wait that was answered or ran out of time cannot be failed.',
+    help: 'Read the run: `waits` has what it waits for. A wait that was answered, failed or ran out of time is not open any more.',
   });
 }

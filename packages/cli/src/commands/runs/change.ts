@@ -1,7 +1,8 @@
-/** What else is done to a run: `cancel`, `suspend`, `continue`, `fail-wait`, `signal`. */
+/** What else is done to a run: `cancel`, `suspend`, `continue`, `fail-wait`, `heartbeat-wait`, `signal`. */
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import { UsageError } from '../../exit.ts';
+import { moment } from '../../render/time.ts';
 import { RUN, runIdOf } from './named.ts';
 
 export const cancelRun = command({
@@ -80,6 +81,21 @@ export const failWait = command({
       body: { reason },
     });
     out.answer(failed, () => `failed: ${failed.stepId} of ${failed.runId}\n`);
+  },
+});
+
+export const heartbeatWait = command({
+  name: 'runs heartbeat-wait',
+  summary: 'Say that somebody is still at work on the event which a step waits for',
+  args: { run: RUN, step: { help: 'id of the step that waits' } },
+  options: {},
+  mutates: true,
+  examples: [['runs heartbeat-wait last parcel', 'without it for the `within` of the step, the step fails']],
+  async run(context, { args }) {
+    const { api, out } = context;
+    const params = { id: await runIdOf(context, args.run), stepId: args.step };
+    const beaten = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/heartbeat', { params, body: {} });
+    out.answer(beaten, () => `${beaten.stepId} of ${beaten.runId} waits until ${moment(beaten.dueAt)}\n`);
   },
 });
 

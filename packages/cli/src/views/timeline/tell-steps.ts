@@ -52,6 +52,8 @@ export const WAIT_LINES = {
         ),
   wait_expired: ({ waitId }: DataOf<'wait_expired'>) =>
     line('!', 'bad', `${waitId}: nobody answered in time`),
+  wait_heartbeat: ({ waitId, dueAt }: DataOf<'wait_heartbeat'>, at: string) =>
+    line('♥', 'dim', `${waitId}: still at work`, dueText(dueAt, at)),
   signal_received: ({ name, key, payload }: DataOf<'signal_received'>) =>
     line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
   feedback_given: ({ again, feedback }: DataOf<'feedback_given'>) =>

@@ -22,8 +22,8 @@ export interface Operation {
   /** Parameters by name, with what they mean. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: SchemaName;
-  /** It asks something in a body and changes nothing, so that no key is kept of it. Default: by the method. */
-  readonly writes?: false;
+  /** No idempotency key is kept: it changes nothing, or the same again says the same. Default: by the method. */
+  readonly keyed?: false;
   /** By status: all that are no problem, but for the 202 of every mutation. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Beside those that every route, or every mutation, may answer. */

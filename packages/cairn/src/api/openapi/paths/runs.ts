@@ -144,7 +144,7 @@ export const RUN_PATHS = {
       summary: 'Says what a resume, replay or fork would take over, run, and do outside; changes nothing',
       role: 'operator',
       body: 'PreviewBody',
-      writes: false,
+      keyed: false,
       answers: { 200: { what: 'What would happen, and what stands in the way', schema: 'SuccessorPreview' } },
       refusals: ['RUN_NOT_FOUND'],
     },
@@ -163,6 +163,18 @@ export const RUN_PATHS = {
         'PLAN_VERSION_UNAVAILABLE',
         'PLAN_CHANGED',
       ],
+    },
+  },
+  '/v1/runs/{id}/waits/{stepId}/heartbeat': {
+    POST: {
+      id: 'heartbeatWait',
+      summary:
+        'Says that somebody is still at work on the event which a step waits for; without, the step fails with HEARTBEAT_MISSED',
+      role: 'submitter',
+      body: 'HeartbeatWaitBody',
+      keyed: false,
+      answers: { 200: { what: 'Until when the wait stays open', schema: 'WaitBeaten' } },
+      refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION'],
     },
   },
   '/v1/runs/{id}/signals': {

@@ -10,7 +10,7 @@ export const Seq = z.int().min(1);
 /** A value of a workflow or a caller: any JSON. */
 export const Value = z.unknown();
 
-const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
+export const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 export const Problem = z
   .object({

@@ -4,6 +4,7 @@ import { DecisionBody } from '../../routes/decide-approval.ts';
 import { EventBody } from '../../routes/deliver-event.ts';
 import { ResolveBody } from '../../routes/effects.ts';
 import { FailWaitBody } from '../../routes/fail-wait.ts';
+import { HeartbeatWaitBody } from '../../routes/heartbeat-wait.ts';
 import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/installation/clients.ts';
 import { RuntimeBody } from '../../routes/installation/runtime.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
@@ -15,6 +16,7 @@ import { SignalBody } from '../../routes/signal-run.ts';
 import { StartBody } from '../../routes/start-run.ts';
 import { ForkBody, PreviewBody, ReplayBody, ResumeBody } from '../../routes/successors.ts';
 import { ContinueBody, SuspendBody } from '../../routes/suspend-run.ts';
+import * as changes from './changes.ts';
 import { InFlight, Problem } from './common.ts';
 import { Diagnosis } from './diagnosis.ts';
 import * as documents from './documents.ts';
@@ -27,8 +29,7 @@ import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
 import * as successors from './successors.ts';
 
-const { RunSummary, RunPage, Run, RunStarted, Wait, RecordedError } = runs;
-const { Cancellation, Suspension, Continued, WaitFailed, Signalled, ApprovalDecided, EventDelivered } = runs;
+const { RunSummary, RunPage, Run, Wait, RecordedError } = runs;
 
 export const NAMED = {
   Problem,
@@ -37,16 +38,9 @@ export const NAMED = {
   RunSummary,
   RunPage,
   Run,
-  RunStarted,
   Wait,
   RecordedError,
-  Cancellation,
-  Suspension,
-  Continued,
-  WaitFailed,
-  Signalled,
-  ApprovalDecided,
-  EventDelivered,
+  ...changes,
   ...documents,
   ...effects,
   ...successors,
@@ -60,6 +54,7 @@ export const NAMED = {
   SuspendBody,
   ContinueBody,
   FailWaitBody,
+  HeartbeatWaitBody,
   RepairBody,
   HoldBody,
   ReleaseHoldBody,

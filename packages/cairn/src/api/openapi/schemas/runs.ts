@@ -1,7 +1,6 @@
-/** A run as `views/run.ts` shows it, and what requests about one are answered with. */
+/** A run as `views/run.ts` shows it. */
 import { z } from 'zod';
 import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
-import { ERROR_CODES, type ErrorCode } from '../../../core/errors.ts';
 import { DECISIONS, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
@@ -16,7 +15,6 @@ const ShownStatus = z
   .describe('One of our own statuses, unless `vocabulary` asked for the words of another system.');
 const StopKind = z.enum(STOP_KINDS);
 export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
-const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
 /** A step's error may carry a code of its own, so this is no list. */
 export const RecordedError = z.object({
@@ -45,6 +43,14 @@ export const Wait = z
       'When the answer is expected, if the step says so. Nothing happens then.',
     ),
     dueAt: Time.optional(),
+    heartbeat: z
+      .object({
+        withinMs: z.int().min(1),
+        lastAt: Time.optional().describe('When the last recorded beat came. Absent: none has.'),
+        timeoutAt: Time.optional().describe('When the wait fails however many beats come.'),
+      })
+      .optional()
+      .describe('Signs of life that the sender owes: each recorded one moves `dueAt`.'),
     purpose: z.enum(['doubt', 'effect']).optional(),
     effectId: z.string().optional().describe('Of the purpose `effect`: which one is asked about.'),
     name: z.string().optional(),
@@ -334,57 +340,4 @@ export const Run = RunSummary.extend({
   inputRef: ValueRef.optional(),
   result: Value.optional(),
   resultRef: ValueRef.optional(),
-});
-
-export const RunStarted = z.object({
-  runId: z.string(),
-  type: z.string(),
-  planVersion: z.int().min(1),
-  status: Status,
-  threadId: z.string(),
-  createdAt: Time,
-});
-
-export const Cancellation = z.object({
-  runId: z.string(),
-  status: z.enum(['cancelled', 'cancelling']),
-  requestedAt: Time,
-  reason: z.string().optional(),
-});
-
-export const Suspension = z.object({
-  runId: z.string(),
-  status: z
-    .enum(['suspended', 'suspending'])
-    .describe('`suspending`: a drive still has it, which starts nothing more.'),
-  requestedAt: Time,
-  reason: z.string(),
-  actor: z.string().optional(),
-});
-export const Continued = z.object({ runId: z.string(), status: Status });
-
-export const WaitFailed = z.object({ runId: z.string(), stepId: z.string() });
-
-export const Signalled = z.object({
-  runId: z.string(),
-  signalId: z.string(),
-  outcome: z.enum(['taken_in', 'kept']),
-});
-
-export const ApprovalDecided = z.object({
-  runId: z.string(),
-  stepId: z.string(),
-  waitId: z.string(),
-  decision: z.enum(DECISIONS),
-  decidedBy: z.string().optional(),
-  decidedAt: Time,
-});
-
-export const EventDelivered = z.object({
-  eventId: z.string(),
-  delivered: z.array(z.string()).describe('Runs that have taken it in.'),
-  kept: z.boolean(),
-  keptUntil: Time.optional(),
-  refused: z.array(z.object({ runId: z.string(), code: z.enum(CODES), reason: z.string() })),
-  repeated: z.boolean(),
 });

@@ -1,8 +1,9 @@
 /** What resumes and previews of successors are answered with. */
 import { z } from 'zod';
 import { SUCCESSOR_MODES } from '../../../core/run/events.ts';
+import { RunStarted } from './changes.ts';
 import { Count, Problem, Seq, Time } from './common.ts';
-import { RunStarted, Status, StepKind } from './runs.ts';
+import { Status, StepKind } from './runs.ts';
 
 export const Resumed = z.union([
   RunStarted,

@@ -5,7 +5,13 @@ import { type Completed, type Decided, type RunState, stepIdOf, stepKey, type Ti
 import type { Reducers } from './index.ts';
 import { isOutdated, put } from './steps.ts';
 
-type WaitEvent = 'wait_opened' | 'wait_resolved' | 'wait_expired' | 'signal_received' | 'feedback_given';
+type WaitEvent =
+  | 'wait_opened'
+  | 'wait_heartbeat'
+  | 'wait_resolved'
+  | 'wait_expired'
+  | 'signal_received'
+  | 'feedback_given';
 
 /** Ids of signals a run remembers: a sender that repeats itself does so within its next few messages. */
 export const RECEIVED_IDS = 200;
@@ -20,6 +26,12 @@ export const waitReducers: Reducers<WaitEvent> = {
       waits: [...state.waits, wait],
       ...(tie ? { ties: [...state.ties, tie] } : {}),
     };
+  },
+  wait_heartbeat: (state, { at, data: { waitId, dueAt } }) => {
+    const { heartbeat } = openWait(state, waitId);
+    if (!heartbeat) throw new Error(`run ${state.id}: wait '${waitId}' has no heartbeat`);
+    const beaten = { dueAt, heartbeat: { ...heartbeat, lastAt: at } };
+    return { waits: state.waits.map((wait) => (wait.id === waitId ? { ...wait, ...beaten } : wait)) };
   },
   wait_resolved: (state, event) => {
     const { waitId, decision, signalId } = event.data;

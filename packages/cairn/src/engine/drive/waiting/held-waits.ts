@@ -82,6 +82,16 @@ export class HeldWaits {
     return closed;
   }
 
+  /** Takes in and returns those whose time others have put off. */
+  takePutOff({ waits }: RunState): Wait[] {
+    const moved = waits.filter((wait) => {
+      const held = this.of(stepKey(wait.execution));
+      return held?.id === wait.id && held.dueAt !== wait.dueAt;
+    });
+    for (const wait of moved) this.add(wait);
+    return moved;
+  }
+
   /** Lets the outside know, as often as it takes: doing it again changes nothing. */
   async announce(wait: Wait): Promise<void> {
     if (wait.announced) return;

@@ -174,7 +174,7 @@ export class Waiting {
   hold(wait: Wait): void {
     this.#held.add(wait);
     this.#takenIn.delete(wait.id);
-    if (wait.dueAt !== undefined) this.#moves.rest(stepKey(wait.execution), wait.dueAt);
+    this.#watch(wait);
     const isOpen = this.#scope.journal.state.waits.some(({ id }) => id === wait.id);
     if (wait.announced || !isOpen) return;
     this.#inBackground(() => this.#tell(this.#announce(wait)));
@@ -211,28 +211,43 @@ export class Waiting {
       this.#moves.restNoMore(stepKey(wait.execution));
       this.#takeIn(wait);
     }
+    for (const wait of this.#held.takePutOff(state)) this.#watch(wait);
+  }
+
+  #watch({ execution, dueAt }: Wait): void {
+    const key = stepKey(execution);
+    this.#moves.restNoMore(key);
+    if (dueAt !== undefined) this.#moves.rest(key, dueAt);
   }
 
   async #expire(wait: Wait): Promise<void> {
     const { deps, journal } = this.#scope;
     const step = this.#scope.step(wait.execution.stepId);
-    await this.#end(wait, timeUp({ step, wait, now: deps.clock.now() }));
+    const facts = timeUp({ step, wait, now: deps.clock.now() });
+    // A heartbeat that came first has put its time off.
+    await this.#end(wait, facts, ({ dueAt }) => dueAt === wait.dueAt);
     // The tie to a child stays until it has told its parent, so that the end of the run would cancel it as well.
     const { child } = wait;
     if (child) await this.#scope.counted(() => deps.otherRuns.cancelChild(journal.state, child.runId));
     this.#moves.advance();
   }
 
-  /** Ends a wait, if nobody else has. */
-  async #end(wait: Wait, facts: readonly EventDraft[]): Promise<void> {
+  /** Ends a wait, if nobody else has and, as it stands in the journal, it `mayEnd`. */
+  async #end(
+    wait: Wait,
+    facts: readonly EventDraft[],
+    mayEnd: (open: Wait) => boolean = () => true,
+  ): Promise<void> {
     const key = stepKey(wait.execution);
     this.#held.drop(wait);
     this.#moves.restNoMore(key);
-    const isOpen = (state: RunState) => state.waits.some(({ id }) => id === wait.id);
+    const isOpen = (state: RunState) => state.waits.some((open) => open.id === wait.id && mayEnd(open));
     const outcome = drafts.outcomeOf(facts);
     await this.#scope.counted(async () => {
-      const { events } = await this.#scope.appendHeld((state) => (isOpen(state) ? facts : []));
-      if (events.length === 0) this.#takeIn(wait);
+      const { events, state } = await this.#scope.appendHeld((current) => (isOpen(current) ? facts : []));
+      const open = state.waits.find(({ id }) => id === wait.id);
+      if (open && !mayEnd(open)) this.hold(open);
+      else if (events.length === 0) this.#takeIn(wait);
       else if (outcome && this.#isFirst(wait))
         await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
     });

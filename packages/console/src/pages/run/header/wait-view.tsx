@@ -44,6 +44,22 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
           <Text value={questionOf(wait.detail).text} max={QUESTION_CHARS} />
         </blockquote>
       )}
+      {wait.heartbeat && (
+        <p className="dim">
+          {wait.heartbeat.lastAt === undefined ? (
+            'No heartbeat of its sender yet'
+          ) : (
+            <>
+              Last heartbeat of its sender <When at={wait.heartbeat.lastAt} />
+            </>
+          )}
+          {wait.heartbeat.timeoutAt !== undefined && (
+            <>
+              {' · '}with heartbeats, at most until <When at={wait.heartbeat.timeoutAt} />
+            </>
+          )}
+        </p>
+      )}
       {wait.kind === 'event' && (
         <p>
           <span className="dim">Event</span> <Text value={wait.name ?? ''} max={200} />{' '}

@@ -88,6 +88,7 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
   wait_resolved: ({ waitId, decision }) =>
     line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
+  wait_heartbeat: ({ waitId }) => line('♥', '', `${waitId}: still at work`),
   wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: nobody answered in time`),
   signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),
   feedback_given: ({ again, feedback }) => line('↻', 'warn', `Sent back: ${again.join(', ')}`, feedback),

@@ -1,0 +1,64 @@
+/** Answers to what is done to a run: its start, its end, and all between. */
+import { z } from 'zod';
+import { DECISIONS } from '../../../core/run/events.ts';
+import { CODES, Time } from './common.ts';
+import { Status } from './runs.ts';
+
+export const RunStarted = z.object({
+  runId: z.string(),
+  type: z.string(),
+  planVersion: z.int().min(1),
+  status: Status,
+  threadId: z.string(),
+  createdAt: Time,
+});
+
+export const Cancellation = z.object({
+  runId: z.string(),
+  status: z.enum(['cancelled', 'cancelling']),
+  requestedAt: Time,
+  reason: z.string().optional(),
+});
+
+export const Suspension = z.object({
+  runId: z.string(),
+  status: z
+    .enum(['suspended', 'suspending'])
+    .describe('`suspending`: a drive still has it, which starts nothing more.'),
+  requestedAt: Time,
+  reason: z.string(),
+  actor: z.string().optional(),
+});
+export const Continued = z.object({ runId: z.string(), status: Status });
+
+export const WaitFailed = z.object({ runId: z.string(), stepId: z.string() });
+export const WaitBeaten = z.object({
+  runId: z.string(),
+  stepId: z.string(),
+  dueAt: Time.describe('When the wait fails unless the event or another beat comes.'),
+  recorded: z.boolean().describe('False: the time recorded before suffices, and nothing was written.'),
+});
+
+export const Signalled = z.object({
+  runId: z.string(),
+  signalId: z.string(),
+  outcome: z.enum(['taken_in', 'kept']),
+});
+
+export const ApprovalDecided = z.object({
+  runId: z.string(),
+  stepId: z.string(),
+  waitId: z.string(),
+  decision: z.enum(DECISIONS),
+  decidedBy: z.string().optional(),
+  decidedAt: Time,
+});
+
+export const EventDelivered = z.object({
+  eventId: z.string(),
+  delivered: z.array(z.string()).describe('Runs that have taken it in.'),
+  kept: z.boolean(),
+  keptUntil: Time.optional(),
+  refused: z.array(z.object({ runId: z.string(), code: z.enum(CODES), reason: z.string() })),
+  repeated: z.boolean(),
+});

@@ -1,0 +1,68 @@
+/**
+ * Heartbeat of the outside for the wait of a step: who works on the answer says that it still does, and the wait does not fail
+ * yet. A beat that changes nothing, because the time recorded by an earlier one suffices, is answered without a write.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { dueAfterBeat } from '../../core/run/waits/heartbeat.ts';
+import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
+import { appendFromOutside } from '../outside-append.ts';
+import { openEventWait } from './fail-wait.ts';
+
+export interface HeartbeatRequest {
+  readonly runId: string;
+  readonly tenantId: string;
+  /** The step that waits. */
+  readonly stepId: string;
+  readonly actor: string;
+}
+
+export interface WaitBeaten {
+  readonly runId: string;
+  readonly stepId: string;
+  /** When the wait fails unless another beat comes, or the event. Epoch ms. */
+  readonly dueAt: number;
+  /** False: the time recorded before suffices, and nothing was written. */
+  readonly recorded: boolean;
+}
+
+/**
+ * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (the step waits for no event, or its wait has no
+ *   heartbeat), UNAVAILABLE (send the same again)
+ */
+export async function heartbeatWait(
+  deps: JournalDeps & DriveAfterDeps,
+  { runId, tenantId, stepId, actor }: HeartbeatRequest,
+): Promise<WaitBeaten> {
+  const appended = await appendFromOutside(deps, {
+    runId,
+    tenantId,
+    decide: (state, now) => beatDrafts(beatenWait(state, stepId), { now, actor }),
+  });
+  const recorded = appended.events.length > 0;
+  if (recorded) await driveAfter(deps, appended);
+  const { dueAt } = beatenWait(appended.state, stepId);
+  return { runId, stepId, dueAt, recorded };
+}
+
+function beatDrafts(
+  wait: Wait,
+  { now, actor }: { readonly now: number; readonly actor: string },
+): EventDraft[] {
+  const dueAt = dueAfterBeat(wait, now);
+  if (dueAt === undefined) return [];
+  return [{ type: 'wait_heartbeat', initiator: 'user', actor, data: { waitId: wait.id, dueAt } }];
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
+function beatenWait(state: RunState, stepId: string): Wait & { readonly dueAt: number } {
+  const wait = openEventWait(state, stepId);
+  const { heartbeat, dueAt } = wait;
+  if (heartbeat && dueAt !== undefined) return { ...wait, dueAt };
+  throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits without a heartbeat`, {
+    stepId,
+    help: "Give the step the option heartbeat: { within: '5m' }; a wait that is open stays as it was opened.",
+  });
+}
