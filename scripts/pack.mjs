@@ -50,8 +50,10 @@ function stage(name) {
   const target = join(staged, name);
   mkdirSync(target, { recursive: true });
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-  if (name === 'console') cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true });
-  else {
+  if (name === 'console') {
+    cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true });
+    cpSync(join(source, 'hosting.json'), join(target, 'hosting.json'));
+  } else {
     cpSync(join(compiled, name, 'src'), join(target, 'lib'), { recursive: true });
     nameCompiledFiles(join(target, 'lib'));
     copyOthers(join(source, 'src'), join(target, 'lib'));

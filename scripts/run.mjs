@@ -2,7 +2,7 @@
 // Node version the project pins (devDependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -73,6 +73,8 @@ function install() {
   // Now there is one, and npm runs on the first that it finds; it is to trust whom this machine's own Node trusts.
   if (leftOut(lock).length > 0)
     npmInstall({ ...process.env, PATH: pinnedPath(), NODE_OPTIONS: '--use-system-ca' });
+  // Made anew: a copy of this folder by hard links has packages of its own.
+  rmSync(stamp, { force: true });
   writeFileSync(stamp, wanted);
 }
 

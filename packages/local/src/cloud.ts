@@ -4,9 +4,10 @@
  * that reads the clock, the environment and chance.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -15,28 +16,43 @@ import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
 import { startFunctions } from './functions.ts';
-import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { type Rewrite, readRewrites } from './gateway/rewrites.ts';
-import { readSite } from './gateway/site.ts';
-import { commandsToTry, welcomePage } from './gateway/welcome.ts';
+import { apisAmong } from './gateway/installation.ts';
+import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
 import type { StoreLocation } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
+import type { Codebase } from './host/served-codebase.ts';
+import type { Output } from './host/workers/worker-process.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
-import { assertPlansKept } from './plans.ts';
+import { assertPlansKept, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 
 export interface LocalCloudOptions {
   /** `memory`, or the directory that keeps the state; it is made if missing. */
   readonly data: string;
-  /** Of the gateway; 0 or left out: a free one. The other servers always take free ports. */
+  /** Of the gateway; 0 or left out: a free one. */
   readonly port?: number;
+  /** Of the other servers; left out: free ones, for the functions that of before if it is free. */
+  readonly ports?: Ports;
   /** Processes that run task-queue functions; left out: one. Other functions have one of their own. */
   readonly workers?: number;
   /** A worker that gives no sign of life for so long is killed; left out: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
   /** The module whose exports are served; left out: the project's own. */
   readonly functionsModule?: string;
+  /** In place of one module: each has workers of its own. */
+  readonly codebases?: readonly Codebase[];
+  /**
+   * True: the gateway has Cairn's console and the API of the installation among the functions, and the site of
+   * `firebase.json` has a port of its own. Otherwise the gateway is that site.
+   */
+  readonly ownConsole?: boolean;
+  /** Called with what was changed in a workflow under its version; left out: such functions are not started. */
+  readonly onPlansChanged?: (message: string) => void;
+  /** Called with secrets whose values were made up, since nobody gave one. */
+  readonly onMadeUp?: (secrets: readonly string[]) => void;
+  /** Time in ms that requests in hand have when their workers are replaced; left out: what Cloud Run leaves them. */
+  readonly graceMs?: number;
   /** Who runs them: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
   readonly functionsBy?: 'workers' | 'firebase-tools';
   /** Left out: the project's own. */
@@ -48,10 +64,18 @@ export interface LocalCloudOptions {
   readonly tickSeconds?: number;
   /** Added to this process's environment for the functions. */
   readonly env?: Readonly<Record<string, string>>;
-  /** File descriptor for what functions print; left out: standard error. */
-  readonly output?: number;
+  /** Where what functions print goes; left out: to standard error. */
+  readonly output?: Output;
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
+}
+
+export interface Ports {
+  readonly functions?: number;
+  readonly site?: number;
+  readonly firestore?: number;
+  readonly tasks?: number;
+  readonly pubsub?: number;
 }
 
 export interface CloudPids {
@@ -73,12 +97,22 @@ export interface LocalCloud {
   readonly slack: string;
   /** Functions are at `{functionsUrl}/{name}`. */
   readonly functionsUrl: string;
+  /** Names of the functions that are served at this moment. */
+  readonly functions: readonly string[];
+  /** The project's own site, if it has one apart from the gateway. */
+  readonly site: string | undefined;
   readonly projectId: string;
   readonly apiKey: string;
   /** By short name: `GITHUB_WEBHOOK_SECRET` is `github`. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly pids: CloudPids;
   readonly clock: MovableClock;
+  /**
+   * Loads a codebase as it is now and has it serve; what the workers of before have in hand they finish.
+   *
+   * @throws the reason if it cannot be loaded; then those of before go on serving
+   */
+  reload(codebase: Pick<Codebase, 'name' | 'env'>): Promise<void>;
   /** Lets work in hand finish (10 s at most), then ends everything. May be called more than once. */
   stop(): Promise<void>;
 }
@@ -108,6 +142,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const { projectId, clock, dir, dev, log } = setting;
   const servers = await startStandIns(
     setting,
+    options.ports ?? {},
     (request) => host.dispatch(request),
     (name) => `${host.url}/${name}`,
   );
@@ -115,14 +150,33 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const isKnown = dev.functionsPorts.length > 0;
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
-  const { secrets } = await startFunctions({ setting, servers, host, region: REGION }, (stores) =>
-    prepareStores(stores, { setting, servers }),
-  );
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
-  if (isKnown) await assertPlansKept(host, apiKey);
+  const stores = new Map<string, readonly StoreLocation[]>();
+  let secrets: Readonly<Record<string, string>> = {};
+  const serve = async (codebase: Codebase) => {
+    const started = await startFunctions(codebase, { setting, servers, host, region: REGION }, (found) => {
+      if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
+      stores.set(codebase.name, found);
+      return prepareStores([...stores.values()].flat(), { setting, servers });
+    });
+    secrets = { ...secrets, ...started.secrets };
+    if (started.madeUp.length > 0) options.onMadeUp?.(started.madeUp);
+  };
+  const codebases = codebasesOf(options);
+  await Promise.all(codebases.map(serve));
+  if (isKnown) await lookAtPlans(host, apiKey, options);
   servers.firestore.local?.meter.reset();
 
-  const gateway = await openGateway(options, { setting, servers, host, apiKey, secrets });
+  const front = {
+    host,
+    setting,
+    welcome: () => ({ github: servers.github.url, apiKey, githubSecret: secrets.github }),
+  };
+  const port = options.port ?? 0;
+  const gateway = await (options.ownConsole ? openConsole : openSiteWithConsole)({ ...front, port });
+  const site = options.ownConsole
+    ? await openOwnSite({ ...front, port: options.ports?.site ?? 0 })
+    : undefined;
   if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
   const pids = () => ({ cloud: process.pid, workers: [...host.workerPids], roles: host.workerPidsByRole });
   const control = await openControl(setting, servers, pids);
@@ -147,18 +201,33 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
     github: servers.github.url,
     slack: servers.slack.url,
     functionsUrl: host.url,
+    get functions() {
+      return [...host.functions.keys()];
+    },
+    site: site?.url,
     projectId,
     apiKey,
-    secrets,
+    get secrets() {
+      return secrets;
+    },
     get pids() {
       return pids();
     },
     clock,
+    async reload({ name, env }) {
+      const codebase = codebases.find((one) => one.name === name);
+      if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
+      await serve({ ...codebase, ...(env && { env }) });
+      scheduler.replace([...host.functions.values()]);
+      await lookAtPlans(host, apiKey, options);
+    },
     stop() {
       scheduler.stop();
       servers.tasks?.quiesce();
       servers.pubsub.local?.quiesce();
-      stopping ??= Promise.all([gateway.stop(GRACE_MS), host.stop()]).then(() => stack.disposeAsync());
+      stopping ??= Promise.all([gateway.stop(GRACE_MS), site?.stop(GRACE_MS), host.stop()]).then(() =>
+        stack.disposeAsync(),
+      );
       return stopping;
     },
   };
@@ -191,18 +260,40 @@ function settingOf(options: LocalCloudOptions, stack: AsyncDisposableStack): Set
   };
 }
 
+function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonly Codebase[] {
+  const module = resolve(functionsModule ?? join(ROOT, 'functions/src/index.ts'));
+  return codebases ?? [{ name: 'default', module }];
+}
+
+/** @throws PlansChangedError unless somebody wants to be told instead */
+async function lookAtPlans(
+  host: FunctionsHost,
+  apiKey: string,
+  { onPlansChanged }: LocalCloudOptions,
+): Promise<void> {
+  const apis = new Set(['api', ...apisAmong(host.functions)]);
+  try {
+    for (const api of apis) await assertPlansKept(host, api, apiKey);
+  } catch (error) {
+    if (!(error instanceof PlansChangedError) || !onPlansChanged) throw error;
+    onPlansChanged(error.message);
+  }
+}
+
 async function startHost(
   options: LocalCloudOptions,
   { clock, dev, log, stack }: Setting,
 ): Promise<FunctionsHost> {
   const host = await startFunctionsHost({
-    module: resolve(options.functionsModule ?? join(ROOT, 'functions/src/index.ts')),
+    codebases: codebasesOf(options),
     workers: options.workers ?? 1,
     watchdogMs: (options.watchdogSeconds ?? DEFAULT_WATCHDOG_S) * 1000,
     ...(options.functionsBy === 'firebase-tools' && { workerMain: FIREBASE_TOOLS_WORKER }),
     region: REGION,
     clock,
     output: options.output ?? 2,
+    graceMs: options.graceMs,
+    port: options.ports?.functions,
     formerPorts: dev.functionsPorts,
     log,
   });
@@ -217,7 +308,7 @@ const UNTOLD: StoreLocation = { database: '(default)', collectionPrefix: 'gwi_' 
 /** Indexes for all installations, and one key that opens all of them. */
 async function prepareStores(
   stores: readonly StoreLocation[],
-  { setting, servers }: Pick<Behind, 'setting' | 'servers'>,
+  { setting, servers }: { readonly setting: Setting; readonly servers: StandIns },
 ): Promise<void> {
   const { projectId, outside, dev, firebaseJson } = setting;
   const { host: firestore, local } = servers.firestore;
@@ -237,38 +328,6 @@ async function prepareStores(
       now: Date.now(),
     });
   await Promise.all((stores.length === 0 ? [untold] : stores).map(write));
-}
-
-interface Behind {
-  readonly setting: Setting;
-  readonly servers: StandIns;
-  readonly host: FunctionsHost;
-  readonly apiKey: string;
-  readonly secrets: Readonly<Record<string, string>>;
-}
-
-async function openGateway(
-  options: LocalCloudOptions,
-  { setting, servers, host, apiKey, secrets }: Behind,
-): Promise<Gateway> {
-  const { log, stack, firebaseJson } = setting;
-  const welcome = () => ({
-    gateway: gateway.url,
-    github: servers.github.url,
-    apiKey,
-    githubSecret: secrets.github,
-  });
-  const gateway = await startGateway({
-    port: options.port ?? 0,
-    now: setting.clock.now,
-    rewrites: rewritesOf(firebaseJson, log),
-    site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
-    serve: host.serve,
-    consoleJson: () => JSON.stringify({ local: true, apiKey, firstSteps: commandsToTry(welcome()) }),
-    welcome: () => welcomePage(welcome()),
-  });
-  stack.defer(() => gateway.stop(0));
-  return gateway;
 }
 
 async function openControl(
@@ -299,10 +358,4 @@ function openDataDir(data: string, stack: AsyncDisposableStack): string | undefi
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   stack.defer(lockDataDir(dir, process.pid));
   return dir;
-}
-
-function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[] {
-  if (existsSync(firebaseJson)) return readRewrites(firebaseJson);
-  log(`${firebaseJson} does not exist: the gateway serves no function`);
-  return [];
 }

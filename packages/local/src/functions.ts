@@ -5,9 +5,10 @@
  * Must not: run a function itself; that is the host's.
  */
 import type { StoreLocation } from './host/function-spec.ts';
-import type { FunctionsHost, StartWorkers } from './host/host.ts';
+import type { FunctionsHost } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
+import type { Codebase, StartWorkers } from './host/served-codebase.ts';
 import { workerEnv } from './host/worker-env.ts';
 import type { Setting, StandIns } from './stand-ins.ts';
 
@@ -21,25 +22,32 @@ export interface Serving {
 export interface Started {
   /** Of the functions, by their short names. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Names of secrets whose values were made up, since nobody gave one. */
+  readonly madeUp: readonly string[];
 }
 
 /**
+ * Called again it serves the module as it is by then, see {@link ServedCodebase.start}.
+ *
  * @param prepare called once, when the functions are known and before any serves, with where their installations keep their runs
  * @returns once all workers serve
  */
 export async function startFunctions(
+  codebase: Codebase,
   serving: Serving,
   prepare: (stores: readonly StoreLocation[]) => Promise<void>,
 ): Promise<Started> {
   const { setting, servers, host, region } = serving;
-  const { projectId, outside, githubToken } = setting;
+  const { projectId, githubToken } = setting;
+  const outside = { ...setting.outside, ...codebase.env };
   // As the functions' parameter has it; in production it is made by hand.
   const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
 
   const secrets: Record<string, string> = {};
+  let madeUp: string[] = [];
   let prepared: Promise<void> | undefined;
-  await host.startWorkers({
+  await host.startWorkers(codebase.name, {
     env: workerEnv({
       projectId,
       region,
@@ -52,7 +60,8 @@ export async function startFunctions(
       outside,
     }),
     onFunctions(specs) {
-      const values = secretsOf(specs, setting);
+      const values = secretsOf(specs, { ...setting, outside });
+      madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && outside[name] === undefined);
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
@@ -62,7 +71,7 @@ export async function startFunctions(
     },
   });
   await prepared;
-  return { secrets };
+  return { secrets, madeUp };
 }
 
 type Specs = Parameters<StartWorkers['onFunctions']>[0];

@@ -21,11 +21,14 @@ interface Workflows {
 const ANSWER_MS = 30_000;
 const MAX_PROBLEM_CHARS = 500;
 
-/** @throws PlansChangedError; Error if the functions do not answer, or refuse to say */
-export async function assertPlansKept(host: FunctionsHost, apiKey: string): Promise<void> {
+/**
+ * @param api name of the function
+ * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
+ */
+export async function assertPlansKept(host: FunctionsHost, api: string, apiKey: string): Promise<void> {
   // Functions of one's own need not have Cairn's API.
-  if (!host.functions.has('api')) return;
-  const answer = await fetch(`${host.url}/api/v1/workflows`, {
+  if (!host.functions.has(api)) return;
+  const answer = await fetch(`${host.url}/${api}/v1/workflows`, {
     headers: { Authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.timeout(ANSWER_MS),
   });

@@ -19,6 +19,8 @@ interface ServerContext {
   readonly acceptDamage: boolean;
   readonly clock: MovableClock;
   readonly stack: AsyncDisposableStack;
+  /** Left out: a free one. */
+  readonly port?: number;
 }
 
 interface FirestoreChoice {
@@ -27,7 +29,7 @@ interface FirestoreChoice {
 }
 
 /** What every part of a cloud needs of its surroundings. */
-export interface Setting extends ServerContext {
+export interface Setting extends Omit<ServerContext, 'port'> {
   /** The environment, and what was added to it for the functions. */
   readonly outside: Readonly<Record<string, string | undefined>>;
   readonly projectId: string;
@@ -43,16 +45,24 @@ export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
 /** All of them at once; those that the environment says run elsewhere are left to it. They stop with the stack. */
 export async function startStandIns(
   setting: Setting,
+  ports: { readonly firestore?: number; readonly tasks?: number; readonly pubsub?: number },
   dispatch: Dispatch,
   functionUrl: (name: string) => string,
 ) {
   const { outside, githubToken: token } = setting;
   const { dir, acceptDamage, clock, stack } = setting;
   const context: ServerContext = { dir, acceptDamage, clock, stack };
+  const at = (port: number | undefined) => (port === undefined ? {} : { port });
   const [firestore, tasks, pubsub, github, slack] = await Promise.all([
-    startFirestore({ ...context, outside: outside.FIRESTORE_EMULATOR_HOST }),
-    outside.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, dispatch, functionUrl }),
-    startPubsub({ ...context, dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
+    startFirestore({
+      ...context,
+      ...at(ports.firestore),
+      outside: outside.FIRESTORE_EMULATOR_HOST,
+    }),
+    outside.CAIRN_TASKS_HOST
+      ? undefined
+      : startTasks({ ...context, ...at(ports.tasks), dispatch, functionUrl }),
+    startPubsub({ ...context, ...at(ports.pubsub), dispatch, outside: outside.PUBSUB_EMULATOR_HOST }),
     startGithub({ ...context, token, outside: outside.CAIRN_GITHUB_API_URL }),
     startSlack(context),
   ]);
@@ -73,6 +83,7 @@ async function startFirestore(context: ServerContext & FirestoreChoice) {
     clock: clock.now,
     // A fault on request: nothing of this process may get to tidy up.
     crash: () => process.kill(process.pid, 'SIGKILL'),
+    ...(context.port !== undefined && { port: context.port }),
     awaitsIndexes: true,
   });
   stack.defer(() => server.stop());
@@ -89,6 +100,7 @@ async function startTasks(
     storage: storageIn(context, 'tasks.sqlite'),
     clock,
     dispatch,
+    ...(context.port !== undefined && { port: context.port }),
     ...(functionUrl && { functionUrl }),
     freshTaskId,
   });
@@ -107,6 +119,7 @@ async function startPubsub(
     storage: storageIn(context, 'pubsub.sqlite'),
     clock,
     dispatch,
+    ...(context.port !== undefined && { port: context.port }),
     freshGeneration: () => randomBytes(9).toString('base64url'),
     crash: () => process.kill(process.pid, 'SIGKILL'),
   });

@@ -68,7 +68,7 @@ describe('the port', () => {
   beforeAll(async () => {
     gateway = await startGateway({
       port: 0,
-      rewrites: rewrites({ rewrites: [{ source: '/v1/**', function: 'api' }] }),
+      rewrites: () => rewrites({ rewrites: [{ source: '/v1/**', function: 'api' }] }),
       now: () => NOW,
       serve(name, request, response) {
         served.push(`${name} ${request.url} ${request.headers['x-forwarded-host']}`);

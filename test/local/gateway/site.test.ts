@@ -45,7 +45,7 @@ beforeAll(async () => {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
   gateway = await startGateway({
     port: 0,
-    rewrites: [],
+    rewrites: () => [],
     now: Date.now,
     serve: () => {},
     site: readSite(join(folder, 'firebase.json')),

@@ -103,6 +103,25 @@ describe('the scheduler', () => {
     jobs.stop();
   });
 
+  test('functions that are loaded anew keep their slots, and nothing fires at once', async () => {
+    const { jobs, requests, advance } = scheduler();
+    const named = (name: string, schedule: string) => ({ ...spec(schedule), name });
+    jobs.start([named('kept', '30 10 * * *'), named('gone', '30 10 * * *'), named('moved', '30 10 * * *')]);
+    await advance(20 * MINUTE);
+    jobs.replace([
+      named('kept', '30 10 * * *'),
+      named('moved', '40 10 * * *'),
+      named('new', 'every 5 minutes'),
+    ]);
+    expect(requests).toHaveLength(0);
+    const fired = () => requests.splice(0).map(({ url }) => url.replace('http://functions/', ''));
+    await advance(10 * MINUTE);
+    expect(fired().sort()).toEqual(['kept', 'new']);
+    await advance(10 * MINUTE);
+    expect(fired()).toContain('moved');
+    jobs.stop();
+  });
+
   test('fires nothing after it stopped', async () => {
     const { jobs, requests, advance } = scheduler();
     jobs.start([spec('30 10 * * *')]);

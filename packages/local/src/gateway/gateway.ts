@@ -15,17 +15,18 @@ import type { Site } from './site.ts';
 export interface GatewayOptions {
   /** 0: a free port. */
   readonly port: number;
-  readonly rewrites: readonly Rewrite[];
+  /** Asked with each request: functions come and go. */
+  rewrites(): readonly Rewrite[];
   /** Answers the request by a function. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
   /** The time of the cloud, epoch ms: what answers are dated with. */
   now(): number;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
-  /** What the console learns here and nowhere else, as JSON: it opens without asking for a key. */
-  consoleJson(): string;
+  /** What the console learns here and nowhere else, as JSON: it opens without asking for a key. Left out: nothing. */
+  consoleJson?(): string;
   /** The page at `/`, as HTML, if there is no site. */
-  welcome(): string;
+  welcome?(): string;
 }
 
 export interface Gateway {
@@ -49,19 +50,19 @@ export async function startGateway({
     response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request)) return refuse(response, 400, 'the request names no host', { field: 'Host' });
     const path = pathOf(request);
-    const rewrite = path === undefined ? undefined : rewrites.find((candidate) => candidate.matches(path));
+    const rewrite = path === undefined ? undefined : rewrites().find((candidate) => candidate.matches(path));
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
       const { host } = request.headers;
       // A request of HTTP/1.0 need not say whom it asks.
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
-    } else if (path === '/console.json') {
+    } else if (path === '/console.json' && consoleJson) {
       if (!isOwnPage(request)) refuse(response, 403, 'this is for pages of this address only');
       else response.writeHead(200, JSON_HEADERS).end(consoleJson());
     } else if (site?.serve(path, request, response)) {
       return;
-    } else if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
+    } else if (path === '/' && welcome && (request.method === 'GET' || request.method === 'HEAD')) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
     } else if (!site?.miss(path, request, response))
       refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join, resolve, sep } from 'node:path';
 import sirv from 'sirv';
-import { matchesSource, sitesOf } from './rewrites.ts';
+import { type HostingConfig, matchesSource, sitesOf } from './rewrites.ts';
 
 export interface Site {
   /** False if it is no file of the site; then nothing was answered. */
@@ -20,9 +20,13 @@ const MISSING_PAGE = '404.html';
 
 /** Of the first site. Undefined if its folder was never built. */
 export function readSite(firebaseJson: string): Site | undefined {
-  const [{ public: folder, rewrites = [], headers = [] } = {}] = sitesOf(firebaseJson);
-  if (folder === undefined) return undefined;
-  const root = resolve(dirname(firebaseJson), folder);
+  const [config = {}] = sitesOf(firebaseJson);
+  const { public: folder } = config;
+  return folder === undefined ? undefined : siteOf(resolve(dirname(firebaseJson), folder), config);
+}
+
+/** @param root absolute path of the folder; undefined is returned if it was never built */
+export function siteOf(root: string, { rewrites = [], headers = [] }: HostingConfig): Site | undefined {
   if (!existsSync(join(root, 'index.html'))) return undefined;
   // Found anew on each request: who works on the console builds it while this runs.
   const files = sirv(root, { dev: true, etag: true });

@@ -29,7 +29,8 @@ const HOP_HEADERS = [
 ];
 
 export interface ForwardOptions {
-  readonly pool: WorkerPool;
+  /** The workers that serve at the moment. */
+  readonly pool: () => WorkerPool;
 }
 
 /** A request as the client sent it, to be answered on `response`. */
@@ -43,7 +44,7 @@ export interface Forwarded {
 }
 
 export class Forwarder {
-  readonly #pool: WorkerPool;
+  readonly #pool: () => WorkerPool;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, scheduling: 'lifo' });
 
   constructor({ pool }: ForwardOptions) {
@@ -172,11 +173,15 @@ export class Forwarder {
   }
 
   async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<Lease | NoWorkerError> {
-    try {
-      return await this.#pool.acquire(spec, signal);
-    } catch (error) {
-      if (error instanceof NoWorkerError) return error;
-      throw error;
+    for (;;) {
+      const pool = this.#pool();
+      try {
+        return await pool.acquire(spec, signal);
+      } catch (error) {
+        if (!(error instanceof NoWorkerError)) throw error;
+        // The workers it waited for were replaced meanwhile.
+        if (pool === this.#pool() || signal.aborted) return error;
+      }
     }
   }
 }

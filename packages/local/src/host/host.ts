@@ -1,6 +1,6 @@
 /**
  * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
- * workers behind it, and the short way by which the task queue reaches them. Owns the table of functions.
+ * workers behind it, and the short way by which the task queue reaches them. Owns which codebase has a function.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,13 +10,14 @@ import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import { dispatchOverHttp } from './external-dispatch.ts';
-import { Forwarder, withoutHopHeaders } from './forward.ts';
+import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
-import { WorkerPool } from './workers/worker-pool.ts';
+import { type Codebase, ServedCodebase, type StartWorkers } from './served-codebase.ts';
+import type { Output } from './workers/worker-process.ts';
 
 export interface HostOptions {
-  readonly module: string;
+  readonly codebases: readonly Codebase[];
   /** Left out: the workers run the functions themselves. */
   readonly workerMain?: string | undefined;
   /** For task-queue functions; the others have one of their own. */
@@ -25,19 +26,17 @@ export interface HostOptions {
   readonly watchdogMs: number;
   readonly region: string;
   readonly clock: MovableClock;
-  readonly output: number;
+  readonly output: Output;
+  /** Time in ms that a worker's requests in hand have when it is replaced; left out: what Cloud Run leaves them. */
+  readonly graceMs?: number | undefined;
+  /** Of the front; left out: that of before, or a free one. */
+  readonly port?: number | undefined;
   /**
    * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that
    * name any of them are meant for these functions.
    */
   readonly formerPorts: readonly number[];
   log(line: string): void;
-}
-
-export interface StartWorkers {
-  readonly env: Readonly<Record<string, string>>;
-  /** Called once, with the functions the module exports; answers with the values of their secrets. */
-  onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
 }
 
 export interface FunctionsHost {
@@ -48,8 +47,8 @@ export interface FunctionsHost {
   readonly workerPids: readonly number[];
   /** The same by what they serve. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
-  /** Resolves when all workers serve. */
-  startWorkers(start: StartWorkers): Promise<void>;
+  /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
+  startWorkers(codebase: string, start: StartWorkers): Promise<void>;
   /** Sends a task's request: to a worker directly if the URL is one of this host's, over HTTP otherwise. */
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
   /** Answers the request by this function, which sees the request's own path. */
@@ -59,21 +58,33 @@ export interface FunctionsHost {
 }
 
 export async function startFunctionsHost(options: HostOptions): Promise<FunctionsHost> {
-  const { module, workerMain, workers, watchdogMs, region, clock, output, log } = options;
-  const functions = new Map<string, FunctionSpec>();
-  let running: { readonly pool: WorkerPool; readonly forwarder: Forwarder } | undefined;
+  const { codebases, workerMain, workers, watchdogMs, region, clock, output, graceMs, log } = options;
+  const served = new Map(
+    codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
+      // Another main is one process that has others run the functions.
+      const roles = workerMain === undefined && !isPlain;
+      const common = { workerMain, workers, roles, watchdogMs, region, output, graceMs, log };
+      return [name, new ServedCodebase({ ...common, module, clockOffsetMs: clock.offsetMs })];
+    }),
+  );
+  const all = [...served.values()];
+  /** Firebase refuses two functions of one name; here the first codebase has it. */
+  const codebaseOf = (name: string) => all.find(({ functions }) => functions.has(name));
 
   /** When the runs under way have shown under the last moved clock that they are alive. */
   let settled: Promise<unknown> = Promise.resolve();
+  let isStarted = false;
   let stopping: Promise<void> | undefined;
 
   function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
-    const spec = functions.get(name);
-    if (running === undefined) refuse(response, 503, 'the functions are starting');
-    else if (spec === undefined) refuse(response, 404, `no function named '${name}'`);
+    const codebase = codebaseOf(name);
+    const spec = codebase?.functions.get(name);
+    if (!isStarted) refuse(response, 503, 'the functions are starting');
+    else if (codebase === undefined || spec === undefined)
+      refuse(response, 404, `no function named '${name}'`);
     else {
       const headers = withForwardedFor(request);
-      running.forwarder.forward({ spec, path, headers, request, response }).catch((error: unknown) => {
+      codebase.forwarder.forward({ spec, path, headers, request, response }).catch((error: unknown) => {
         log(`a request failed: ${String(error)}`);
         refuse(response, 500, 'the local functions host failed');
       });
@@ -90,63 +101,50 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   answerUnreadable(front);
   answerExpectations(front);
   front.requestTimeout = 0;
-  const port = await listen(front, options.formerPorts.at(-1) ?? 0);
+  const port =
+    options.port === undefined
+      ? await listenOrElsewhere(front, options.formerPorts.at(-1) ?? 0)
+      : await listen(front, options.port);
   const url = urlOf(port);
   const ownUrls = [...new Set([port, ...options.formerPorts])].map((own) => `${urlOf(own)}/`);
+  clock.onAdvance((offsetMs) => {
+    settled = Promise.all([settled, ...all.map((codebase) => codebase.shiftClock(offsetMs))]);
+  });
 
   return {
     url,
     port,
-    functions,
+    get functions() {
+      return new Map(all.toReversed().flatMap(({ functions }) => [...functions]));
+    },
     get workerPids() {
-      return running?.pool.pids ?? [];
+      return all.flatMap(({ pids }) => pids);
     },
     get workerPidsByRole() {
-      return running?.pool.pidsByRole ?? {};
+      return byRole(all.map(({ pidsByRole }) => pidsByRole));
     },
-    async startWorkers({ env, onFunctions }) {
-      let secrets: Readonly<Record<string, string>> | undefined;
-      const pool = new WorkerPool({
-        module,
-        workerMain,
-        workers,
-        // Another main is one process that has others run the functions.
-        roles: workerMain === undefined,
-        watchdogMs,
-        region,
-        output,
-        env,
-        clockOffsetMs: clock.offsetMs,
-        log,
-        onLoaded(specs) {
-          for (const spec of specs) functions.set(spec.name, spec);
-          secrets ??= onFunctions(specs);
-          return secrets;
-        },
-      });
-      clock.onAdvance((offsetMs) => {
-        settled = Promise.all([settled, pool.shiftClock(offsetMs)]);
-      });
-      running = { pool, forwarder: new Forwarder({ pool }) };
-      await pool.start();
+    async startWorkers(codebase, start) {
+      isStarted = true;
+      await served.get(codebase)?.start(start);
     },
     async dispatch(request) {
       const own = ownUrls.find((base) => request.url.startsWith(base));
-      if (running === undefined || own === undefined) return dispatchOverHttp(request);
+      if (!isStarted || own === undefined) return dispatchOverHttp(request);
       const { name, rest } = splitPath(request.url.slice(own.length - 1));
-      const spec = functions.get(name);
-      if (spec === undefined) return { kind: 'answered', status: 404, retryAfter: undefined };
+      const codebase = codebaseOf(name);
+      const spec = codebase?.functions.get(name);
+      if (codebase === undefined || spec === undefined)
+        return { kind: 'answered', status: 404, retryAfter: undefined };
       // A scan, or a task that the move made due, would take every run under way for dead.
       await settled;
       if (request.signal.aborted) return { kind: 'unreachable', reason: 'abandoned' };
-      return running.forwarder.dispatch(spec, rest, request);
+      return codebase.forwarder.dispatch(spec, rest, request);
     },
     serve: (name, request, response) => answer(name, request.url ?? '/', request, response),
     stop() {
       stopping ??= (async () => {
         front.close();
-        await running?.pool.stop();
-        running?.forwarder.close();
+        await Promise.all(all.map((codebase) => codebase.stop()));
         front.closeAllConnections();
       })();
       return stopping;
@@ -154,22 +152,32 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   };
 }
 
+function byRole(parts: readonly Readonly<Record<string, readonly number[]>>[]): Record<string, number[]> {
+  const merged: Record<string, number[]> = {};
+  for (const [role, pids] of parts.flatMap((part) => Object.entries(part)))
+    merged[role] = [...(merged[role] ?? []), ...pids];
+  return merged;
+}
+
 const urlOf = (port: number) => `http://127.0.0.1:${port}`;
 
-/** Listens on the wanted port or, if that is taken, on any. Returns which. */
-async function listen(server: Server, wanted: number): Promise<number> {
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(wanted, '127.0.0.1', () => {
-        server.off('error', reject);
-        resolve((server.address() as AddressInfo).port);
-      });
+/** Returns the port. @throws the listen error, `EADDRINUSE` if the port is taken */
+function listen(server: Server, wanted: number): Promise<number> {
+  return new Promise<number>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(wanted, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
     });
-  } catch (error) {
+  });
+}
+
+/** Listens on the wanted port or, if that is taken, on any. */
+function listenOrElsewhere(server: Server, wanted: number): Promise<number> {
+  return listen(server, wanted).catch((error: unknown) => {
     if (wanted === 0) throw error;
     return listen(server, 0);
-  }
+  });
 }
 
 /** The caller's headers, with what a load balancer adds: who called, by which scheme. */

@@ -3,6 +3,7 @@
  * Owns the jobs' timers; where a request goes is the caller's business.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
@@ -28,6 +29,7 @@ const RETRY_PAUSE_MS = 5_000;
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #cancels = new Map<string, Cancel>();
+  readonly #jobs = new Map<string, Job>();
   readonly #stopped = new AbortController();
 
   constructor(options: SchedulerOptions) {
@@ -40,17 +42,49 @@ export class Scheduler {
    */
   start(functions: Iterable<FunctionSpec>): void {
     for (const spec of functions) {
-      if (spec.trigger.kind !== 'schedule') continue;
-      const { trigger } = spec;
-      try {
-        const { minuteMs } = this.#options;
-        const schedule = readSchedule(trigger.schedule, { timeZone: trigger.timeZone, minuteMs });
-        const job = { spec, trigger, schedule };
-        if (/^every \d+ min/i.test(trigger.schedule)) void this.#fire(job, this.#options.clock.now());
-        else this.#arm(job);
-      } catch (error) {
-        this.#options.log(`function '${spec.name}' is not scheduled: ${(error as Error).message}`);
-      }
+      const job = this.#jobOf(spec);
+      if (job && /^every \d+ min/i.test(job.trigger.schedule))
+        void this.#fire(job, this.#options.clock.now());
+      else if (job) this.#arm(job);
+    }
+  }
+
+  /**
+   * The functions were loaded anew: those whose schedule is as before keep their next slot, others begin, those that are
+   * gone end. Nothing fires at once, since every edit of a source file comes here.
+   */
+  replace(functions: readonly FunctionSpec[]): void {
+    const scheduled = new Map(functions.map((spec) => [spec.name, spec]));
+    for (const [name, { trigger }] of this.#jobs) {
+      const next = scheduled.get(name)?.trigger;
+      if (next?.kind === 'schedule' && isDeepStrictEqual(next, trigger)) scheduled.delete(name);
+      else this.#end(name);
+    }
+    for (const spec of scheduled.values()) {
+      const job = this.#jobOf(spec);
+      if (job) this.#arm(job);
+    }
+  }
+
+  #end(name: string): void {
+    this.#jobs.delete(name);
+    this.#cancels.get(name)?.();
+    this.#cancels.delete(name);
+  }
+
+  /** Undefined: it has no schedule, or one that cannot be read, which is told. */
+  #jobOf(spec: FunctionSpec): Job | undefined {
+    if (spec.trigger.kind !== 'schedule') return undefined;
+    const { trigger } = spec;
+    const { minuteMs, log } = this.#options;
+    try {
+      const schedule = readSchedule(trigger.schedule, { timeZone: trigger.timeZone, minuteMs });
+      const job = { spec, trigger, schedule };
+      this.#jobs.set(spec.name, job);
+      return job;
+    } catch (error) {
+      log(`function '${spec.name}' is not scheduled: ${(error as Error).message}`);
+      return undefined;
     }
   }
 
@@ -60,7 +94,8 @@ export class Scheduler {
   }
 
   #arm(job: Job): void {
-    if (this.#stopped.signal.aborted) return;
+    // It fired while it was replaced.
+    if (this.#stopped.signal.aborted || this.#jobs.get(job.spec.name) !== job) return;
     const slot = job.schedule.next(this.#options.clock.now());
     this.#cancels.set(
       job.spec.name,

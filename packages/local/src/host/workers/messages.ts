@@ -14,6 +14,8 @@ export type ToWorker =
       readonly env: Readonly<Record<string, string>>;
       /** How far the cloud's clock is ahead of the machine's. */
       readonly clockOffsetMs: number;
+      /** Time that requests in hand have after SIGTERM; left out: what Cloud Run leaves them. */
+      readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
   /** It is a spare, and has time: load what the first request would. */

@@ -54,6 +54,7 @@ const IDLE_MS = 30_000;
 interface Waiter {
   readonly spec: FunctionSpec;
   grant(lease: Lease): void;
+  refuse(message: string): void;
 }
 
 export class WorkerPool {
@@ -134,6 +135,7 @@ export class WorkerPool {
           leave();
           resolve(lease);
         },
+        refuse: (message) => fail(503, message),
       };
       const fail = (status: 503 | 504, message: string) => {
         leave();
@@ -150,18 +152,27 @@ export class WorkerPool {
     });
   }
 
-  /** SIGTERM to all; whoever is alive after the grace is killed. */
-  async stop(): Promise<void> {
+  /**
+   * Takes no further request; requests that wait for a place are refused. Each worker ends when its requests in hand are
+   * done or its grace is over. May be called more than once.
+   */
+  async retire(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#looking);
+    for (const waiter of this.#waiters) waiter.refuse('the workers were replaced');
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill('SIGTERM');
-    const killer = setTimeout(() => {
-      for (const worker of workers) worker.kill('SIGKILL');
-    }, GRACE_MS + 500);
     await Promise.all(workers.map((worker) => worker.ended));
-    clearTimeout(killer);
     this.#reaper?.close();
+  }
+
+  /** As {@link retire}; whoever is alive after what Cloud Run leaves an instance is killed. */
+  async stop(): Promise<void> {
+    const killer = setTimeout(() => {
+      for (const worker of this.#workers) worker.kill('SIGKILL');
+    }, GRACE_MS + 500);
+    await this.retire();
+    clearTimeout(killer);
   }
 
   /** Without a role it is a spare. */

@@ -3,6 +3,7 @@
  * nothing of when a worker is started or which request it gets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { FunctionSpec } from '../function-spec.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
@@ -18,11 +19,15 @@ export interface WorkerOptions {
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
   clockOffsetMs(): number;
-  /** Where functions' own output goes: this process's standard error, or a file descriptor. */
-  readonly output: number;
+  readonly output: Output;
+  /** Time in ms that requests in hand have when it is asked to end; left out: what Cloud Run leaves them. */
+  readonly graceMs?: number | undefined;
   /** The functions are known; answers with what to add to the environment before they are served. */
   onLoaded(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
 }
+
+/** Where functions' own output goes: a file descriptor, or whoever takes its lines. */
+export type Output = number | ((line: string) => void);
 
 /** How a worker ended. `error` is set if it could not load or serve the functions. */
 export interface WorkerEnd {
@@ -68,11 +73,16 @@ export class WorkerProcess {
 
   constructor(options: WorkerOptions) {
     const { module, region, env, output, workerMain = WORKER_MAIN } = options;
+    const to = typeof output === 'number' ? output : 'pipe';
     this.#child = fork(workerMain, {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execArgv: ['--disable-warning=ExperimentalWarning', ...typeFlags(module)],
       // Standard output of the cloud process belongs to `--json`.
-      stdio: ['ignore', output, output, 'ipc'],
+      stdio: ['ignore', to, to, 'ipc'],
     });
+    if (typeof output !== 'number') {
+      for (const input of [this.#child.stdout, this.#child.stderr])
+        if (input) createInterface({ input }).on('line', output);
+    }
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
@@ -99,7 +109,8 @@ export class WorkerProcess {
       void this.ended.then((end) => reject(failureOf(end)));
     });
     this.ready.catch(() => {});
-    this.#send({ kind: 'load', module, region, env, clockOffsetMs: options.clockOffsetMs() });
+    const { graceMs } = options;
+    this.#send({ kind: 'load', module, region, env, clockOffsetMs: options.clockOffsetMs(), graceMs });
   }
 
   get pid(): number {
@@ -205,6 +216,11 @@ export class WorkerProcess {
     // A channel that is closed means the worker is ending; `ended` tells.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
+}
+
+/** A Node before 22.18 takes types away only if it is told to. */
+function typeFlags(module: string): string[] {
+  return /\.m?ts$/.test(module) && !process.features.typescript ? ['--experimental-strip-types'] : [];
 }
 
 export function describeEnd({ code, signal, error }: WorkerEnd): string {

@@ -16,7 +16,7 @@ const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../request-app.ts');
 
 /** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
-const GRACE_MS = 10_000;
+let graceMs = 10_000;
 const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers, Date.now);
@@ -29,7 +29,7 @@ const tell = (message: FromWorker) => process.send?.(message, () => {});
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
 process.on('SIGINT', () => {});
-process.on('SIGTERM', () => void drain(GRACE_MS).then(() => process.exit(0)));
+process.on('SIGTERM', () => void drain(graceMs).then(() => process.exit(0)));
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
     tell({ kind: 'failed', error: reasonOf(error) });
@@ -70,7 +70,9 @@ async function warmUp(): Promise<void> {
   collectAll();
 }
 
-async function load({ module, region, env, clockOffsetMs }: ToWorker & { kind: 'load' }): Promise<void> {
+async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
+  const { module, region, env, clockOffsetMs } = message;
+  graceMs = message.graceMs ?? graceMs;
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
   // By it functions find the names under which they are exported.
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });

@@ -1,0 +1,92 @@
+/**
+ * Opens the ports that people and browsers ask: what `firebase.json` says of its site, and the console. Part of the composition
+ * root `cloud.ts`.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Gateway, startGateway } from './gateway/gateway.ts';
+import { rewritesToInstallation } from './gateway/installation.ts';
+import { type HostingConfig, type Rewrite, readRewrites, sitesOf } from './gateway/rewrites.ts';
+import { readSite, siteOf } from './gateway/site.ts';
+import { commandsToTry, type Welcome, welcomePage } from './gateway/welcome.ts';
+import type { FunctionsHost } from './host/host.ts';
+import type { Setting } from './stand-ins.ts';
+
+export interface GatewaysOptions {
+  /** 0: a free one. */
+  readonly port: number;
+  readonly host: FunctionsHost;
+  readonly setting: Setting;
+  readonly welcome: () => Omit<Welcome, 'gateway'>;
+}
+
+/** The site and the rewrites of `firebase.json`, which have Cairn's console and API among them. */
+export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gateway> {
+  const { port, host, setting } = options;
+  const { firebaseJson } = setting;
+  const rewrites = rewritesOf(firebaseJson, setting.log);
+  const gateway: Gateway = await startGateway({
+    port,
+    now: setting.clock.now,
+    rewrites: () => rewrites,
+    site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
+    serve: host.serve,
+    ...told(options, () => gateway.url),
+  });
+  setting.stack.defer(() => gateway.stop(0));
+  return gateway;
+}
+
+/** Cairn's console and the API of the installation among the functions; `firebase.json` has no say. */
+export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
+  const { port, host, setting } = options;
+  const gateway: Gateway = await startGateway({
+    port,
+    now: setting.clock.now,
+    rewrites: () => rewritesToInstallation(host.functions),
+    site: consoleSite(),
+    serve: host.serve,
+    ...told(options, () => gateway.url),
+  });
+  setting.stack.defer(() => gateway.stop(0));
+  return gateway;
+}
+
+/** The project's own site, with its rewrites. Undefined: `firebase.json` has none. */
+export async function openOwnSite(options: Omit<GatewaysOptions, 'welcome'>): Promise<Gateway | undefined> {
+  const { port, host, setting } = options;
+  const { firebaseJson } = setting;
+  if (!existsSync(firebaseJson) || sitesOf(firebaseJson)[0]?.public === undefined) return undefined;
+  const rewrites = readRewrites(firebaseJson);
+  const gateway = await startGateway({
+    port,
+    now: setting.clock.now,
+    rewrites: () => rewrites,
+    site: readSite(firebaseJson),
+    serve: host.serve,
+  });
+  setting.stack.defer(() => gateway.stop(0));
+  return gateway;
+}
+
+function told({ welcome }: GatewaysOptions, url: () => string) {
+  const all = () => ({ ...welcome(), gateway: url() });
+  return {
+    consoleJson: () =>
+      JSON.stringify({ local: true, apiKey: all().apiKey, firstSteps: commandsToTry(all()) }),
+    welcome: () => welcomePage(all()),
+  };
+}
+
+function consoleSite() {
+  const hosting = fileURLToPath(import.meta.resolve('@cairn/console/hosting.json'));
+  const config = JSON.parse(readFileSync(hosting, 'utf8')) as HostingConfig;
+  return siteOf(join(dirname(hosting), 'dist'), config);
+}
+
+function rewritesOf(firebaseJson: string, log: (line: string) => void): Rewrite[] {
+  if (existsSync(firebaseJson)) return readRewrites(firebaseJson);
+  log(`${firebaseJson} does not exist: the gateway serves no function`);
+  return [];
+}

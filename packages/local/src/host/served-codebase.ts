@@ -1,0 +1,115 @@
+/**
+ * The functions of one codebase and the workers that serve them. Owns which generation of workers gets requests: one that was
+ * started later takes the place of the one before once it serves.
+ *
+ * Must not: cut what a replaced generation has in hand.
+ */
+import { Forwarder } from './forward.ts';
+import type { FunctionSpec } from './function-spec.ts';
+import { type PoolOptions, WorkerPool } from './workers/worker-pool.ts';
+
+export interface Codebase {
+  readonly name: string;
+  /** Absolute path of the module that exports its functions. */
+  readonly module: string;
+  /** Added to the environment of all functions for those of this codebase. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** True if it has no functions of task queues whose bodies others must be kept from: one worker serves all. */
+  readonly isPlain?: boolean;
+}
+
+export interface StartWorkers {
+  readonly env: Readonly<Record<string, string>>;
+  /** Called once, with the functions that the module exports; answers with the values of their secrets. */
+  onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+}
+
+/** Workers that loaded the same state of the module. */
+interface Generation {
+  /** Of a later one it is higher. */
+  readonly number: number;
+  readonly pool: WorkerPool;
+  readonly functions: ReadonlyMap<string, FunctionSpec>;
+}
+
+export class ServedCodebase {
+  readonly #options: Omit<PoolOptions, 'env' | 'onLoaded'>;
+  /** All that have workers: the one that serves, those that start, those that finish what they have in hand. */
+  readonly #generations = new Set<Generation>();
+  #serving: Generation | undefined;
+  #started = 0;
+  #stopping = false;
+  readonly forwarder = new Forwarder({ pool: () => (this.#serving as Generation).pool });
+
+  constructor(options: Omit<PoolOptions, 'env' | 'onLoaded'>) {
+    this.#options = options;
+  }
+
+  /** Those of the generation that serves; empty before one is loaded. */
+  get functions(): ReadonlyMap<string, FunctionSpec> {
+    return this.#serving?.functions ?? new Map();
+  }
+
+  get pids(): number[] {
+    return [...this.#generations].flatMap(({ pool }) => pool.pids);
+  }
+
+  get pidsByRole(): Readonly<Record<string, readonly number[]>> {
+    return this.#serving?.pool.pidsByRole ?? {};
+  }
+
+  /**
+   * Loads the module as it is now; resolves when it serves. Those that served before finish what they have in hand.
+   *
+   * @throws the reason if it cannot be loaded; then those that served before go on serving
+   */
+  async start(start: StartWorkers): Promise<void> {
+    const next = this.#generation(start);
+    // The first takes requests at once and has them wait.
+    this.#serving ??= next;
+    try {
+      await next.pool.start();
+    } catch (error) {
+      if (this.#serving === next) this.#serving = undefined;
+      this.#leave(next, 'stop');
+      throw error;
+    }
+    // One that was started later may have come first.
+    if (this.#stopping || (this.#serving?.number ?? 0) > next.number) return this.#leave(next, 'retire');
+    this.#serving = next;
+    for (const other of this.#generations) if (other.number < next.number) this.#leave(other, 'retire');
+  }
+
+  async shiftClock(offsetMs: number): Promise<void> {
+    await Promise.all([...this.#generations].map(({ pool }) => pool.shiftClock(offsetMs)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#generations].map(({ pool }) => pool.stop()));
+    this.forwarder.close();
+  }
+
+  #generation({ env, onFunctions }: StartWorkers): Generation {
+    const functions = new Map<string, FunctionSpec>();
+    let secrets: Readonly<Record<string, string>> | undefined;
+    const pool = new WorkerPool({
+      ...this.#options,
+      env,
+      onLoaded(specs) {
+        for (const spec of specs) functions.set(spec.name, spec);
+        secrets ??= onFunctions(specs);
+        return secrets;
+      },
+    });
+    this.#started += 1;
+    const generation = { number: this.#started, pool, functions };
+    this.#generations.add(generation);
+    return generation;
+  }
+
+  /** It is forgotten when its workers have ended. */
+  #leave(generation: Generation, end: 'retire' | 'stop'): void {
+    void generation.pool[end]().finally(() => this.#generations.delete(generation));
+  }
+}
