@@ -132,6 +132,11 @@ describe('the packages', () => {
 describe('each rule finds what breaks it', () => {
   const file = (path: string, text: string): SourceFile => ({ path, text });
 
+  test('and takes the text of a module that is written somewhere for no import', () => {
+    const text = "import { a } from './a.ts';\nconst made = `\nimport { z } from 'zod';\n`;\n";
+    expect(importsOf(text).map(({ from }) => from)).toEqual(['./a.ts']);
+  });
+
   test.each([
     ['core', "import { x } from '../ports/clock.ts';", 'core may not import ports'],
     ['core', "import { readFileSync } from 'node:fs';", 'core may not import node:fs'],

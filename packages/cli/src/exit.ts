@@ -29,11 +29,14 @@ export class Declined extends Error {
   readonly exitCode: ExitCode;
   /** What to do instead. */
   readonly help: string | undefined;
+  /** For programs. */
+  readonly code: string;
 
   constructor(message: string, help?: string, exitCode: ExitCode = EXIT.failed) {
     super(message);
     this.help = help;
     this.exitCode = exitCode;
+    this.code = exitCode === EXIT.usage ? 'USAGE' : 'DECLINED';
   }
 }
 

@@ -2,12 +2,13 @@
 /** `cairn …`: hands this process's words, environment and terminal to the program. Composition root only. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import * as modules from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { projectOf } from './project.ts';
 import type { Terminal, World } from './world.ts';
 
-enableCompileCache();
+// A Node that is too old has no such cache; the command that needs a newer one says so.
+modules.enableCompileCache?.();
 const { run } = await import('./program.ts');
 
 const interrupted = new AbortController();
@@ -36,12 +37,28 @@ const world: World = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks).toString('utf8');
   },
+  ask,
+  nodeVersion: process.versions.node,
   now: Date.now,
   token: () => randomBytes(16).toString('hex'),
   sleep: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
 };
 
 process.exitCode = await run(process.argv.slice(2), world);
+
+async function ask(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.once('SIGINT', () => interrupted.abort());
+  // Ctrl-D ends the input without an answer.
+  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question, { signal: interrupted.signal }), closed]);
+  } finally {
+    lines.close();
+  }
+}
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal {
   return {

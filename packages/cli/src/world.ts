@@ -22,6 +22,10 @@ export interface World {
   /** @throws the error of the file system */
   readFile(path: string): string;
   readStdin(): Promise<string>;
+  /** A line that a person types. Undefined: nobody sits there. */
+  ask(question: string): Promise<string | undefined>;
+  /** `process.versions.node` */
+  readonly nodeVersion: string;
   /** Epoch ms. */
   now(): number;
   /** 128 random bits, as letters and digits. */

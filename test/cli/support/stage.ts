@@ -23,6 +23,8 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** What a person types when asked; left out: nobody sits there. */
+  readonly answer?: string;
   readonly now?: number;
   readonly fetch?: World['fetch'];
   readonly token?: () => string;
@@ -64,6 +66,8 @@ export function listening(options: StageOptions = {}): Listening {
       return text;
     },
     readStdin: async () => stdin,
+    ask: async () => options.answer,
+    nodeVersion: '24.0.0',
     now: () => now,
     token: options.token ?? (() => `token${++tokens}`),
     sleep: async (ms) => void pauses.push(ms),

@@ -51,8 +51,12 @@ export interface Import {
 export function importsOf(text: string): Import[] {
   const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[\w*\s{},$]+\s+from\s+)?'([^']+)'/gm);
   const dynamic = text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
+  // A template may hold the text of a module that is written somewhere.
+  const code = text.includes('`') ? codeOf(text) : text;
+  const isCode = ({ 0: statement, index }: RegExpExecArray) =>
+    /^\s*(?:import|export)/.test(code.slice(index, index + statement.length));
   return [
-    ...[...statements].map(([, type, from = '']) => ({ from, typeOnly: type !== undefined })),
+    ...[...statements].filter(isCode).map(([, type, from = '']) => ({ from, typeOnly: type !== undefined })),
     ...[...dynamic].map(([, from = '']) => ({ from, typeOnly: false })),
   ];
 }

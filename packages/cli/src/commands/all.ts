@@ -9,6 +9,7 @@ import { firstClient } from './first-client.ts';
 import { readIdempotency } from './idempotency.ts';
 import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
+import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
 import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
@@ -23,6 +24,7 @@ import { listWorkflows, pause, unpause } from './runtime.ts';
 import * as schedules from './schedules.ts';
 
 export const COMMANDS: readonly Command[] = [
+  init,
   inbox,
   listRuns,
   searchRuns,

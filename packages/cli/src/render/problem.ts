@@ -19,11 +19,12 @@ export function failureOf(error: unknown, style: Style): Failure {
   throw error;
 }
 
-function declined({ message, help, exitCode }: Declined, style: Style): Failure {
-  const code = exitCode === EXIT.usage ? 'USAGE' : 'DECLINED';
+function declined({ message, help, exitCode, code }: Declined, style: Style): Failure {
+  // A code of its own is what a person looks up.
+  const name = code === 'USAGE' || code === 'DECLINED' ? 'cairn:' : code;
   return {
     exitCode,
-    text: lines([`${style.paint('bad', 'cairn:')} ${clean(message)}`, help]),
+    text: lines([`${style.paint('bad', name)} ${clean(message)}`, help]),
     json: { error: { code, detail: message, ...(help === undefined ? {} : { help }) }, exitCode },
   };
 }

@@ -1,0 +1,31 @@
+/** `init`: adds Cairn to a Firebase project, and takes it out again. */
+import { command } from '../../arguments/command.ts';
+
+export const init = command({
+  name: 'init',
+  summary: 'Add Cairn to the Firebase project of this folder, or take it out again',
+  details:
+    'Makes a codebase of its own with a database of its own, so that your functions, rules, indexes and site stay as they\nare. Says first what it would change, and asks. A second time there is nothing to do. --undo restores every file that\nnobody has edited since, and tells the others.',
+  args: {},
+  options: {
+    name: { type: 'text', help: 'of the codebase, its folder, database and export (default cairn)' },
+    language: {
+      type: 'text',
+      choices: ['ts', 'js'],
+      help: 'of the files that are made (default: as your functions)',
+    },
+    yes: { type: 'flag', help: 'do not ask' },
+    undo: { type: 'flag', help: 'take out what an earlier cairn init added' },
+  },
+  examples: [
+    ['init', 'in the folder of firebase.json or below it'],
+    ['init --yes --json', 'in a script'],
+    ['init --undo', 'back to before'],
+  ],
+  async run(context, { options }) {
+    const { name = 'cairn', language, undo, yes } = options;
+    const { initOrUndo } = await import('./steps.ts');
+    await initOrUndo(context, { name, language, undo, mayAsk: !yes });
+    return undefined;
+  },
+});

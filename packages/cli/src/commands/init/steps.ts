@@ -1,0 +1,168 @@
+/** What `init` says and asks, in its order; `init/` at the top decides and writes. Loaded by that command only: the parser is its alone. */
+import type { Context } from '../../context.ts';
+import { apply, type Restored, undo } from '../../init/edits.ts';
+import { type Files, filesOf } from '../../init/files.ts';
+import { readFirebaseJson } from '../../init/firebase-json.ts';
+import { type Change, type Plan, planOf } from '../../init/plan.ts';
+import { InitProblem } from '../../init/problem.ts';
+import { type PackageManager, projectFolder, readProject } from '../../init/project.ts';
+import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
+import type { Style } from '../../render/style.ts';
+import { clean } from '../../render/width.ts';
+
+export interface InitWish {
+  readonly name: string;
+  readonly language: 'ts' | 'js' | undefined;
+  readonly undo: boolean;
+  readonly mayAsk: boolean;
+}
+
+/** @throws InitProblem */
+export async function initOrUndo(context: Context, wish: InitWish): Promise<void> {
+  const root = projectFolder(context.world.cwd);
+  const { name, mayAsk } = wish;
+  const place: Place = { root, name, files: filesOf(root), mayAsk };
+  const record = recordIn(place);
+  if (wish.undo) await takeOut(context, place, record);
+  else if (record !== undefined) tellAdded(context, place, record);
+  else await add(context, place, wish.language);
+}
+
+interface Place {
+  readonly root: string;
+  readonly name: string;
+  readonly files: Files;
+  readonly mayAsk: boolean;
+}
+
+function recordIn({ files, name }: Place): InitRecord | undefined {
+  const bytes = files.read(recordPath(name));
+  return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), recordPath(name));
+}
+
+async function add(context: Context, place: Place, language: 'ts' | 'js' | undefined): Promise<void> {
+  const { root, name, files } = place;
+  const project = readProject(root, files);
+  const { nodeVersion } = context.world;
+  const plan = planOf(project, { name, language, nodeVersion, folderExists: files.exists(name) });
+  context.notes.print(planText(plan, place, context.notes.style));
+  await confirm(context, place, 'Change these files?');
+  apply(plan.changes, files);
+  const next = nextSteps(name, project.packageManager);
+  const changes = plan.changes.map(({ path, before, what }) => ({
+    path,
+    change: before === undefined ? 'create' : 'edit',
+    what,
+  }));
+  context.out.answer({ root, name, changes, next }, ({ style }) => {
+    const width = Math.max(...next.map(({ command: line }) => line.length));
+    const lines = next.map(({ command: line, why }) => `  ${line.padEnd(width)}  ${style.dim(`# ${why}`)}\n`);
+    return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${lines.join('')}`;
+  });
+}
+
+/** An `init` that died has left its record, since that is placed first. */
+function tellAdded({ out }: Context, { root, name, files }: Place, record: InitRecord): void {
+  const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
+  if (!readFirebaseJson(text).functions.some(({ codebase }) => codebase === name))
+    throw new InitProblem(
+      'INIT_INTERRUPTED',
+      `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
+      'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
+    );
+  out.answer(
+    { root, name, changes: [], next: [] },
+    () => `Nothing to do: Cairn ${record.cairn} was added as '${name}'. cairn init --undo takes it out.\n`,
+  );
+}
+
+async function takeOut(context: Context, place: Place, record: InitRecord | undefined): Promise<void> {
+  if (record === undefined)
+    throw new InitProblem(
+      'NO_RECORD',
+      `there is no ${recordPath(place.name)} in ${place.root}`,
+      'cairn init was not run here, or was undone. Another installation is named with --name NAME.',
+    );
+  const paths = [...record.edited, ...record.created].map(({ path }) => `  ${path}\n`);
+  context.notes.print(
+    `cairn init --undo in ${clean(place.root)} restores or removes:\n\n${paths.join('')}\n`,
+  );
+  await confirm(context, place, 'Take Cairn out?');
+  const restored = undo(record, place.files);
+  context.out.answer({ root: place.root, name: place.name, ...restored }, ({ style }) =>
+    restoredText(restored, style),
+  );
+}
+
+async function confirm({ world }: Context, { mayAsk }: Place, question: string): Promise<void> {
+  if (!mayAsk) return;
+  const answer = await world.ask(`${question} [y/N] `);
+  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
+  throw new InitProblem(
+    'NOT_CONFIRMED',
+    answer === undefined ? 'nobody can be asked here' : 'nothing was changed',
+    'Say --yes to go on without being asked.',
+  );
+}
+
+function planText({ changes }: Plan, { root, name }: Place, style: Style): string {
+  const width = Math.max(...changes.map(({ path }) => path.length));
+  const lines = changes.flatMap((change) =>
+    change.what.map((what, i) => {
+      const head = i === 0 ? `${verbOf(change)}  ${clean(change.path).padEnd(width)}` : ' '.repeat(8 + width);
+      return `  ${head}  ${style.dim(what)}\n`;
+    }),
+  );
+  return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}
+Nothing else: not your functions, rules, indexes or site. From then on \`firebase deploy\` deploys the codebase and the
+database '${name}' too.\n\n`;
+}
+
+function verbOf({ before }: Change): string {
+  return before === undefined ? 'create' : 'edit  ';
+}
+
+function restoredText({ restored, takenOut, left }: Restored, style: Style): string {
+  const lines = [
+    `${style.paint('good', '✓')} ${restored.length} files are as before, or gone.`,
+    ...takenOut.map(
+      (path) => `  ${path} was edited since: what cairn init added was taken out, the rest stays`,
+    ),
+    ...left.map(({ path, why }) => `${style.paint('warn', '!')} ${clean(path)} is left: ${why}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+interface NextStep {
+  readonly command: string;
+  readonly why: string;
+}
+
+const RUN: Readonly<Record<PackageManager, string>> = {
+  npm: 'npx',
+  pnpm: 'pnpm exec',
+  yarn: 'yarn',
+  bun: 'bunx',
+};
+const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
+  npm: (folder) => `npm --prefix ${folder} install`,
+  pnpm: (folder) => `pnpm --dir ${folder} install`,
+  yarn: (folder) => `yarn --cwd ${folder} install`,
+  bun: (folder) => `bun install --cwd ${folder}`,
+};
+
+function nextSteps(name: string, manager: PackageManager): NextStep[] {
+  const develop = { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" };
+  const install = { command: INSTALL[manager](name), why: 'packages of the codebase' };
+  return [
+    // npm puts what the codebase needs where it finds it; the others do not.
+    ...(manager === 'npm'
+      ? [develop, { ...install, why: `${install.why}, before a deployment` }]
+      : [install, develop]),
+    {
+      command: `firebase firestore:databases:create ${name} --location=LOCATION`,
+      why: 'once, before the first deployment',
+    },
+    { command: `firebase deploy --only functions:${name},firestore:${name}`, why: 'Cairn alone' },
+  ];
+}

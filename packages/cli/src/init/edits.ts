@@ -1,0 +1,140 @@
+/**
+ * Carries out a plan, all of it or nothing: everything is written beside its place first and then moved there, and a failure takes back
+ * what was moved. The undo restores from the record.
+ */
+import { dirname } from 'node:path/posix';
+import type { Files } from './files.ts';
+import { withoutEntries } from './firebase-json.ts';
+import { withoutLines } from './ignore-file.ts';
+import type { Change } from './plan.ts';
+import { InitProblem } from './problem.ts';
+import { type Edited, type InitRecord, recordPath, sha256 } from './record.ts';
+
+/** Of what is not in its place yet. */
+const UNPLACED = '.cairn-init';
+
+/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; then the project is as before */
+export function apply(changes: readonly Change[], files: Files): void {
+  for (const { path, before } of changes) assertUnchanged(path, before, files);
+  const folders: string[] = [];
+  const placed: Change[] = [];
+  try {
+    for (const { path, after } of changes) {
+      folders.push(...files.makeFolder(dirname(path)));
+      files.write(path + UNPLACED, after);
+    }
+    for (const change of changes) {
+      files.rename(change.path + UNPLACED, change.path);
+      placed.push(change);
+    }
+  } catch (error) {
+    takeBack(changes, { placed, folders, files });
+    throw new InitProblem(
+      'WRITE_FAILED',
+      `the project cannot be written: ${(error as Error).message}`,
+      'Everything is as it was before. Put right what is named, then run cairn init again.',
+    );
+  }
+}
+
+function assertUnchanged(path: string, before: string | undefined, files: Files): void {
+  const now = files.read(path);
+  const isSame = before === undefined ? !files.exists(path) : now && Buffer.from(before).equals(now);
+  if (isSame) return;
+  throw new InitProblem(
+    'CHANGED_MEANWHILE',
+    `${path} was changed while cairn init was asking`,
+    'Run cairn init again. Nothing was changed.',
+  );
+}
+
+interface Undone {
+  readonly placed: readonly Change[];
+  readonly folders: readonly string[];
+  readonly files: Files;
+}
+
+function takeBack(changes: readonly Change[], { placed, folders, files }: Undone): void {
+  for (const { path, before } of placed.toReversed()) {
+    if (before === undefined) files.remove(path);
+    else replace(files, path, Buffer.from(before));
+  }
+  for (const { path } of changes) files.remove(path + UNPLACED);
+  for (const folder of folders.toReversed()) files.removeFolder(folder);
+}
+
+/** Never half written. */
+function replace(files: Files, path: string, content: Uint8Array): void {
+  files.write(path + UNPLACED, content);
+  files.rename(path + UNPLACED, path);
+}
+
+export interface Restored {
+  /** As it was before `init`, or gone. */
+  readonly restored: readonly string[];
+  /** Edited since: entries or lines of Cairn were taken out, the rest stayed. */
+  readonly takenOut: readonly string[];
+  readonly left: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** What a person edited since is left, and told. The record goes last, so that an undo that dies can be repeated. */
+export function undo(record: InitRecord, files: Files): Restored {
+  const restored: string[] = [];
+  const takenOut: string[] = [];
+  const left: Restored['left'][number][] = [];
+  for (const edited of record.edited) {
+    files.remove(edited.path + UNPLACED);
+    const result = undoneEdit(edited, record, files);
+    if (result === 'restored') restored.push(edited.path);
+    else if (result === 'taken out') takenOut.push(edited.path);
+    else left.push({ path: edited.path, why: result.left });
+  }
+  for (const { path, sha256: hash } of record.created) {
+    files.remove(path + UNPLACED);
+    const now = files.read(path);
+    if (now !== undefined && sha256(now) !== hash) left.push({ path, why: 'it was edited since' });
+    else {
+      files.remove(path);
+      restored.push(path);
+    }
+  }
+  const own = recordPath(record.name);
+  files.remove(own + UNPLACED);
+  files.remove(own);
+  restored.push(own);
+  for (const folder of foldersOf([own, ...record.created.map(({ path }) => path)]))
+    files.removeFolder(folder);
+  return { restored, takenOut, left };
+}
+
+type UndoneEdit = 'restored' | 'taken out' | { readonly left: string };
+
+function undoneEdit({ path, sha256: hash, before }: Edited, record: InitRecord, files: Files): UndoneEdit {
+  const now = files.read(path);
+  if (now === undefined) return before === null ? 'restored' : { left: 'it is not there any more' };
+  if (before !== null && Buffer.from(before).equals(now)) return 'restored';
+  if (sha256(now) === hash) {
+    if (before === null) files.remove(path);
+    else replace(files, path, Buffer.from(before));
+    return 'restored';
+  }
+  const text = Buffer.from(now).toString('utf8');
+  if (path === '.gitignore') {
+    replace(files, path, Buffer.from(withoutLines(text, record.ignored)));
+    return 'taken out';
+  }
+  const removed = withoutEntries(text, record.entries);
+  if (removed === undefined) return { left: 'it is no JSON any more' };
+  replace(files, path, Buffer.from(removed.text));
+  if (removed.left.length === 0) return 'taken out';
+  return { left: `the entry '${record.name}' of ${removed.left.join(' and ')} was edited since` };
+}
+
+/** The innermost first, without the project's own. */
+function foldersOf(paths: readonly string[]): string[] {
+  const above = (path: string): string[] => {
+    const folder = dirname(path);
+    return folder === '.' ? [] : [folder, ...above(folder)];
+  };
+  return [...new Set(paths.flatMap(above))].sort((a, b) => b.split('/').length - a.split('/').length);
+}

@@ -1,0 +1,64 @@
+/** The folder of a project, as far as `init` reads and writes it. Paths are relative to it, with slashes. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface Files {
+  /** Undefined: there is no file. */
+  read(path: string): Uint8Array | undefined;
+  exists(path: string): boolean;
+  /** Replaces a file that is there. */
+  write(path: string, content: Uint8Array): void;
+  /** Replaces `to`; a symbolic link stays one, and permissions stay as they are. */
+  rename(from: string, to: string): void;
+  /** Nothing, if there is no such file. */
+  remove(path: string): void;
+  /** The folders that were made, the outermost first. */
+  makeFolder(path: string): readonly string[];
+  /** Only if it is empty. */
+  removeFolder(path: string): void;
+}
+
+export function filesOf(root: string): Files {
+  const at = (path: string) => join(root, path);
+  return {
+    read: (path) => (isFile(at(path)) ? readFileSync(at(path)) : undefined),
+    exists: (path) => existsSync(at(path)),
+    write: (path, content) => writeFileSync(at(path), content),
+    rename(from, to) {
+      const target = existsSync(at(to)) ? realpathSync(at(to)) : at(to);
+      if (existsSync(target)) chmodSync(at(from), statSync(target).mode);
+      renameSync(at(from), target);
+    },
+    remove: (path) => rmSync(at(path), { force: true }),
+    makeFolder: (path) => missingFolders(path, at).map((folder) => made(folder, at)),
+    removeFolder(path) {
+      if (existsSync(at(path)) && readdirSync(at(path)).length === 0) rmdirSync(at(path));
+    },
+  };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function missingFolders(path: string, at: (path: string) => string): string[] {
+  if (path === '.' || existsSync(at(path))) return [];
+  return [...missingFolders(dirname(path), at), path];
+}
+
+function made(folder: string, at: (path: string) => string): string {
+  mkdirSync(at(folder));
+  return folder;
+}

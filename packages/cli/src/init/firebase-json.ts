@@ -1,0 +1,194 @@
+/**
+ * What `firebase.json` says, and the entries that `init` adds to it. Edits are made in the text: comments, order and formatting of all
+ * else stay. Pure.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  applyEdits,
+  type Edit,
+  findNodeAtLocation,
+  getNodeValue,
+  type JSONPath,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { InitProblem } from './problem.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface FirebaseJson {
+  readonly functions: readonly Members[];
+  readonly firestore: readonly Members[];
+}
+
+/** What is added: a codebase to `functions`, a database to `firestore`. */
+export interface Entries {
+  readonly functions: Members;
+  readonly firestore: Members;
+}
+
+type Section = keyof Entries;
+
+/** @throws InitProblem FIREBASE_JSON_INVALID with the place */
+export function readFirebaseJson(text: string): FirebaseJson {
+  const root = rootOf(text);
+  return { functions: entriesOf(root, 'functions'), firestore: entriesOf(root, 'firestore') };
+}
+
+export interface Additions {
+  readonly entries: Entries;
+  /** firebase-tools deploys the folder `functions` if `functions` is left out; once there is an entry, only what it names. */
+  readonly impliedFunctions: boolean;
+}
+
+/** @param text without these entries */
+export function withEntries(text: string, { entries, impliedFunctions }: Additions): string {
+  const functions = impliedFunctions
+    ? [{ source: 'functions', codebase: 'default' }, entries.functions]
+    : [entries.functions];
+  const served = added(text, 'functions', functions);
+  const isUnnamed = valueAt(served, ['firestore']) !== undefined && !isArray(valueAt(served, ['firestore']));
+  const first = isUnnamed ? named(served) : served;
+  return added(first, 'firestore', [entries.firestore]);
+}
+
+export interface Removed {
+  readonly text: string;
+  /** Entries that are not as `init` wrote them, and were left. */
+  readonly left: readonly Section[];
+}
+
+/** Of a file that was edited since: takes out what is as `init` wrote it. Undefined: it cannot be read. */
+export function withoutEntries(text: string, entries: Entries): Removed | undefined {
+  if (parsed(text).errors.length > 0) return undefined;
+  const codebase = { section: 'functions', key: 'codebase' } as const;
+  const database = { section: 'firestore', key: 'database' } as const;
+  let result = text;
+  const left: Section[] = [];
+  for (const { section, key } of [codebase, database]) {
+    const list = valueAt(result, [section]);
+    const all: readonly unknown[] = isArray(list) ? list : [list];
+    const place = all.findIndex((one) => isDeepStrictEqual(one, entries[section]));
+    const isOurs = (one: unknown) => isMembers(one) && one[key] === entries[section][key];
+    if (place < 0 && all.some(isOurs)) left.push(section);
+    if (place < 0) continue;
+    result =
+      isArray(list) && list.length > 1 ? withoutItem(result, section, place) : without(result, section);
+  }
+  return { text: result, left };
+}
+
+function without(text: string, section: Section): string {
+  return applyEdits(text, modify(text, [section], undefined, {}));
+}
+
+/** Not by `modify`, which takes lists for being formatted as it formats them, and cuts into others. */
+function withoutItem(text: string, section: Section, place: number): string {
+  const { children = [] } = findNodeAtLocation(rootOf(text), [section]) ?? {};
+  const end = ({ offset, length }: Node) => offset + length;
+  const [previous, item, next] = [children[place - 1], children[place], children[place + 1]];
+  if (item === undefined) return text;
+  // With the comma before it, or, of the first one, after it.
+  const from = previous ? end(previous) : item.offset;
+  const to = previous || !next ? end(item) : next.offset;
+  return text.slice(0, from) + text.slice(to);
+}
+
+function entriesOf(root: Node, section: Section): Members[] {
+  const value: unknown = contentOf(findNodeAtLocation(root, [section]));
+  if (value === undefined) return [];
+  const list: readonly unknown[] = isArray(value) ? value : [value];
+  const bad = list.find((one) => !isMembers(one));
+  if (bad !== undefined) throw invalid(`'${section}' must be an object or a list of objects`);
+  return list as Members[];
+}
+
+/** An entry of a list must name its database. */
+function named(text: string): string {
+  if (valueAt(text, ['firestore', 'database']) !== undefined) return text;
+  if (valueAt(text, ['firestore', 'target']) !== undefined) return text;
+  const options = { formattingOptions: formatOf(text), getInsertionIndex: () => 0 };
+  return applyEdits(text, modify(text, ['firestore', 'database'], '(default)', options));
+}
+
+/** Appends to the list; an object that stands in its place becomes the first of one, and keeps its text. */
+function added(text: string, section: Section, entries: readonly Members[]): string {
+  const node = findNodeAtLocation(rootOf(text), [section]);
+  const formattingOptions = formatOf(text);
+  if (node === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
+  if (node.type === 'array')
+    return entries.reduce((so, entry) => {
+      const length = (valueAt(so, [section]) as unknown[]).length;
+      return applyEdits(
+        so,
+        modify(so, [section, length], entry, { formattingOptions, isArrayInsertion: true }),
+      );
+    }, text);
+  const { eol, unit } = styleOf(text);
+  const shown = entries.map((entry) =>
+    JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indentOf(text, node.offset)}`),
+  );
+  const edits: Edit[] = [
+    { offset: node.offset, length: 0, content: '[' },
+    { offset: node.offset + node.length, length: 0, content: `, ${shown.join(', ')}]` },
+  ];
+  return applyEdits(text, edits);
+}
+
+/** White space at the beginning of the line. */
+function indentOf(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+}
+
+/** As the file has it: the first indented line decides. */
+function styleOf(text: string): { readonly eol: string; readonly unit: string } {
+  return { eol: text.includes('\r\n') ? '\r\n' : '\n', unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ' };
+}
+
+function formatOf(text: string) {
+  const { eol, unit } = styleOf(text);
+  return { eol, insertSpaces: !unit.startsWith('\t'), tabSize: unit.startsWith('\t') ? 1 : unit.length };
+}
+
+function rootOf(text: string): Node {
+  const { root, errors } = parsed(text);
+  const [first] = errors;
+  if (first !== undefined) {
+    const line = text.slice(0, first.offset).split('\n').length;
+    throw invalid(`it is not JSON: ${printParseErrorCode(first.error)} in line ${line}`);
+  }
+  if (root?.type !== 'object') throw invalid('it is no JSON object');
+  return root;
+}
+
+/** Comments are allowed, as firebase-tools allows them. */
+function parsed(text: string): { readonly root: Node | undefined; readonly errors: ParseError[] } {
+  const errors: ParseError[] = [];
+  return { root: parseTree(text, errors), errors };
+}
+
+function valueAt(text: string, path: JSONPath): unknown {
+  const { root } = parsed(text);
+  return root && contentOf(findNodeAtLocation(root, path));
+}
+
+/** As `JSON.parse` would read it: the parser's objects have no prototype, so that they equal no others. */
+function contentOf(node: Node | undefined): unknown {
+  return node && JSON.parse(JSON.stringify(getNodeValue(node)));
+}
+
+function invalid(what: string): InitProblem {
+  return new InitProblem(
+    'FIREBASE_JSON_INVALID',
+    `firebase.json cannot be used: ${what}`,
+    'Correct it, then run cairn init again. Nothing was changed.',
+  );
+}
+
+const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,32 @@
+/** Lines of `.gitignore`. Pure. */
+
+/** Appended are those that are not there yet. */
+export function withLines(text: string | undefined, wanted: readonly string[]): string | undefined {
+  const eol = text?.includes('\r\n') ? '\r\n' : '\n';
+  const missing = missingLines(text ?? '', wanted);
+  if (missing.length === 0) return undefined;
+  const start = text === undefined || text === '' ? '' : text.endsWith('\n') ? text : `${text}${eol}`;
+  return `${start}${missing.map((line) => `${line}${eol}`).join('')}`;
+}
+
+export function missingLines(text: string, wanted: readonly string[]): string[] {
+  return wanted.filter((line) => !hasLine(text, line));
+}
+
+export function hasLine(text: string, wanted: string): boolean {
+  return text.split('\n').some((line) => plain(line) === plain(wanted));
+}
+
+/** Of a file that was edited since: each line at most once, the last one. */
+export function withoutLines(text: string, unwanted: readonly string[]): string {
+  return unwanted.reduce((so, line) => {
+    const lines = so.split(/(?<=\n)/);
+    const place = lines.findLastIndex((one) => one.trimEnd() === line);
+    return place < 0 ? so : lines.toSpliced(place, 1).join('');
+  }, text);
+}
+
+/** `/lib` and `lib/` are the same to who looks for either. */
+function plain(line: string): string {
+  return line.trim().replace(/^\/|\/$/g, '');
+}

@@ -1,0 +1,184 @@
+/** What `init` would change in a project, and why it would not. Pure. */
+import type { Entries } from './firebase-json.ts';
+import { withEntries } from './firebase-json.ts';
+import { hasLine, missingLines, withLines } from './ignore-file.ts';
+import { InitProblem } from './problem.ts';
+import type { Language, Project } from './project.ts';
+import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
+import { templatesOf } from './templates.ts';
+
+export interface Change {
+  readonly path: string;
+  /** Undefined: the file is made. */
+  readonly before: string | undefined;
+  readonly after: Uint8Array;
+  /** For a person, a line each. */
+  readonly what: readonly string[];
+}
+
+export interface Plan {
+  /** The record is the first: whatever dies after it can be undone. */
+  readonly changes: readonly Change[];
+}
+
+export interface PlanOptions {
+  readonly name: string;
+  /** Left out: as the codebases of the project have it. */
+  readonly language: Language | undefined;
+  /** `process.versions.node` */
+  readonly nodeVersion: string;
+  /** Whether there is a file or folder of the name. */
+  readonly folderExists: boolean;
+}
+
+/** The name of an export, a codebase, a folder, a database of Firestore (at least four characters) and of functions. */
+const NAME = /^[a-z][a-z0-9]{3,19}$/;
+const RESERVED =
+  /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|else|enum|export|extends|false|finally|function|import|instanceof|interface|null|package|private|protected|public|return|static|super|switch|this|throw|true|typeof|void|while|with|yield)$/;
+/** Runs TypeScript as it is, and is what Cloud Functions has. */
+const OLDEST_NODE = [22, 18] as const;
+const RUNTIMES = ['22', '24'];
+const NEWEST_RUNTIME = '24';
+
+/** @throws InitProblem NODE_TOO_OLD, NAME_INVALID, ALREADY_ADOPTED, NAME_TAKEN */
+export function planOf(project: Project, options: PlanOptions): Plan {
+  assertNode(options.nodeVersion);
+  assertName(project, options);
+  const { name } = options;
+  const { firebaseJson, gitignore, codebases, installed, impliedFunctions } = project;
+  const language = options.language ?? (codebases.some((one) => one.language === 'ts') ? 'ts' : 'js');
+  const major = options.nodeVersion.split('.')[0] ?? '';
+  const node = RUNTIMES.includes(major) ? major : NEWEST_RUNTIME;
+  const created = templatesOf({ name, language, node, installed }).map(
+    ({ path, content, what }): Change => ({
+      path: `${name}/${path}`,
+      before: undefined,
+      after: Buffer.from(content),
+      what: [what],
+    }),
+  );
+  const entries = entriesOf(name, language);
+  const wanted = [
+    '.cairn/',
+    ...(hasLine(gitignore ?? '', 'node_modules/') ? [] : [`${name}/node_modules/`]),
+    ...(language === 'ts' ? [`${name}/lib/`] : []),
+  ];
+  const ignored = missingLines(gitignore ?? '', wanted);
+  const edited: Change[] = [
+    {
+      path: 'firebase.json',
+      before: firebaseJson.text,
+      after: Buffer.from(withEntries(firebaseJson.text, { entries, impliedFunctions })),
+      what: whatOf(project, name),
+    },
+  ];
+  const lines = withLines(gitignore, ignored);
+  if (lines !== undefined)
+    edited.push({
+      path: '.gitignore',
+      before: gitignore,
+      after: Buffer.from(lines),
+      what: [`adds ${ignored.join(', ')}`],
+    });
+  const record = recordOf({ name, cairn: installed.version, created, edited, entries, ignored });
+  return { changes: [record, ...created, ...edited] };
+}
+
+/** Where the database of Cairn stands among theirs. */
+function entriesOf(name: string, language: Language): Entries {
+  return {
+    functions: {
+      source: name,
+      codebase: name,
+      ignore: ['node_modules', '.git', '*.log', '*.local', 'init-record.json'],
+      ...(language === 'ts' && { predeploy: ['npm --prefix "$RESOURCE_DIR" run build'] }),
+    },
+    firestore: {
+      database: name,
+      rules: `${name}/firestore.rules`,
+      indexes: `${name}/firestore.indexes.json`,
+    },
+  };
+}
+
+function whatOf({ impliedFunctions, firebaseJson }: Project, name: string): string[] {
+  const { firestore } = firebaseJson.read;
+  const isUnnamed = firestore.some(({ database, target }) => database === undefined && target === undefined);
+  return [
+    `adds the codebase '${name}' to 'functions'`,
+    ...(impliedFunctions ? ["names your folder 'functions' there, which was taken without being named"] : []),
+    `adds the database '${name}' to 'firestore'`,
+    ...(isUnnamed ? ["names the database of your entry there: '(default)', as before"] : []),
+  ];
+}
+
+interface Recorded extends Pick<InitRecord, 'name' | 'cairn' | 'entries' | 'ignored'> {
+  readonly created: readonly Change[];
+  readonly edited: readonly Change[];
+}
+
+function recordOf({ created, edited, ...rest }: Recorded): Change {
+  const hashed = ({ path, after }: Change) => ({ path, sha256: sha256(after) });
+  const record: InitRecord = {
+    version: 1,
+    ...rest,
+    created: created.map(hashed),
+    edited: edited.map((change) => ({ ...hashed(change), before: change.before ?? null })),
+  };
+  return {
+    path: recordPath(rest.name),
+    before: undefined,
+    after: Buffer.from(encodeRecord(record)),
+    what: ['what was changed, for --undo'],
+  };
+}
+
+function assertNode(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [least, leastMinor] = OLDEST_NODE;
+  if (major > least || (major === least && minor >= leastMinor)) return;
+  throw new InitProblem(
+    'NODE_TOO_OLD',
+    `Cairn needs Node ${least}.${leastMinor} or newer; this is ${version}`,
+    'Install Node 24, which Cloud Functions runs too, then run cairn init again.',
+  );
+}
+
+function assertName({ codebases, firebaseJson }: Project, { name, folderExists }: PlanOptions): void {
+  if (!NAME.test(name) || RESERVED.test(name))
+    throw new InitProblem(
+      'NAME_INVALID',
+      `'${name}' cannot be the name of a codebase, a database and an export`,
+      '--name takes 4 to 20 lower-case letters and digits, the first one a letter, and no word of JavaScript.',
+    );
+  const adopted = codebases.find(({ entryTexts }) =>
+    entryTexts.some((text) => text.includes('cairnFunctions(')),
+  );
+  if (adopted !== undefined)
+    throw new InitProblem(
+      'ALREADY_ADOPTED',
+      `the codebase '${adopted.name}' has functions of Cairn already`,
+      'Add your workflows there. docs/adopt.md tells how to have a second installation.',
+    );
+  const taken = takenBy(name, { codebases, firebaseJson, folderExists });
+  if (taken !== undefined)
+    throw new InitProblem('NAME_TAKEN', taken, 'Choose another name with --name NAME. Nothing was changed.');
+}
+
+interface Taking extends Pick<Project, 'codebases' | 'firebaseJson'> {
+  readonly folderExists: boolean;
+}
+
+function takenBy(name: string, { codebases, firebaseJson, folderExists }: Taking): string | undefined {
+  if (folderExists) return `there is a file or folder '${name}' already`;
+  if (codebases.some((one) => one.name === name)) return `firebase.json has a codebase '${name}' already`;
+  if (firebaseJson.read.firestore.some(({ database }) => database === name))
+    return `firebase.json has a database '${name}' already`;
+  const exported = new RegExp(
+    `\\bexport\\s+(?:const|let|var|function|class)\\s+${name}\\b|\\bexports\\.${name}\\s*=`,
+  );
+  const owner = codebases.find(({ entryTexts }) => entryTexts.some((text) => exported.test(text)));
+  return (
+    owner && `the codebase '${owner.name}' exports '${name}' already, so that functions would have one name`
+  );
+}

@@ -1,0 +1,29 @@
+/** Why `init` or its undo did nothing. Programs branch on the codes, so codes are only ever added; docs/adopt.md lists them. */
+import { Declined, EXIT } from '../exit.ts';
+
+export const INIT_CODES = [
+  'NODE_TOO_OLD',
+  'NAME_INVALID',
+  'NO_PROJECT',
+  'FIREBASE_JSON_INVALID',
+  'NOT_INSTALLED',
+  'ALREADY_ADOPTED',
+  'NAME_TAKEN',
+  'RECORD_DAMAGED',
+  'INIT_INTERRUPTED',
+  'NO_RECORD',
+  'NOT_CONFIRMED',
+  'CHANGED_MEANWHILE',
+  'WRITE_FAILED',
+] as const;
+export type InitCode = (typeof INIT_CODES)[number];
+
+export class InitProblem extends Declined {
+  override readonly name = 'InitProblem';
+  override readonly code: InitCode;
+
+  constructor(code: InitCode, message: string, help: string) {
+    super(message, help, code === 'NAME_INVALID' || code === 'NOT_CONFIRMED' ? EXIT.usage : EXIT.failed);
+    this.code = code;
+  }
+}

@@ -1,0 +1,169 @@
+/** Reads a Firebase project, as far as `init` needs it. Changes nothing and decides nothing. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import type { Files } from './files.ts';
+import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
+import { InitProblem } from './problem.ts';
+
+export type Language = 'ts' | 'js';
+export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
+
+export interface Codebase {
+  /** Folder, from the project's. */
+  readonly source: string;
+  readonly name: string;
+  readonly language: Language;
+  /** Text of the modules that its package.json and the usual layouts name. */
+  readonly entryTexts: readonly string[];
+}
+
+/** The package `cairn` that the project has installed. */
+export interface Installed {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  /** It was installed from this file, which a deployment would not find. */
+  readonly tarball?: { readonly fileName: string; readonly content: Uint8Array };
+}
+
+export interface Project {
+  readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
+  readonly gitignore: string | undefined;
+  readonly codebases: readonly Codebase[];
+  /** `functions` is left out and firebase-tools deploys the folder of this name. */
+  readonly impliedFunctions: boolean;
+  readonly installed: Installed;
+  readonly packageManager: PackageManager;
+}
+
+const CONFIG = 'firebase.json';
+const DEFAULT_SOURCE = 'functions';
+/** Where the usual templates have their entry, beside `main`. */
+const ENTRIES = ['src/index.ts', 'src/index.js', 'index.js', 'index.ts'];
+const LOCKS: readonly (readonly [file: string, PackageManager])[] = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+];
+
+/**
+ * The folder of the nearest `firebase.json`, upwards.
+ *
+ * @throws InitProblem NO_PROJECT
+ */
+export function projectFolder(start: string): string {
+  const folder = upwards(start).find((one) => existsSync(join(one, CONFIG)));
+  if (folder !== undefined) return folder;
+  throw new InitProblem(
+    'NO_PROJECT',
+    `there is no ${CONFIG} in ${resolve(start)} or above it`,
+    'Go to the folder of your Firebase project. A new one is made by: npx firebase-tools init',
+  );
+}
+
+/** @throws InitProblem FIREBASE_JSON_INVALID, NOT_INSTALLED */
+export function readProject(root: string, files: Files): Project {
+  const firebaseJson = textOf(files, CONFIG) ?? '';
+  const read = readFirebaseJson(firebaseJson);
+  const impliedFunctions =
+    read.functions.length === 0 && files.exists(posix.join(DEFAULT_SOURCE, 'package.json'));
+  const entries = impliedFunctions ? [{ source: DEFAULT_SOURCE }] : read.functions;
+  return {
+    firebaseJson: { text: firebaseJson, read },
+    gitignore: textOf(files, '.gitignore'),
+    codebases: entries.map((entry) => codebaseOf(entry, files)),
+    impliedFunctions,
+    installed: installedIn(root),
+    packageManager: LOCKS.find(([file]) => files.exists(file))?.[1] ?? 'npm',
+  };
+}
+
+/** @throws InitProblem if it is no UTF-8: it could not be restored byte for byte */
+function textOf(files: Files, path: string): string | undefined {
+  const bytes = files.read(path);
+  if (bytes === undefined) return undefined;
+  const text = Buffer.from(bytes).toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(bytes)) return text;
+  throw new InitProblem(
+    'FIREBASE_JSON_INVALID',
+    `${path} is not UTF-8 text`,
+    `Store ${path} as UTF-8, then run cairn init again. Nothing was changed.`,
+  );
+}
+
+function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Codebase {
+  const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
+  const within = (path: string) => posix.join(source, path);
+  const main = mainOf(textOf(files, within('package.json')));
+  const paths = [...new Set([...(main === undefined ? [] : [main]), ...ENTRIES])];
+  return {
+    source,
+    name: typeof entry.codebase === 'string' ? entry.codebase : 'default',
+    language: files.exists(within('tsconfig.json')) ? 'ts' : 'js',
+    entryTexts: paths.flatMap((path) => textOf(files, within(path)) ?? []),
+  };
+}
+
+/** A package.json that cannot be read is for its own tools to complain about. */
+function mainOf(manifest: string | undefined): string | undefined {
+  try {
+    const { main } = JSON.parse(manifest ?? '{}') as { main?: unknown };
+    return typeof main === 'string' ? main : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The nearest folder of packages that has it, upwards, as Node looks for it. */
+function installedIn(root: string): Installed {
+  const home = upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
+  if (home === undefined) throw notInstalled(`the package cairn is not installed in ${root}`);
+  const folder = join(home, 'node_modules/cairn');
+  const manifest = readJson(join(folder, 'package.json'));
+  const { version, exports: exported, dependencies = {} } = manifest as Manifest;
+  if (exported?.['./functions'] === undefined)
+    throw notInstalled(`the package cairn in ${folder} is another one of that name`);
+  const tarball = tarballOf(home);
+  return {
+    version: version ?? '',
+    dependencies,
+    ...(tarball && { tarball }),
+  };
+}
+
+interface Manifest {
+  readonly version?: string;
+  readonly exports?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+function tarballOf(home: string): Installed['tarball'] {
+  const file = join(home, 'package.json');
+  if (!existsSync(file)) return undefined;
+  const { dependencies, devDependencies } = readJson(file) as Manifest;
+  const [, path] = /^file:(.*\.tgz)$/.exec(dependencies?.cairn ?? devDependencies?.cairn ?? '') ?? [];
+  if (path === undefined) return undefined;
+  const place = resolve(home, path);
+  if (!existsSync(place)) throw notInstalled(`${file} names ${path} for cairn, which is not there`);
+  return { fileName: place.split(/[\\/]/).at(-1) ?? '', content: readFileSync(place) };
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function notInstalled(what: string): InitProblem {
+  return new InitProblem(
+    'NOT_INSTALLED',
+    what,
+    'Install the packages cairn, @cairn/cli and @cairn/local as development dependencies beside firebase.json (docs/adopt.md), then run cairn init again.',
+  );
+}
+
+/** The folder and those above it, the nearest first. */
+function upwards(start: string): string[] {
+  const folder = resolve(start);
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwards(above)];
+}

@@ -1,0 +1,96 @@
+/**
+ * What `init` changed in a project, kept in the folder that it made, so that `--undo` can restore it: hashes of what it wrote, and the
+ * text that an edited file had before.
+ */
+import { createHash } from 'node:crypto';
+import type { Entries } from './firebase-json.ts';
+import { InitProblem } from './problem.ts';
+
+export interface Created {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+export interface Edited extends Created {
+  /** UTF-8 text; null: the file was made. */
+  readonly before: string | null;
+}
+
+export interface InitRecord {
+  readonly version: 1;
+  /** Version of Cairn. */
+  readonly cairn: string;
+  readonly name: string;
+  readonly created: readonly Created[];
+  readonly edited: readonly Edited[];
+  /** Added to `firebase.json`. */
+  readonly entries: Entries;
+  /** Added to `.gitignore`. */
+  readonly ignored: readonly string[];
+}
+
+export function recordPath(name: string): string {
+  return `${name}/init-record.json`;
+}
+
+export function sha256(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+export function encodeRecord(record: InitRecord): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}
+
+/** @throws InitProblem RECORD_DAMAGED */
+export function decodeRecord(text: string, path: string): InitRecord {
+  let value: Partial<InitRecord> | null;
+  try {
+    value = JSON.parse(text) as Partial<InitRecord> | null;
+  } catch {
+    throw damaged(path, 'it is not JSON');
+  }
+  if (value?.version !== 1) throw damaged(path, 'its version is unknown here');
+  const { created, edited, entries, ignored, name } = value;
+  const isWhole =
+    typeof name === 'string' &&
+    isList(created, isCreated) &&
+    isList(edited, isEdited) &&
+    isList(ignored, (line) => typeof line === 'string') &&
+    isObject(entries?.functions) &&
+    isObject(entries.firestore);
+  if (!isWhole) throw damaged(path, 'members of it are missing or have other types');
+  return value as InitRecord;
+}
+
+function damaged(path: string, why: string): InitProblem {
+  return new InitProblem(
+    'RECORD_DAMAGED',
+    `${path} cannot be read: ${why}`,
+    `Restore it from version control. Without it, remove what cairn init added by hand: its folder, its entries in firebase.json and its lines in .gitignore.`,
+  );
+}
+
+function isCreated(value: unknown): value is Created {
+  if (!isObject(value)) return false;
+  const { path, sha256: hash } = value;
+  return typeof path === 'string' && isInside(path) && typeof hash === 'string';
+}
+
+function isEdited(value: unknown): value is Edited {
+  if (!isCreated(value)) return false;
+  const { before } = value as Partial<Edited>;
+  return typeof before === 'string' || before === null;
+}
+
+/** A record from version control must not lead out of the project. */
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && !/^[A-Za-z]:|\\/.test(path) && !path.split('/').includes('..');
+}
+
+function isList(value: unknown, isOne: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'jsonc-parser';
+import {
+  type Entries,
+  readFirebaseJson,
+  withEntries,
+  withoutEntries,
+} from '../../../packages/cli/src/init/firebase-json.ts';
+
+const entries: Entries = {
+  functions: { source: 'cairn', codebase: 'cairn' },
+  firestore: { database: 'cairn', rules: 'cairn/firestore.rules' },
+};
+const added = (text: string, impliedFunctions = false) => withEntries(text, { entries, impliedFunctions });
+
+describe('the entries of Cairn', () => {
+  test.each([
+    ['beside nothing', '{}', [], []],
+    [
+      'beside an object',
+      '{"functions":{"source":"f"},"firestore":{"rules":"r"}}',
+      [{ source: 'f' }],
+      [{ database: '(default)', rules: 'r' }],
+    ],
+    [
+      'beside an object that names its database',
+      '{"firestore":{"database":"d","rules":"r"}}',
+      [],
+      [{ database: 'd', rules: 'r' }],
+    ],
+    [
+      'beside an object that names a target',
+      '{"firestore":{"target":"t","rules":"r"}}',
+      [],
+      [{ target: 't', rules: 'r' }],
+    ],
+    [
+      'at the end of lists',
+      '{"functions":[{"source":"a"},{"source":"b","codebase":"b"}],"firestore":[{"database":"x"}]}',
+      [{ source: 'a' }, { source: 'b', codebase: 'b' }],
+      [{ database: 'x' }],
+    ],
+    ['in empty lists', '{"functions":[],"firestore":[]}', [], []],
+  ])('stand %s', (_, text, functions, firestore) => {
+    const read = readFirebaseJson(added(text));
+    expect(read.functions).toEqual([...functions, entries.functions]);
+    expect(read.firestore).toEqual([...firestore, entries.firestore]);
+  });
+
+  test('name the folder that firebase-tools took without an entry, since it does not once there is one', () => {
+    expect(readFirebaseJson(added('{}', true)).functions).toEqual([
+      { source: 'functions', codebase: 'default' },
+      entries.functions,
+    ]);
+  });
+
+  test('leave comments, order, indentation and line ends of all else as they are', () => {
+    const text = [
+      '// the shop',
+      '{',
+      '\t"hosting": { "public": "public" }, // its site',
+      '\t"functions": {',
+      '\t\t"source": "functions" /* ours */,',
+      '\t},',
+      '\t"firestore": {',
+      '\t\t"rules": "firestore.rules"',
+      '\t}',
+      '}',
+      '',
+    ].join('\r\n');
+    const lines = added(text.replace(',\r\n\t},', '\r\n\t},')).split('\r\n');
+    expect(lines.join('')).not.toContain('\n');
+    expect(lines).toEqual([
+      '// the shop',
+      '{',
+      '\t"hosting": { "public": "public" }, // its site',
+      '\t"functions": [{',
+      '\t\t"source": "functions" /* ours */',
+      '\t}, {',
+      '\t\t"source": "cairn",',
+      '\t\t"codebase": "cairn"',
+      '\t}],',
+      '\t"firestore": [{',
+      '\t\t"database": "(default)",',
+      '\t\t"rules": "firestore.rules"',
+      '\t}, {',
+      '\t\t"database": "cairn",',
+      '\t\t"rules": "cairn/firestore.rules"',
+      '\t}]',
+      '}',
+      '',
+    ]);
+  });
+});
+
+describe('taking them out of a file that was edited since', () => {
+  test('leaves what else is there', () => {
+    const edited = added('{"functions":{"source":"f"},"firestore":{"rules":"r"}}').replace(
+      '{',
+      '{"hosting":{},',
+    );
+    const { text, left } = withoutEntries(edited, entries) ?? { text: '', left: [] };
+    expect(left).toEqual([]);
+    expect(parse(text)).toEqual({
+      hosting: {},
+      functions: [{ source: 'f' }],
+      firestore: [{ database: '(default)', rules: 'r' }],
+    });
+  });
+
+  test('takes the list with it if nothing else is in it', () => {
+    expect(parse(withoutEntries(added('{"hosting":{}}'), entries)?.text ?? '')).toEqual({ hosting: {} });
+  });
+
+  test('leaves and names an entry that was edited', () => {
+    const edited = added('{}').replace('"codebase": "cairn"', '"codebase": "cairn", "runtime": "nodejs22"');
+    const removed = withoutEntries(edited, entries);
+    expect(removed?.left).toEqual(['functions']);
+    expect(readFirebaseJson(removed?.text ?? '')).toEqual({
+      functions: [{ ...entries.functions, runtime: 'nodejs22' }],
+      firestore: [],
+    });
+  });
+
+  test('is not tried if it is no JSON any more', () => {
+    expect(withoutEntries('{"functions": [', entries)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['', /not JSON.*line 1/],
+  ['{\n"functions": {"source": "f",}\n}', /not JSON.*line 2/],
+  ['[]', /no JSON object/],
+  ['{"functions": "functions"}', /'functions' must be an object or a list of objects/],
+  ['{"firestore": [1]}', /'firestore' must be/],
+  ['{"firestore": null}', /'firestore' must be/],
+])('%j is refused with the place', (text, message) => {
+  expect(() => readFirebaseJson(text)).toThrow(message);
+});

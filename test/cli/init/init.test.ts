@@ -1,0 +1,272 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { exampleProject, isThere, type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+
+const opened: TemporaryProject[] = [];
+afterEach(() => {
+  for (const project of opened.splice(0)) project.dispose();
+});
+const opening = (project: TemporaryProject) => {
+  opened.push(project);
+  return project;
+};
+const withFiles = (files: Readonly<Record<string, string>>) => opening(temporaryProject(withPackage(files)));
+
+describe('in the example of an app', () => {
+  test('adds a codebase and a database, and changes nothing but what it says', async () => {
+    const project = opening(exampleProject());
+    const before = project.files();
+    const { code, out, err } = await project.init(['--yes'], { cwd: 'functions' });
+    expect([code, err]).toEqual([0, expect.stringContaining('cairn/src/index.js')]);
+    expect(out).toContain('npx cairn dev');
+    const after = project.files();
+    const changed = Object.keys(after).filter((path) => after[path] !== before[path]);
+    expect(changed).toEqual([
+      '.gitignore',
+      'cairn/firestore.indexes.json',
+      'cairn/firestore.rules',
+      'cairn/init-record.json',
+      'cairn/package.json',
+      'cairn/src/index.js',
+      'cairn/src/workflows/order.js',
+      'firebase.json',
+    ]);
+    for (const path of changed) expect(err).toContain(path);
+    const { hosting, functions, firestore } = JSON.parse(after['firebase.json'] ?? '');
+    const old = JSON.parse(before['firebase.json'] ?? '');
+    expect(hosting).toEqual(old.hosting);
+    expect(functions).toEqual([
+      old.functions,
+      expect.objectContaining({ source: 'cairn', codebase: 'cairn' }),
+    ]);
+    expect(firestore[0]).toEqual({ database: '(default)', ...old.firestore });
+    expect(firestore[1]).toEqual({
+      database: 'cairn',
+      rules: 'cairn/firestore.rules',
+      indexes: 'cairn/firestore.indexes.json',
+    });
+    const indexes = JSON.parse(after['cairn/firestore.indexes.json'] ?? '');
+    const collections = new Set(
+      indexes.indexes.map((one: { collectionGroup: string }) => one.collectionGroup),
+    );
+    expect(collections).toContain('cairn_runs');
+    expect([...collections].filter((name) => String(name).startsWith('gwi_'))).toEqual([]);
+  });
+
+  test('does nothing the second time', async () => {
+    const project = opening(exampleProject());
+    await project.init(['--yes']);
+    const before = project.files();
+    const { code, out } = await project.init([]);
+    expect([code, out]).toEqual([0, expect.stringContaining('Nothing to do')]);
+    expect(project.files()).toEqual(before);
+  });
+
+  test('restores every byte with --undo, and has then nothing more to undo', async () => {
+    const project = opening(exampleProject());
+    const before = project.files();
+    await project.init(['--yes']);
+    expect((await project.init(['--undo', '--yes'])).code).toBe(0);
+    expect(project.files()).toEqual(before);
+    expect(isThere(project, 'cairn')).toBe(false);
+    const again = await project.init(['--undo', '--yes', '--json']);
+    expect(JSON.parse(again.err).error.code).toBe('NO_RECORD');
+  });
+
+  test('asks first, and changes nothing unless the answer is yes', async () => {
+    const project = opening(exampleProject());
+    const before = project.files();
+    for (const answer of ['', 'n', undefined]) {
+      const { code, err } = await project.init([], answer === undefined ? {} : { answer });
+      expect([code, err]).toEqual([2, expect.stringContaining('NOT_CONFIRMED')]);
+      expect(project.files()).toEqual(before);
+    }
+    expect((await project.init([], { answer: 'y' })).code).toBe(0);
+    expect(isThere(project, 'cairn/src/index.js')).toBe(true);
+  });
+});
+
+describe('what was edited since', () => {
+  test('is left by --undo and told; entries and lines of Cairn are taken out of the files of the app', async () => {
+    const project = opening(exampleProject());
+    const before = project.files();
+    await project.init(['--yes']);
+    const edit = (path: string, change: (text: string) => string) =>
+      project.write(path, change(project.files()[path] ?? ''));
+    edit('cairn/src/index.js', (text) => `${text}// mine\n`);
+    edit('firebase.json', (text) => text.replace('"public": "public"', '"public": "site"'));
+    edit('.gitignore', (text) => `${text}coverage/\n`);
+    const { code, out } = await project.init(['--undo', '--yes', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      takenOut: ['firebase.json', '.gitignore'],
+      left: [{ path: 'cairn/src/index.js', why: 'it was edited since' }],
+    });
+    const after = project.files();
+    expect(Object.keys(after).filter((path) => path.startsWith('cairn'))).toEqual(['cairn/src/index.js']);
+    expect(after['.gitignore']).toBe(`${before['.gitignore']}coverage/\n`);
+    const { functions, firestore, hosting } = JSON.parse(after['firebase.json'] ?? '');
+    const old = JSON.parse(before['firebase.json'] ?? '');
+    expect([functions, hosting.public]).toEqual([[old.functions], 'site']);
+    expect(firestore).toEqual([{ database: '(default)', ...old.firestore }]);
+  });
+});
+
+describe('other projects', () => {
+  test('with functions in TypeScript get TypeScript, and a build before a deployment', async () => {
+    const project = withFiles({
+      'firebase.json': '{"functions": [{"source": "api", "codebase": "api"}]}',
+      'api/tsconfig.json': '{}',
+    });
+    expect((await project.init(['--yes'])).code).toBe(0);
+    const files = project.files();
+    expect(files['cairn/src/index.ts']).toContain("from './workflows/order.ts'");
+    expect(files['.gitignore']).toBe('.cairn/\ncairn/node_modules/\ncairn/lib/\n');
+    expect(JSON.parse(files['cairn/package.json'] ?? '')).toMatchObject({
+      type: 'module',
+      main: 'lib/index.js',
+      scripts: { build: 'tsc' },
+    });
+    expect(JSON.parse(files['firebase.json'] ?? '').functions[1].predeploy).toEqual([
+      'npm --prefix "$RESOURCE_DIR" run build',
+    ]);
+  });
+
+  test('without functions or Firestore get both, and a second installation under another name', async () => {
+    const project = withFiles({ 'firebase.json': '{}\n' });
+    expect((await project.init(['--yes'])).code).toBe(0);
+    expect((await project.init(['--yes', '--name', 'shop'])).err).toContain('ALREADY_ADOPTED');
+    expect(await project.init(['--undo', '--yes'])).toMatchObject({ code: 0 });
+    expect(project.files()).toEqual({ 'firebase.json': '{}\n' });
+    expect((await project.init(['--yes', '--name', 'shop'])).code).toBe(0);
+    expect(project.files()['shop/src/index.js']).toContain(
+      "export const shop = cairnFunctions({ workflows: [order], database: 'shop' })",
+    );
+    expect(project.files()['shop/firestore.indexes.json']).toContain('"shop_runs"');
+  });
+
+  test('whose cairn came from a file have it in the codebase, which is all that a deployment sees', async () => {
+    const project = withFiles({
+      'firebase.json': '{}',
+      'package.json': '{"devDependencies": {"cairn": "file:packed/cairn-0.2.0.tgz"}}',
+      'packed/cairn-0.2.0.tgz': 'packed',
+    });
+    await project.init(['--yes']);
+    const files = project.files();
+    expect(files['cairn/packages/cairn-0.2.0.tgz']).toBe('packed');
+    expect(JSON.parse(files['cairn/package.json'] ?? '').dependencies.cairn).toBe(
+      'file:packages/cairn-0.2.0.tgz',
+    );
+  });
+
+  test.each([
+    ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
+    ['yarn.lock', 'yarn --cwd cairn install', 'yarn cairn dev'],
+    ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
+  ])('with %s are told what to run', async (lock, install, develop) => {
+    const project = withFiles({ 'firebase.json': '{}', [lock]: '' });
+    const { out } = await project.init(['--yes', '--json']);
+    const [first, second] = JSON.parse(out).next;
+    expect([first.command, second.command]).toEqual([install, develop]);
+  });
+
+  test('keep a firebase.json that is a symbolic link one', async () => {
+    const project = withFiles({ 'config/firebase.json': '{}' });
+    symlinkSync('config/firebase.json', join(project.root, 'firebase.json'));
+    await project.init(['--yes']);
+    expect(project.files()['config/firebase.json']).toContain('"codebase": "cairn"');
+  });
+});
+
+describe('is refused, and leaves nothing behind,', () => {
+  const js = { 'firebase.json': '{"functions": {"source": "functions"}}' };
+  test.each<[string, Readonly<Record<string, string>>, readonly string[], string]>([
+    ['where firebase.json is damaged', { 'firebase.json': '{"functions": {' }, [], 'FIREBASE_JSON_INVALID'],
+    [
+      'where firebase.json is of another shape',
+      { 'firebase.json': '{"functions": 1}' },
+      [],
+      'FIREBASE_JSON_INVALID',
+    ],
+    [
+      'where the codebase exports the name',
+      { ...js, 'functions/index.js': 'exports.cairn = 1;' },
+      [],
+      'NAME_TAKEN',
+    ],
+    [
+      'where a module of main exports the name',
+      { ...js, 'functions/package.json': '{"main": "a.js"}', 'functions/a.js': 'export const cairn = 1;' },
+      [],
+      'NAME_TAKEN',
+    ],
+    ['where the folder is taken', { ...js, 'cairn/notes.md': '' }, [], 'NAME_TAKEN'],
+    [
+      'where the codebase is taken',
+      { 'firebase.json': '{"functions": [{"source": "a", "codebase": "cairn"}]}' },
+      [],
+      'NAME_TAKEN',
+    ],
+    [
+      'where the database is taken',
+      { 'firebase.json': '{"firestore": {"database": "cairn"}}' },
+      [],
+      'NAME_TAKEN',
+    ],
+    [
+      'where Cairn is already',
+      { ...js, 'functions/src/index.ts': 'export const { api } = cairnFunctions({});' },
+      [],
+      'ALREADY_ADOPTED',
+    ],
+    ['for a name that is no name', js, ['--name', 'My Runs'], 'NAME_INVALID'],
+    ['for a word of JavaScript', js, ['--name', 'default'], 'NAME_INVALID'],
+    ['where the record is no JSON', { ...js, 'cairn/init-record.json': '{' }, [], 'RECORD_DAMAGED'],
+    [
+      'where the record is of a later version',
+      { ...js, 'cairn/init-record.json': '{"version": 2}' },
+      [],
+      'RECORD_DAMAGED',
+    ],
+    [
+      'where the record leads out of the project',
+      {
+        ...js,
+        'cairn/init-record.json': JSON.stringify({
+          version: 1,
+          cairn: '0.2.0',
+          name: 'cairn',
+          created: [{ path: '../x', sha256: '' }],
+          edited: [],
+          entries: { functions: {}, firestore: {} },
+          ignored: [],
+        }),
+      },
+      ['--undo'],
+      'RECORD_DAMAGED',
+    ],
+  ])('%s', async (_, files, words, code) => {
+    const project = withFiles(files);
+    const before = project.files();
+    const said = await project.init([...words, '--yes', '--json']);
+    const { error } = JSON.parse(said.err);
+    expect(error.code).toBe(code);
+    expect(error.help).toMatch(/\w/);
+    expect(project.files()).toEqual(before);
+  });
+
+  test('without firebase.json, without the package, with another package of the name, or on an old Node', async () => {
+    const codeOf = async (files: Readonly<Record<string, string>>, nodeVersion?: string) => {
+      const project = opening(temporaryProject(files));
+      const said = await project.init(['--yes', '--json'], nodeVersion === undefined ? {} : { nodeVersion });
+      return JSON.parse(said.err).error.code;
+    };
+    expect(await codeOf({ 'README.md': '' })).toBe('NO_PROJECT');
+    expect(await codeOf(js)).toBe('NOT_INSTALLED');
+    expect(await codeOf({ ...js, 'node_modules/cairn/package.json': '{"version": "0.8.0"}' })).toBe(
+      'NOT_INSTALLED',
+    );
+    expect(await codeOf(withPackage(js), '22.17.1')).toBe('NODE_TOO_OLD');
+  });
+});

@@ -1,0 +1,90 @@
+/** Made-up Firebase projects in folders of their own, with the package `cairn` as npm would have installed it. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { listening, type Said, saying } from '../support/stage.ts';
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+export const EXAMPLE = join(ROOT, 'examples/existing-app');
+
+export interface TemporaryProject {
+  readonly root: string;
+  /** Every file outside of node_modules, by its path. */
+  files(): Readonly<Record<string, string>>;
+  write(path: string, text: string): void;
+  remove(path: string): void;
+  /** `cairn init …words` by somebody who stands in that folder. */
+  init(words: readonly string[], options?: InitOptions): Promise<Said>;
+  dispose(): void;
+}
+
+interface InitOptions {
+  /** From the project's. */
+  readonly cwd?: string;
+  readonly answer?: string;
+  readonly nodeVersion?: string;
+}
+
+export function temporaryProject(files: Readonly<Record<string, string>>): TemporaryProject {
+  const root = mkdtempSync(join(tmpdir(), 'cairn-init-'));
+  const at = (path: string) => join(root, path);
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), text);
+  };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  return {
+    root,
+    files: () => filesBelow(root),
+    write,
+    remove: (path) => rmSync(at(path), { recursive: true }),
+    init(words, { cwd = '.', answer, nodeVersion = '24.0.0' } = {}) {
+      const world = listening({ ...(answer !== undefined && { answer }) });
+      return saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
+    },
+    dispose: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** The package, as far as `init` looks at it. */
+export function withPackage(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { version, dependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'packages/cairn/package.json'), 'utf8'),
+  ) as { version: string; dependencies: Record<string, string> };
+  const manifest = { name: 'cairn', version, dependencies, exports: { './functions': './lib/functions.js' } };
+  return {
+    ...files,
+    'node_modules/cairn/package.json': JSON.stringify(manifest),
+  };
+}
+
+export function exampleProject(): TemporaryProject {
+  const project = temporaryProject(withPackage({}));
+  cpSync(EXAMPLE, project.root, {
+    recursive: true,
+    filter: (path) => !relative(EXAMPLE, path).includes('node_modules'),
+  });
+  return project;
+}
+
+function filesBelow(root: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((path) => !path.startsWith('node_modules'));
+  return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+export function isThere(project: TemporaryProject, path: string): boolean {
+  return existsSync(join(project.root, path));
+}

@@ -1,0 +1,240 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parse } from 'jsonc-parser';
+import { apply, undo } from '../../../packages/cli/src/init/edits.ts';
+import type { Files } from '../../../packages/cli/src/init/files.ts';
+import {
+  readFirebaseJson,
+  withEntries,
+  withoutEntries,
+} from '../../../packages/cli/src/init/firebase-json.ts';
+import { planOf } from '../../../packages/cli/src/init/plan.ts';
+import type { Project } from '../../../packages/cli/src/init/project.ts';
+import { decodeRecord, recordPath } from '../../../packages/cli/src/init/record.ts';
+import { temporaryProject, withPackage } from './project.ts';
+
+const installed: Project['installed'] = {
+  version: '0.2.0',
+  dependencies: { zod: '4.6.7', 'firebase-functions': '7.4.0' },
+};
+
+/** A `firebase.json` as people have it: any formatting, comments, sections of other products. */
+const firebaseJson = fc
+  .record(
+    {
+      hosting: fc.record({ public: fc.constantFrom('public', 'dist') }),
+      firestore: fc.oneof(
+        fc.record({ rules: fc.constant('firestore.rules') }, { requiredKeys: [] }),
+        fc.array(fc.record({ database: fc.constantFrom('(default)', 'other'), rules: fc.string() }), {
+          maxLength: 2,
+        }),
+      ),
+      functions: fc.oneof(
+        fc.record(
+          { source: fc.constantFrom('functions', 'api'), runtime: fc.string() },
+          { requiredKeys: ['source'] },
+        ),
+        fc.array(fc.record({ source: fc.constantFrom('a', 'b'), codebase: fc.constantFrom('a', 'b') }), {
+          maxLength: 3,
+        }),
+      ),
+      emulators: fc.record({ ui: fc.record({ enabled: fc.boolean() }) }),
+    },
+    { requiredKeys: [] },
+  )
+  .chain((value) =>
+    fc
+      .record({
+        indent: fc.constantFrom('', '  ', '    ', '\t'),
+        eol: fc.constantFrom('\n', '\r\n'),
+        head: fc.constantFrom('', '// ours\n', '/* é */ '),
+        end: fc.constantFrom('', '\n', '\n\n'),
+      })
+      .map(({ indent, eol, head, end }) => ({
+        value,
+        text: `${head}${JSON.stringify(value, null, indent)}${end}`.replaceAll('\n', eol),
+      })),
+  );
+
+const gitignore = fc.option(
+  fc
+    .array(fc.constantFrom('node_modules/', '.cairn/', '/cairn/lib', '*.log', '# é', ''), { maxLength: 5 })
+    .chain((lines) => fc.constantFrom('\n', '\r\n').map((eol) => lines.join(eol))),
+  { nil: undefined },
+);
+
+function projectOf(text: string, ignored: string | undefined): Project {
+  const read = readFirebaseJson(text);
+  return {
+    firebaseJson: { text, read },
+    gitignore: ignored,
+    codebases: read.functions.map(({ source, codebase }) => ({
+      source: String(source),
+      name: String(codebase ?? 'default'),
+      language: 'js',
+      entryTexts: [],
+    })),
+    impliedFunctions: false,
+    installed,
+    packageManager: 'npm',
+  };
+}
+
+/** A folder in memory; the n-th change fails if that is asked for. */
+class MemoryFiles implements Files {
+  readonly contents = new Map<string, string>();
+  failsAt = Number.POSITIVE_INFINITY;
+  dies = false;
+  changes = 0;
+
+  constructor(files: Readonly<Record<string, string | undefined>>) {
+    for (const [path, text] of Object.entries(files)) if (text !== undefined) this.contents.set(path, text);
+  }
+
+  #changing(): void {
+    this.changes += 1;
+    if (this.changes === this.failsAt) throw new Error('EIO: i/o error');
+    if (this.dies && this.changes > this.failsAt) throw new Error('the process is gone');
+  }
+
+  read(path: string): Uint8Array | undefined {
+    const text = this.contents.get(path);
+    return text === undefined ? undefined : Buffer.from(text);
+  }
+
+  exists(path: string): boolean {
+    return [...this.contents.keys()].some((one) => one === path || one.startsWith(`${path}/`));
+  }
+
+  write(path: string, content: Uint8Array): void {
+    this.#changing();
+    this.contents.set(path, Buffer.from(content).toString('utf8'));
+  }
+
+  rename(from: string, to: string): void {
+    this.#changing();
+    this.contents.set(to, this.contents.get(from) ?? '');
+    this.contents.delete(from);
+  }
+
+  remove(path: string): void {
+    if (this.dies) this.#changing();
+    this.contents.delete(path);
+  }
+
+  makeFolder(): readonly string[] {
+    return [];
+  }
+
+  removeFolder(): void {}
+}
+
+const options = { name: 'cairn', language: undefined, nodeVersion: '24.0.0', folderExists: false };
+
+test('any project has its own entries as before, and is restored byte for byte', () => {
+  fc.assert(
+    fc.property(firebaseJson, gitignore, ({ value, text }, ignored) => {
+      const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
+      const before = new Map(files.contents);
+      apply(planOf(projectOf(text, ignored), options).changes, files);
+      const after = files.contents.get('firebase.json') ?? '';
+      const { functions = [], firestore = [], ...rest } = parse(after);
+      const { functions: f = [], firestore: d = [], ...others } = value;
+      expect(rest).toEqual(others);
+      expect(functions.slice(0, -1)).toEqual([f].flat());
+      const databases = [d].flat().map((one) => ({ database: '(default)', ...one }));
+      expect(firestore.slice(0, -1)).toEqual(databases);
+      const record = decodeRecord(files.contents.get(recordPath('cairn')) ?? '', 'record');
+      expect(undo(record, files).left).toEqual([]);
+      expect(files.contents).toEqual(before);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('entries are taken out of any file that was edited since', () => {
+  fc.assert(
+    fc.property(firebaseJson, fc.boolean(), ({ value, text }, isFirst) => {
+      const entries = {
+        functions: { source: 'cairn', codebase: 'cairn' },
+        firestore: { database: 'cairn', rules: 'cairn/firestore.rules' },
+      };
+      const added = withEntries(text, { entries, impliedFunctions: false });
+      const { functions, firestore } = parse(added);
+      // A person may have put them first.
+      const moved = JSON.stringify({
+        ...parse(added),
+        functions: functions.toReversed(),
+        firestore: firestore.toReversed(),
+      });
+      const removed = withoutEntries(isFirst ? moved : added, entries);
+      expect(removed?.left).toEqual([]);
+      const { functions: f, firestore: d, ...others } = value;
+      const read = readFirebaseJson(removed?.text ?? '');
+      const inOrder = isFirst ? read.functions.toReversed() : read.functions;
+      expect(inOrder).toEqual([f ?? []].flat());
+      expect(read.firestore).toHaveLength([d ?? []].flat().length);
+      expect(parse(removed?.text ?? '')).toMatchObject(others);
+    }),
+  );
+});
+
+test('a failure of any write leaves the project as it was', () => {
+  fc.assert(
+    fc.property(firebaseJson, gitignore, fc.integer({ min: 1, max: 18 }), ({ text }, ignored, failsAt) => {
+      const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
+      const before = new Map(files.contents);
+      files.failsAt = failsAt;
+      const { changes } = planOf(projectOf(text, ignored), options);
+      if (failsAt > 2 * changes.length) return;
+      expect(() => apply(changes, files)).toThrow('EIO');
+      expect(files.contents).toEqual(before);
+    }),
+  );
+});
+
+test('a process that dies at any write leaves what --undo restores, or nothing in its place', () => {
+  fc.assert(
+    fc.property(firebaseJson, gitignore, fc.integer({ min: 1, max: 18 }), ({ text }, ignored, failsAt) => {
+      const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
+      const before = new Map(files.contents);
+      Object.assign(files, { failsAt, dies: true });
+      const { changes } = planOf(projectOf(text, ignored), options);
+      if (failsAt > 2 * changes.length) return;
+      expect(() => apply(changes, files)).toThrow();
+      files.dies = false;
+      const text0 = files.contents.get(recordPath('cairn'));
+      if (text0 !== undefined) undo(decodeRecord(text0, 'record'), files);
+      // Before the record is placed there are only files that are not in their places.
+      const inPlace = [...files.contents].filter(([path]) => !path.endsWith('.cairn-init'));
+      expect(new Map(inPlace)).toEqual(before);
+      if (text0 !== undefined) expect(files.contents).toEqual(before);
+    }),
+  );
+});
+
+describe('in a real folder', () => {
+  const projects: ReturnType<typeof temporaryProject>[] = [];
+  afterAll(() => {
+    for (const project of projects) project.dispose();
+  });
+
+  test('init twice is init once, and undo restores', async () => {
+    await fc.assert(
+      fc.asyncProperty(firebaseJson, gitignore, async ({ text }, ignored) => {
+        const project = temporaryProject(
+          withPackage({ 'firebase.json': text, ...(ignored !== undefined && { '.gitignore': ignored }) }),
+        );
+        projects.push(project);
+        const before = project.files();
+        expect(await project.init(['--yes'])).toMatchObject({ code: 0 });
+        const once = project.files();
+        expect(await project.init(['--yes'])).toMatchObject({ code: 0 });
+        expect(project.files()).toEqual(once);
+        expect(await project.init(['--undo', '--yes'])).toMatchObject({ code: 0 });
+        expect(project.files()).toEqual(before);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
