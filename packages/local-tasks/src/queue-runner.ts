@@ -11,10 +11,10 @@ import {
   progressAfter,
   requestFor,
   retryAfterMs,
-} from './attempt.ts';
+} from './dispatch/attempt.ts';
+import { afterFailure } from './dispatch/retry.ts';
 import { DueHeap } from './due-heap.ts';
 import type { QueueConfig, TaskProgress, TaskRecord } from './model.ts';
-import { afterFailure } from './retry.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** A task in the index. `record` is a cache; without it the task is read from storage when it is due. */

@@ -3,7 +3,7 @@
  * and keeps index and storage in step. Knows no protobuf; arguments are already validated.
  */
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
-import type { Dispatch } from './attempt.ts';
+import type { Dispatch } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
 import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
 import { type Entry, QueueRunner, type TaskEvents } from './queue-runner.ts';

@@ -11,7 +11,7 @@ import type { Clock } from '@cairn/local-kit/time/clock';
 import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
-import type { Dispatch } from './attempt.ts';
+import type { Dispatch } from './dispatch/attempt.ts';
 import { TasksError } from './errors.ts';
 import { tasksHttpServer } from './http/admin-queue.ts';
 import type { QueueConfig } from './model.ts';

@@ -4,7 +4,7 @@ import { credentials } from '@grpc/grpc-js';
 import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
 import { type PubsubServer, startPubsubServer } from '../../../packages/local-pubsub/src/server.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { dispatchOverHttp } from '../../../packages/local/src/host/external-dispatch.ts';
-import type { DispatchOutcome } from '../../../packages/local-tasks/src/attempt.ts';
+import type { DispatchOutcome } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
+import { dispatchOverHttp } from '../../../packages/local-tasks/src/dispatch/over-http.ts';
 import { until } from '../support.ts';
 import {
   answered,

@@ -3,7 +3,7 @@ import type { FunctionSpec } from '../../../packages/local/src/host/function-spe
 import { readSchedule, ScheduleError } from '../../../packages/local/src/scheduler/schedule.ts';
 import { Scheduler } from '../../../packages/local/src/scheduler/scheduler.ts';
 import { movableClock } from '../../../packages/local-kit/src/time/clock.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 
 const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { afterFailure, backoffMs } from '../../../packages/local-tasks/src/dispatch/retry.ts';
 import { DueHeap } from '../../../packages/local-tasks/src/due-heap.ts';
 import { DEFAULT_RETRY } from '../../../packages/local-tasks/src/model.ts';
-import { afterFailure, backoffMs } from '../../../packages/local-tasks/src/retry.ts';
 import { TokenBucket } from '../../../packages/local-tasks/src/token-bucket.ts';
 
 describe('backoff', () => {

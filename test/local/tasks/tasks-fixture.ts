@@ -3,7 +3,7 @@ import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import type { SqliteStorage } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { type MovableClock, movableClock } from '../../../packages/local-kit/src/time/clock.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/attempt.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 import { startTasksServer, type TasksServer } from '../../../packages/local-tasks/src/server.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.

@@ -9,7 +9,7 @@ import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
-import { dispatchOverHttp } from './external-dispatch.ts';
+import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
 import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';

@@ -1,7 +1,7 @@
 /** Sends a task to a URL that is not a function of this host, as Cloud Tasks would: plain HTTP or HTTPS, once. */
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
-import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
+import type { DispatchOutcome, DispatchRequest } from './attempt.ts';
 
 export function dispatchOverHttp({
   url,

@@ -1,5 +1,5 @@
 /** When, if ever, a failed task is tried again. Pure; follows the retry rules of the Cloud Tasks reference. */
-import type { RetryConfig } from './model.ts';
+import type { RetryConfig } from '../model.ts';
 
 export type RetryVerdict =
   | { readonly kind: 'retry'; readonly atMs: number }

@@ -2,7 +2,7 @@
  * One dispatch of one task as an HTTP request, and what an answer means. Pure but for the identity token's
  * clock value, which is passed in. The headers are those a handler behind Cloud Tasks receives.
  */
-import type { TaskProgress, TaskRecord } from './model.ts';
+import type { TaskProgress, TaskRecord } from '../model.ts';
 
 /** A request to send. Nobody follows redirects: production does, no target of ours answers with one. */
 export interface DispatchRequest {

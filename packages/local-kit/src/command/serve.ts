@@ -1,0 +1,149 @@
+/**
+ * The command of a server: reads its flags, starts it, says where it is, and stops it when asked. Owns what is printed, the
+ * signals and the exit code: 0 ended when asked, 1 could not start, 2 wrong flags.
+ */
+import { isBuiltin } from 'node:module';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+
+export interface Flag {
+  readonly name: string;
+  /** What stands for the value in the help. */
+  readonly value: string;
+  readonly help: string;
+  /** It may be given several times. */
+  readonly multiple?: true;
+}
+
+/** The values that were given. */
+export interface FlagValues {
+  one(name: string): string | undefined;
+  all(name: string): readonly string[];
+}
+
+export interface ServerCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** The environment variable by which clients find the server. */
+  readonly variable: string;
+  /** Besides `port`, `data`, `project`, `json` and `help`, which all have. */
+  readonly flags: readonly Flag[];
+  /** Loads the server: an older Node cannot, and is told so before. @throws UsageError for a value that makes no sense; Error when it cannot start */
+  start(common: CommonFlags, values: FlagValues): Promise<{ readonly host: string; stop(): Promise<void> }>;
+}
+
+export interface CommonFlags {
+  /** 0: any free one. */
+  readonly port: number;
+  /** Undefined: everything is kept in memory. */
+  readonly data: string | undefined;
+  readonly project: string | undefined;
+}
+
+/** A flag that makes no sense. */
+export class UsageError extends Error {}
+
+const COMMON: readonly Flag[] = [
+  { name: 'port', value: 'N', help: 'port on 127.0.0.1 (default: any free one)' },
+  { name: 'data', value: 'FILE', help: 'keep everything in FILE, an SQLite database (default: in memory)' },
+  { name: 'project', value: 'ID', help: 'print GCLOUD_PROJECT=ID as well; any project is served' },
+];
+const SWITCHES: readonly (readonly [name: string, help: string])[] = [
+  ['json', 'print the ready line as JSON'],
+  ['help', 'print this'],
+];
+const LAST_PORT = 65_535;
+
+/** @param words the command line, without the program */
+export async function serve(command: ServerCommand, words: readonly string[]): Promise<void> {
+  try {
+    const given = parse(command, words);
+    if (given.help) {
+      process.stdout.write(helpOf(command));
+      return;
+    }
+    if (!isBuiltin('node:sqlite'))
+      throw new Error(`Node 22.13 or later is needed; this is ${process.version}`);
+    const server = await command.start(given.common, given.values);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void end(server));
+    const env = {
+      [command.variable]: server.host,
+      ...(given.common.project === undefined ? {} : { GCLOUD_PROJECT: given.common.project }),
+    };
+    process.stdout.write(readyLine(command, { host: server.host, env, json: given.json }));
+  } catch (error) {
+    const usage = error instanceof UsageError;
+    process.stderr.write(`${command.name}: ${reasonOf(error)}\n${usage ? `\n${helpOf(command)}` : ''}`);
+    process.exit(usage ? 2 : 1);
+  }
+}
+
+interface Ready {
+  readonly host: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly json: boolean;
+}
+
+function readyLine({ name }: ServerCommand, { host, env, json }: Ready): string {
+  if (json) return `${JSON.stringify({ ready: name, host, env })}\n`;
+  return Object.entries(env)
+    .map(([variable, value]) => `${variable}=${value}\n`)
+    .join('');
+}
+
+async function end(server: { stop(): Promise<void> }): Promise<void> {
+  await server.stop();
+  process.exit(0);
+}
+
+/** @throws UsageError */
+function parse(command: ServerCommand, words: readonly string[]) {
+  const flags = [...COMMON, ...command.flags];
+  const options: ParseArgsOptionsConfig = Object.fromEntries([
+    ...flags.map(({ name, multiple = false }) => [name, { type: 'string', multiple }]),
+    ...SWITCHES.map(([name]) => [name, { type: 'boolean' }]),
+  ]);
+  const given = valuesOf(words, options);
+  const all = (name: string) => [given[name] ?? []].flat().map(String);
+  const one = (name: string) => all(name).at(-1);
+  return {
+    help: given.help === true,
+    json: given.json === true,
+    common: { port: portOf(one('port') ?? '0'), data: one('data'), project: one('project') },
+    values: { one, all },
+  };
+}
+
+function valuesOf(words: readonly string[], options: ParseArgsOptionsConfig) {
+  try {
+    return parseArgs({ args: [...words], options }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= LAST_PORT) return port;
+  throw new UsageError(`--port must be a whole number from 0 to ${LAST_PORT}, not '${text}'`);
+}
+
+function reasonOf(error: unknown): string {
+  const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code === 'EADDRINUSE')
+    return `port ${port} is in use. Name another with --port, or none for a free one`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function helpOf({ name, summary, flags }: ServerCommand): string {
+  const rows = [
+    ...[...COMMON, ...flags].map((flag) => [`--${flag.name} ${flag.value}`, helpOfFlag(flag)] as const),
+    ...SWITCHES.map(([flag, help]) => [`--${flag}`, help] as const),
+  ];
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  const lines = rows.map(([left, help]) => `  ${left.padEnd(width)}${help}`);
+  return `${name} [options]\n\n${summary}\n\n${lines.join('\n')}\n`;
+}
+
+function helpOfFlag({ help, multiple }: Flag): string {
+  return multiple ? `${help}; may be given several times` : help;
+}

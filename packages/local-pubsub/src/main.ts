@@ -1,0 +1,42 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+/** `local-pubsub`: the Pub/Sub server alone. It pushes to the addresses that subscriptions name. */
+import { randomBytes } from 'node:crypto';
+import { serve, UsageError } from '@cairn/local-kit/command/serve';
+import { movableClock } from '@cairn/local-kit/time/clock';
+import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
+
+const DEFAULT_PROJECT = 'demo-project';
+/** As Pub/Sub names topics. */
+const TOPIC_ID = /^(?!goog)[A-Za-z][A-Za-z0-9\-_.~+%]{2,254}$/;
+
+await serve(
+  {
+    name: 'local-pubsub',
+    summary: 'Serves Pub/Sub on this machine until it is interrupted.',
+    variable: 'PUBSUB_EMULATOR_HOST',
+    flags: [{ name: 'topic', value: 'NAME', help: 'a topic to make if it is not there', multiple: true }],
+    async start({ port, data, project = DEFAULT_PROJECT }, values) {
+      const { startPubsubServer } = await import('./server.ts');
+      const topics = values.all('topic').map((id) => topicOf(project, id));
+      const server = await startPubsubServer({
+        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data },
+        port,
+        clock: movableClock(Date.now),
+        dispatch: dispatchOverHttp,
+        freshGeneration: () => randomBytes(9).toString('base64url'),
+      });
+      for (const topic of topics) server.ensureTopic(topic);
+      server.start();
+      return server;
+    },
+  },
+  process.argv.slice(2),
+);
+
+function topicOf(project: string, id: string): string {
+  if (!TOPIC_ID.test(id))
+    throw new UsageError(
+      `--topic must be 3 to 255 letters, digits and -_.~+%, begin with a letter and not with goog, not '${id}'`,
+    );
+  return `projects/${project}/topics/${id}`;
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+/** `local-tasks`: the Cloud Tasks server alone. It sends tasks to the addresses that they name. */
+import { randomInt } from 'node:crypto';
+import { type FlagValues, serve, UsageError } from '@cairn/local-kit/command/serve';
+import { movableClock } from '@cairn/local-kit/time/clock';
+import { dispatchOverHttp } from './dispatch/over-http.ts';
+import { burstFor, DEFAULT_RATE_LIMITS, DEFAULT_RETRY, type QueueConfig } from './model.ts';
+
+const DEFAULT_PROJECT = 'demo-project';
+const DEFAULT_LOCATION = 'us-central1';
+/** As Cloud Tasks names queues. */
+const QUEUE_ID = /^[A-Za-z0-9-]{1,100}$/;
+
+await serve(
+  {
+    name: 'local-tasks',
+    summary: 'Serves Cloud Tasks on this machine until it is interrupted.',
+    variable: 'CLOUD_TASKS_EMULATOR_HOST',
+    flags: [
+      { name: 'queue', value: 'NAME', help: 'a queue to make if it is not there', multiple: true },
+      { name: 'location', value: 'REGION', help: `of the queues (default ${DEFAULT_LOCATION})` },
+      {
+        name: 'functions',
+        value: 'URL',
+        help: 'where firebase-admin leaves the address to an emulator: tasks of queue Q go to URL/Q',
+      },
+    ],
+    async start({ port, data, project = DEFAULT_PROJECT }, values) {
+      const { startTasksServer } = await import('./server.ts');
+      const parent = `projects/${project}/locations/${values.one('location') ?? DEFAULT_LOCATION}`;
+      const queues = values.all('queue').map((id) => queueOf(parent, id));
+      const functions = functionsUrl(values);
+      const server = await startTasksServer({
+        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data },
+        port,
+        clock: movableClock(Date.now),
+        dispatch: dispatchOverHttp,
+        // Decimal digits, drawn from 2^94 possibilities: never the same twice.
+        freshTaskId: () => `${randomInt(2 ** 47)}${randomInt(2 ** 47)}`,
+        ...(functions !== undefined && { functionUrl: (name) => `${functions}/${name}` }),
+      });
+      for (const queue of queues) server.ensureQueue(queue);
+      server.start();
+      return server;
+    },
+  },
+  process.argv.slice(2),
+);
+
+/** With the defaults of Cloud Tasks. */
+function queueOf(parent: string, id: string): QueueConfig {
+  if (!QUEUE_ID.test(id))
+    throw new UsageError(`--queue must be up to 100 letters, digits and hyphens, not '${id}'`);
+  return {
+    name: `${parent}/queues/${id}`,
+    state: 'running',
+    purgedAt: undefined,
+    rateLimits: {
+      ...DEFAULT_RATE_LIMITS,
+      maxBurstSize: burstFor(DEFAULT_RATE_LIMITS.maxDispatchesPerSecond),
+    },
+    retry: DEFAULT_RETRY,
+  };
+}
+
+function functionsUrl(values: FlagValues): string | undefined {
+  const url = values.one('functions');
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(
+      `--functions must be a URL such as http://127.0.0.1:5001/demo/us-central1, not '${url}'`,
+    );
+  return url?.replace(/\/+$/, '');
+}
