@@ -5,7 +5,7 @@
  * Must not: perform anything.
  */
 import { stepIdOf } from '../../packages/cairn/src/core/run/state.ts';
-import type { Outcome, RunOutcome, Story } from './outcome.ts';
+import type { Outcome, RunOutcome, Story, Trace } from './outcome.ts';
 import { outcomeOf } from './outcome.ts';
 import type { Performance } from './performance.ts';
 import { mustNotRunTwice, type Scenario } from './scenario.ts';
@@ -108,7 +108,8 @@ function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
 
 /** Of runs that act outside, or count attempts that a crash cut off: attempts, questions and answers are as what went wrong makes them, ends are not. */
 function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefined {
-  const ends = ({ runs }: Outcome) => runs.map(({ type, final }) => ({ type, final, story: {} }));
+  const ends = ({ runs }: Outcome) =>
+    runs.map(({ type, final }) => ({ type, final, story: {}, begun: {}, cutOff: {} }));
   return differenceOfRuns(ends(expected), ends(actual));
 }
 
@@ -149,8 +150,21 @@ function runDifference(expected: RunOutcome, actual: RunOutcome): string | undef
   if (actual.type !== expected.type) return `a run of ${actual.type}, not of ${expected.type}`;
   return (
     memberDifference(`${actual.type}: final`, expected.final, actual.final) ??
-    memberDifference(`${actual.type}: journal of`, expected.story as Story, actual.story as Story)
+    memberDifference(`${actual.type}: journal of`, expected.story as Story, actual.story as Story) ??
+    traceDifference(`${actual.type}: beginning`, expected.begun, actual.begun) ??
+    traceDifference(`${actual.type}: cut off by its end`, expected.cutOff, actual.cutOff)
   );
+}
+
+/** What is told of every dispatch must be told; a dispatch alone may tell more. */
+function traceDifference(
+  what: string,
+  expected: Readonly<Record<string, Trace>>,
+  actual: Readonly<Record<string, Trace>>,
+): string | undefined {
+  for (const name of Object.keys(expected)) if (!actual[name]) return `${what}: nothing tells of ${name}`;
+  const surplus = Object.keys(actual).find((name) => actual[name] === 'usual' && !expected[name]);
+  return surplus && `${what}: ${surplus}, which nothing tells of when it is undisturbed`;
 }
 
 function memberDifference(

@@ -16,7 +16,17 @@ export interface RunOutcome {
   readonly type: string;
   readonly final: Readonly<Record<string, unknown>>;
   readonly story: Story;
+  /** Beginnings that the journal tells of. Which are told depends on the dispatch: see {@link Trace}. */
+  readonly begun: Readonly<Record<string, Trace>>;
+  /** Steps that the end of the run cut off, by their keys. */
+  readonly cutOff: Readonly<Record<string, Trace>>;
 }
+
+/**
+ * `usual`: the journal tells that of every dispatch, as of a step that must not run twice, or of a set. `of_a_suspect`: only
+ * a dispatch alone leaves a trace of each body, so that it is known which of them killed its process.
+ */
+export type Trace = 'usual' | 'of_a_suspect';
 
 export interface Outcome {
   readonly runs: readonly RunOutcome[];
@@ -37,7 +47,7 @@ const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
   'run_suspended',
   'run_resumed',
   'orphan_detected',
-  // Every step of a suspect records that it begins.
+  // Compared as `begun`.
   'step_started',
   // It is taken in when the answer comes before the wait, and answers the wait at once when it does not.
   'signal_received',
@@ -112,7 +122,28 @@ function sortKey({ type, final, story }: RunOutcome): string {
 /** @param result what the run came to, in any form in which equal results are equal */
 export function runOutcome(runId: string, events: readonly RunEvent[], result: unknown): RunOutcome {
   const state = fold(runId, events);
-  return { type: state.type, final: { ...finalOf(state), result }, story: storyOf(events) };
+  const final = { ...finalOf(state), result };
+  return { type: state.type, final, story: storyOf(events), ...tracesOf(state, events) };
+}
+
+function tracesOf(state: RunState, events: readonly RunEvent[]): Pick<RunOutcome, 'begun' | 'cutOff'> {
+  const alone = new Set(
+    events.flatMap((event) => (event.type === 'run_claimed' && event.data.alone ? event.data.epoch : [])),
+  );
+  const begun: Record<string, Trace> = {};
+  const cutOff: Record<string, Trace> = {};
+  for (const event of events) {
+    if (event.type !== 'step_started') continue;
+    const trace: Trace = alone.has(event.writer?.epoch ?? 0) ? 'of_a_suspect' : 'usual';
+    const line = JSON.stringify(stripped(event.data));
+    // Begun anew after a crash: one that is told of every dispatch stays one.
+    if (begun[line] !== 'usual') begun[line] = trace;
+    const key = stepKey(event.data);
+    const step = state.steps.get(key);
+    // A run that completes cuts nothing off, whoever drove it.
+    if (step?.phase === 'running') cutOff[key] = state.status === 'completed' ? 'usual' : trace;
+  }
+  return { begun, cutOff };
 }
 
 function finalOf(state: RunState): Record<string, unknown> {
@@ -132,7 +163,7 @@ function finalOf(state: RunState): Record<string, unknown> {
     planVersion: state.planVersion,
     steps: Object.fromEntries(
       [...state.steps.sortBy((_, key) => key)]
-        // Only a suspect says so of each step that is cut off by the end of its run.
+        // Compared as `cutOff`.
         .filter(([, { phase }]) => phase !== 'running')
         .map(([key, step]) => [
           key,

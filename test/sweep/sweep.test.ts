@@ -6,6 +6,8 @@ import { appendFromOutside } from '../../packages/cairn/src/operations/outside-a
 import type { Rendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { JournalCommit, StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
+import { differenceOfRuns } from './judge.ts';
+import type { RunOutcome } from './outcome.ts';
 import { Performance } from './performance.ts';
 import type { ProcessDeps } from './process.ts';
 import { sweepRefusals } from './refusals/refusals.ts';
@@ -101,8 +103,20 @@ describe('the sweep finds out', () => {
     // Each of these goes on until the sweep gives it up: a few are enough.
     const { totals, kinds } = await verdicts(named('chain'), dropping, 40);
     expect(totals.recovered).toBe(0);
-    // A drive that throws lets go of its run with back-off: the run does not end while the store lies.
-    expect([...kinds].every((kind) => kind === 'different' || kind === 'stuck')).toBe(true);
+    // Each dispatch throws and releases the run with back-off, and nothing can end a run while its store lies: it is named.
+    expect(kinds).toEqual(new Set(['stuck']));
+    const { world, outside } = await new Performance(named('chain'), { tamper: dropping }).perform();
+    expect(world.db.findings.get(outside.runId)).toMatchObject({ reason: 'dispatches' });
+  });
+
+  test('a trace that only a suspect leaves, in a journal of another, and one that every run leaves and that is missing', () => {
+    const run = { type: 't', final: {}, story: {}, begun: { set: 'usual' }, cutOff: {} } as const;
+    const told = (more: Partial<RunOutcome>) => differenceOfRuns([run], [{ ...run, ...more }]);
+    expect(told({ begun: { set: 'of_a_suspect', plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(told({ begun: { set: 'usual', plain: 'usual' } })).toContain('plain');
+    expect(told({ begun: { plain: 'of_a_suspect' } })).toContain('nothing tells of set');
+    expect(told({ cutOff: { plain: 'of_a_suspect' } })).toBeUndefined();
+    expect(told({ cutOff: { plain: 'usual' } })).toContain('plain');
   });
 
   test('an engine that forgets to enqueue, where no scan makes up for it', async () => {
