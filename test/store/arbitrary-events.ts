@@ -88,7 +88,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   ),
   run_suspended: withOptional(
     { status: word('awaiting_approval', 'waiting_external') },
-    { reason: text, until: time, announced: fc.constant(true as const) },
+    { reason: text, until: time, announced: fc.constant(true as const), error: recordedError },
   ),
   run_resumed: plain({ reason: text }),
   run_released: withOptional(

@@ -55,7 +55,7 @@ export const payloadRef: fc.Arbitrary<PayloadRef> = plain({ sha256: text, bytes:
 export const tokensUsed = plain({ input: count, output: count });
 export const decision = word(...DECISIONS);
 export const stopKind = word('user', 'system', 'policy', 'halt');
-export const onParentEnd = word('cancel', 'abandon');
+export const onParentEnd = word('cancel', 'abandon', 'wait');
 export const mode = word('resume', 'replay', 'fork');
 
 /** What identifies a run: in its first event, and in its snapshot. */

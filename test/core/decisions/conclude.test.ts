@@ -33,6 +33,7 @@ function everyCombination(): DriveFacts[] {
                     failure: failed,
                     cancellation: stop === 'cancel' ? cancellation : undefined,
                     undoes: false,
+                    childrenOpen: false,
                     stop: stop === 'cancel' ? undefined : stop,
                   });
                 }
@@ -113,6 +114,7 @@ describe('the terminal reducer of a drive', () => {
     failure: undefined,
     cancellation: undefined,
     undoes: false,
+    childrenOpen: false,
     stop: undefined,
   };
   test.each([
@@ -153,5 +155,14 @@ describe('the terminal reducer of a drive', () => {
     ['a near retry is waited for', { earliestDueAt: 77, awaited: 1 }, { kind: 'wait' }],
   ] as const)('%s', (_, facts, expected) => {
     expect(conclude({ ...idle, ...facts })).toEqual(expected);
+  });
+
+  test('waits out children before an end that is not good, once nothing is about to be appended', () => {
+    const failing = { ...idle, waits: 1, failure, childrenOpen: true };
+    expect(conclude(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
+    expect(conclude({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });
+    expect(conclude({ ...failing, active: 1 })).toEqual({ kind: 'wait' });
+    expect(conclude({ ...failing, stop: 'held' })).toEqual({ kind: 'release', reason: 'held' });
+    expect(conclude({ ...failing, failure: undefined })).toEqual({ kind: 'suspend' });
   });
 });

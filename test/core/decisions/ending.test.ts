@@ -92,6 +92,30 @@ const pairs = SITUATIONS.flatMap((first, index) =>
   SITUATIONS.slice(index + 1).map((later) => [first.name, later.name, first, later] as const),
 );
 
+describe('a run that waits out a child', () => {
+  const facts = { ...ATTENDED, childrenOpen: true };
+
+  test.each([false, true])('is cancelled or fails after it (to be undone: %s)', (undoDue) => {
+    expect(endingOf({ ...facts, undoDue, cancellation })).toEqual({
+      kind: 'goes_on',
+      held: 'children_open',
+      end: { kind: 'cancelled', cancellation },
+    });
+    expect(endingOf({ ...facts, undoDue, failure })).toEqual({
+      kind: 'goes_on',
+      held: 'children_open',
+      end: { kind: 'failed', because: 'failure', error: failure },
+    });
+  });
+
+  test('does not wait once it is being undone, or if it kills its workers', () => {
+    expect(endingOf({ ...facts, compensating: true, failure })).toMatchObject({ kind: 'failed' });
+    const lostWorkers = { times: 5, at: 's1', isSameStep: true };
+    expect(endingOf({ ...facts, lostWorkers })).toMatchObject({ kind: 'failed', because: 'lost_workers' });
+    expect(endingOf(facts)).toEqual({ kind: 'goes_on' });
+  });
+});
+
 describe('how a run ends', () => {
   test.each(SITUATIONS.map((one) => [one.name, one] as const))('if %s', (_, { facts, ending }) => {
     expect(endingOf({ ...ATTENDED, ...facts })).toEqual(ending);
@@ -148,6 +172,7 @@ test('whatever is so: a cancel of a run that nobody else drives comes about, and
     inDoubt: fc.subarray(['s2', 's3']),
     onDoubt: fc.constantFrom('fail', 'ask'),
     neverSaved: fc.boolean(),
+    childrenOpen: fc.constant(false),
     allEnded: fc.boolean(),
   });
   const goesBadly = (facts: EndFacts) =>

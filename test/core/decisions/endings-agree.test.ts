@@ -6,12 +6,24 @@ import { conclude } from '../../../packages/cairn/src/core/decisions/conclude.ts
 import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
-import { isOver, type RunState, type Suspicion } from '../../../packages/cairn/src/core/run/state.ts';
+import {
+  endsAfterChildren,
+  isOver,
+  type RunState,
+  type Suspicion,
+  waitsOutChildren,
+} from '../../../packages/cairn/src/core/run/state.ts';
 import { cancelDrafts } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { append, failedStep, grownBy, orphaned, succeeded } from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';
 
-type Means = 'cancelled' | 'cancelled, undone first' | 'failed' | 'failed, undone first' | 'goes on';
+type Means =
+  | 'cancelled'
+  | 'cancelled, undone first'
+  | 'failed'
+  | 'failed, undone first'
+  | 'after its children'
+  | 'goes on';
 
 /** What a drive makes of it when nothing is under way: steps are left, so it never completes. */
 function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
@@ -27,6 +39,7 @@ function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
     failure: state.error,
     cancellation: state.cancellation,
     undoes: compensationsDue(state, isCompensable).length > 0,
+    childrenOpen: !state.compensating && waitsOutChildren(state),
     stop: undefined,
   });
   switch (conclusion.kind) {
@@ -35,6 +48,8 @@ function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
     case 'cancelled':
     case 'failed':
       return conclusion.kind;
+    case 'end_children':
+      return 'after its children';
     default:
       return 'goes on';
   }
@@ -49,6 +64,8 @@ function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a dri
       return 'failed';
     case 'undo':
       return 'failed, undone first';
+    case 'fail_after_children':
+      return 'after its children';
     case 'resume':
       return 'left to a drive';
     default:
@@ -59,7 +76,9 @@ function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a dri
 function ofCancel(state: RunState, deployed: Deployed): Means | 'asked' {
   const types = cancelDrafts(state, { stopKind: 'user' }, deployed).map(({ type }) => type);
   if (types.includes('run_cancelled')) return 'cancelled';
-  return state.lease ? 'asked' : 'cancelled, undone first';
+  if (state.lease) return 'asked';
+  const isHeld = endsAfterChildren(asked(state)) && state.suspect !== GUILTY;
+  return isHeld ? 'after its children' : 'cancelled, undone first';
 }
 
 /** Of a plan that is not deployed nothing can be undone. */
@@ -132,7 +151,7 @@ describe('over any run', () => {
       }),
       { numRuns: 60, seed: 7 },
     );
-    expect([...seen].sort()).toEqual(['asked', 'cancelled', 'cancelled, undone first']);
+    expect([...seen].sort()).toEqual(['after its children', 'asked', 'cancelled', 'cancelled, undone first']);
   });
 
   test('recovery ends nothing that a drive would end otherwise, and leaves to it what fails already', () => {

@@ -166,12 +166,14 @@ function openings(state: RunState): EventDraft[] {
   const { name: _n, key: _k, ...timer } = waitOf('nap', updatedAt, { kind: 'timer', dueAt });
   const waits: Wait[] = [
     waitOf('e', updatedAt),
-    waitOf('e', updatedAt, { dueAt }),
     waitOf('e', updatedAt, { dueAt, heartbeat: { withinMs: 3_000 } }),
     timer,
     questionOf('gate', { openedAt: updatedAt, dueAt: updatedAt + 90_000 }),
     questionOf('s0', { openedAt: updatedAt, purpose: 'doubt' }),
-    childOf('kid', `run_child${head}`, { openedAt: updatedAt }),
+    childOf('kid', `run_child${head}`, {
+      openedAt: updatedAt,
+      child: { runId: `run_child${head}`, onParentEnd: head % 2 === 0 ? 'wait' : 'cancel' },
+    }),
   ];
   return waits.flatMap((wait) => {
     const execution: StepExecution = {

@@ -248,7 +248,20 @@ describe('a step is refused at definition, by its name, for', () => {
     ],
     ['an escalation in words', 'approval', { escalate: 'soon' }, 'bad', "'escalate' is an object"],
     ['a child that is a number', 'child', { workflow: 7 }, 'bad', "'workflow' is a workflow or its type"],
-    ['a word for its end', 'child', { onParentEnd: 'kill' }, 'bad', "'onParentEnd' is 'cancel' or 'abandon'"],
+    [
+      'a word for its end',
+      'child',
+      { onParentEnd: 'kill' },
+      'bad',
+      "'onParentEnd' is 'cancel' or 'abandon' or 'wait'",
+    ],
+    [
+      'a time for a child it waits out',
+      'child',
+      { onParentEnd: 'wait', timeout: '1h' },
+      'bad',
+      "'timeout' does not go with onParentEnd: 'wait'",
+    ],
     ['a need that is nothing', 'step', { needs: { gone: undefined } }, 'bad', "the need 'gone' is no step"],
   ])('%s', (_, kind, options, field, message) => {
     const error = refusal(one(kind, options));

@@ -23,7 +23,7 @@ const doubling = defineWorkflow({
 });
 
 function parentOf(options: {
-  onParentEnd?: 'cancel' | 'abandon';
+  onParentEnd?: 'cancel' | 'abandon' | 'wait';
   timeout?: string;
   type?: string;
   degrade?: boolean;
@@ -84,6 +84,7 @@ describe('a child', () => {
   test.each([
     ['cancel', 'cancelled'],
     ['abandon', 'completed'],
+    ['wait', 'cancelled'],
   ] as const)('is dealt with as declared when its parent is cancelled: %s', async (onParentEnd, status) => {
     const { world, runId, childId } = await started(parentOf({ onParentEnd }), 100);
     await world.run(() => world.db.runs.get(childId)?.snapshot.status === 'waiting_external');
@@ -92,6 +93,77 @@ describe('a child', () => {
     expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled' });
     expect(assertStored(world.db, childId)).toMatchObject({ status });
     for (const run of world.db.runs.values()) expect(run.wakeAt).toBeUndefined();
+  });
+
+  test.each(['cancel', 'fail', 'time'] as const)(
+    'that is waited out ends and is undone before its parent, which is to %s',
+    async (how) => {
+      const order: string[] = [];
+      const child = defineWorkflow({
+        type: 'kid',
+        planVersion: 1,
+        input: z.object({}),
+        steps(step) {
+          const made = step('made', { compensate: () => void order.push('child undone') }, () => 1);
+          const night = step.sleep('night', { needs: { made }, for: '8h' });
+          return { night };
+        },
+      });
+      const parent = defineWorkflow({
+        type: 'parent',
+        planVersion: 1,
+        input: z.object({}),
+        ...(how === 'time' ? { timeout: '1h' } : {}),
+        steps(step) {
+          const made = step('made', { compensate: () => void order.push('parent undone') }, () => 1);
+          const kid = step.child('kid', {
+            needs: { made },
+            workflow: child,
+            input: () => ({}),
+            onParentEnd: 'wait',
+          });
+          const nap = step.sleep('nap', { for: '30m' });
+          step('beside', { needs: { nap } }, () => {
+            if (how === 'fail') throw new Fatal('no good');
+          });
+          return { kid };
+        },
+      });
+      const world = new World({ workflows: [child, parent] });
+      const runId = await world.start('parent');
+      const childId = childRunId(runId, 'kid.1');
+      await world.run(() => world.db.runs.get(childId)?.snapshot.status === 'waiting_external');
+      if (how === 'cancel') await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+      await world.run();
+      const parentState = assertStored(world.db, runId);
+      const childState = assertStored(world.db, childId);
+      expect(order).toEqual(['child undone', 'parent undone']);
+      expect(childState).toMatchObject({ status: 'cancelled', stopKind: 'system' });
+      expect(parentState).toMatchObject(
+        how === 'cancel'
+          ? { status: 'cancelled' }
+          : { status: 'failed', error: { code: how === 'time' ? 'RUN_TIMEOUT' : 'STEP_FAILED' } },
+      );
+      const undone = world.db.runs.get(runId)?.events.find(({ type }) => type === 'compensation_started');
+      expect(undone?.at).toBeGreaterThanOrEqual(childState.completedAt ?? Number.POSITIVE_INFINITY);
+      expect((await world.eventTypes(runId)).filter((type) => type === 'run_claimed').length).toBeLessThan(8);
+      for (const run of world.db.runs.values()) expect(run.wakeAt).toBeUndefined();
+    },
+  );
+
+  test('that is waited out and was never started keeps nobody from ending', async () => {
+    const { world, runId, childId } = await started(parentOf({ onParentEnd: 'wait' }), 100);
+    const deps = {
+      ...world.deps,
+      otherRuns: { ...world.deps.otherRuns, startChild: () => new Promise<never>(() => {}) },
+    };
+    const first = world.run(() => world.stateOf(runId).waits.length > 0, deps);
+    await first;
+    world.clock.jump(world.deps.settings.leaseMs + 1_000);
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({ status: 'cancelled' });
+    expect(world.db.runs.get(childId)).toBeUndefined();
   });
 
   test('that takes too long is cancelled, and fails the step', async () => {

@@ -205,7 +205,7 @@ class Generator {
         program,
         ...this.#fanOut(copies ?? 1),
         ...(copies === undefined ? {} : { copies }),
-        onParentEnd: draw.pick(['cancel', 'abandon'] as const),
+        onParentEnd: draw.pick(['cancel', 'abandon', 'wait'] as const),
       };
       const { ends } = predict(program, { path: '', salt: 0 });
       const conditional = program.steps.some(({ when }) => when === 'odd');

@@ -78,7 +78,7 @@ export interface ChildPlan extends AnyPlan, FanOutPlan {
   readonly program: Program;
   /** Absent: one child. */
   readonly copies?: number;
-  readonly onParentEnd: 'cancel' | 'abandon';
+  readonly onParentEnd: 'cancel' | 'abandon' | 'wait';
 }
 
 export type StepPlan = PlainPlan | MapPlan | SleepPlan | ApprovalPlan | EventPlan | ChildPlan;

@@ -185,6 +185,31 @@ export const childScenarios: readonly Scenario[] = [
     ends: { others: ['doubling: completed'], status: 'cancelled', shows: ['run_completed'] },
   },
   {
+    name: 'child-waited-out',
+    settings: PATIENT,
+    workflows: (stage) => [undoneParent(stage), undoneChild(stage)],
+    start: { type: 'parent' },
+    operations: [cancels((view) => view.waitsAt('kid') && view.isRunning('slow'))],
+    ends: {
+      others: ['child: cancelled'],
+      status: 'cancelled',
+      errorCode: 'CHILD_CANCELLED',
+      shows: ['step_compensated', 'wait_resolved', 'run_cancelled'],
+    },
+  },
+  {
+    name: 'child-waited-out-of-failed-parent',
+    settings: PATIENT,
+    workflows: (stage) => [undoneParent(stage, 'fails'), undoneChild(stage)],
+    start: { type: 'parent' },
+    ends: {
+      others: ['child: cancelled'],
+      status: 'failed',
+      errorCode: 'STEP_FAILED',
+      shows: ['step_compensated', 'wait_resolved', 'run_cancelled'],
+    },
+  },
+  {
     name: 'child-too-slow',
     workflows: (stage) => [parent(stage, 1, { timeout: '1h' }), sleepy()],
     start: { type: 'parent' },
@@ -196,6 +221,50 @@ export const childScenarios: readonly Scenario[] = [
     },
   },
 ];
+
+const undoneChild = (stage: Stage) =>
+  defineWorkflow({
+    type: 'child',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const kept = step('kept', { compensate: (c) => stage.undoes(c) }, async (c) => {
+        await stage.acts(c);
+        return 1;
+      });
+      const slow = step('slow', { needs: { kept }, timeout: '390s' }, async (c) => {
+        await stage.acts(c, LONG_MS);
+        return 2;
+      });
+      return { slow };
+    },
+  });
+
+const undoneParent = (stage: Stage, fails?: 'fails') =>
+  defineWorkflow({
+    type: 'parent',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const before = step('before', { compensate: (c) => stage.undoes(c) }, async (c) => {
+        await stage.acts(c);
+        return 1;
+      });
+      const kid = step.child('kid', {
+        needs: { before },
+        workflow: 'child',
+        input: () => ({}),
+        onParentEnd: 'wait',
+      });
+      if (fails) {
+        step('beside', { needs: { before }, timeout: '390s' }, async (c) => {
+          await stage.acts(c, LONG_MS / 4);
+          throw new Fatal('no good');
+        });
+      }
+      return { kid };
+    },
+  });
 
 /** Under the name of the other one: it sleeps for much longer than its parent waits. */
 function sleepy() {

@@ -42,7 +42,7 @@ async function untie(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
     if (tie.kind === 'event') {
       const { name: event, key } = tie;
       await leaveRendezvous(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
-    } else if (tie.onParentEnd === 'cancel') {
+    } else if (tie.onParentEnd !== 'abandon') {
       await deps.otherRuns.cancelChild(state, tie.runId);
     }
   }

@@ -145,6 +145,14 @@ export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: nu
       const { steps, error } = verdict;
       return [compensationStarted(steps, error)];
     }
+    case 'fail_after_children': {
+      // From here on it is failing, for this reason. A drive cancels the children and has the run wait for them.
+      const data = { status: 'waiting_external' as const, error: verdict.error };
+      return [
+        { type: 'run_suspended', initiator: 'system', data },
+        goesOn('its children are to end before it does'),
+      ];
+    }
     case 'ask':
       return asking(state, verdict.steps, now);
   }

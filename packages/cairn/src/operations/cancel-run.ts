@@ -83,8 +83,12 @@ export function cancelDrafts(
     case 'cancelled':
       // What a drive was asked for and did not live to do is done by whoever asks again.
       return [...requested, ended];
-    default:
-      return requested;
+    default: {
+      // A drive cancels the children that it waits out, and ends it after them.
+      const isForChildren = ending.kind === 'goes_on' && ending.held === 'children_open';
+      if (!isForChildren || state.cancellation) return requested;
+      return [...requested, ...resumed(state, 'cancelled: its children are to end first', ended)];
+    }
   }
 }
 

@@ -3,7 +3,7 @@
  * (as ending.ts decides), or lets go of it. Pure, and total: every combination has one answer.
  */
 import type { RecordedError } from '../run/events.ts';
-import { ATTENDED, type Cancelled, type Ending, endingOf } from './ending.ts';
+import { ATTENDED, type Cancelled, type Ending, endingOf, type Failed } from './ending.ts';
 
 export interface DriveFacts {
   /** Bodies that are running and may still end with a result. */
@@ -31,6 +31,8 @@ export interface DriveFacts {
    * them.
    */
   readonly undoes: boolean;
+  /** A child that the run waits out has not ended, or may be about to be started. */
+  readonly childrenOpen: boolean;
   /**
    * Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
    * operators want nothing new. `cleared`: the run need not be alone any more.
@@ -43,6 +45,8 @@ export type Conclusion =
   | Exclude<Ending, { kind: 'goes_on' }>
   /** `until` absent: nothing will happen by itself. */
   | { readonly kind: 'suspend'; readonly until?: number }
+  /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
+  | { readonly kind: 'end_children'; readonly end: Cancelled | Failed }
   | {
       readonly kind: 'release';
       readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared';
@@ -51,10 +55,15 @@ export type Conclusion =
 
 export function conclude(facts: DriveFacts): Conclusion {
   if (facts.active > 0) return { kind: 'wait' };
-  const { cancellation, undoes: undoDue, failure, unsettled } = facts;
-  const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, allEnded: unsettled === 0 });
+  const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
+  const ended = { allEnded: unsettled === 0, childrenOpen };
+  const ending = endingOf({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
+  const waitsOut = ending.kind === 'goes_on' && ending.held === 'children_open';
   // Undoing is work of its own, which operators do not want begun.
-  if (ending.kind === 'undo_first' && facts.stop === 'held') return { kind: 'release', reason: 'held' };
+  if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'held')
+    return { kind: 'release', reason: 'held' };
+  if (waitsOut)
+    return facts.unacknowledged > 0 ? { kind: 'wait' } : { kind: 'end_children', end: ending.end };
   if (ending.kind !== 'goes_on') return ending;
   if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };

@@ -2,7 +2,7 @@
  * What the journal of a run that no drive moves says about its end (ending.ts). A drive knows more than its journal and says
  * it itself (conclude.ts).
  */
-import { type RunState, stepsInFlight, UNDOING } from '../run/state.ts';
+import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
 import type { Deployed } from './deployed.ts';
 import type { EndFacts } from './ending.ts';
@@ -35,6 +35,7 @@ export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
     inDoubt: deployed.available ? withoutNewAttempt(state, deployed) : [],
     onDoubt: deployed.onDoubt,
     neverSaved: died && state.checkpointHead === 0,
+    childrenOpen: waitsOutChildren(state),
     allEnded: false,
   };
 }

@@ -16,7 +16,9 @@
  * | all its steps have ended                     | completes                                                           |
  *
  * So a cancel that was acknowledged comes about whatever else happened, and what went wrong counts before what was done. An
- * open wait, and a step that was sent back with feedback, are steps that have not ended.
+ * open wait, and a step that was sent back with feedback, are steps that have not ended. A run that is cancelled or fails, and
+ * that waits out a child (`onParentEnd: 'wait'`), ends and is undone after that child; but for one that kills its workers, which is not
+ * driven once more for that.
  *
  * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/facts/terminal.ts).
  */
@@ -55,6 +57,8 @@ export interface EndFacts {
   readonly onDoubt: 'fail' | 'ask';
   /** Its drive died before anything was kept of it. */
   readonly neverSaved: boolean;
+  /** A child that it waits out has not ended. */
+  readonly childrenOpen: boolean;
   /** All steps of its graph have ended. Known to a drive only, which has their outputs too. */
   readonly allEnded: boolean;
 }
@@ -70,7 +74,9 @@ export type Ending =
 /** `held`: what keeps it from moving; absent: nothing of what is judged here. */
 export type GoesOn =
   | { readonly kind: 'goes_on'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
-  | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] };
+  | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
+  /** It is to end so, after its children. */
+  | { readonly kind: 'goes_on'; readonly held: 'children_open'; readonly end: Cancelled | Failed };
 
 export interface Cancelled {
   readonly kind: 'cancelled';
@@ -97,6 +103,7 @@ export const ATTENDED: EndFacts = {
   inDoubt: [],
   onDoubt: 'fail',
   neverSaved: false,
+  childrenOpen: false,
   allEnded: false,
 };
 
@@ -116,9 +123,17 @@ const ORDER: readonly ((facts: EndFacts) => Ending | undefined)[] = [
 export function endingOf(facts: EndFacts): Ending {
   for (const answer of ORDER) {
     const ending = answer(facts);
-    if (ending) return ending;
+    if (ending) return afterChildren(ending, facts);
   }
   return { kind: 'goes_on' };
+}
+
+function afterChildren(ending: Ending, { childrenOpen, compensating, lostWorkers }: EndFacts): Ending {
+  if (!childrenOpen || compensating || lostWorkers) return ending;
+  const end = ending.kind === 'undo_first' ? ending.end : ending;
+  return end.kind === 'cancelled' || end.kind === 'failed'
+    ? { kind: 'goes_on', held: 'children_open', end }
+    : ending;
 }
 
 /** A cancel has to come about: what kills its workers is not begun once more for it. */

@@ -24,6 +24,8 @@ export type RecoveryVerdict =
   /** A person must say what becomes of these steps. */
   | { readonly kind: 'ask'; readonly steps: readonly string[] }
   | { readonly kind: 'resume' }
+  /** It is to fail, and a drive must wait out its children first. */
+  | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
   /** Its drive did not live to end it, as somebody had asked. */
   | { readonly kind: 'cancel' };
 
@@ -60,6 +62,11 @@ function goingOn(ending: GoesOn, { changed }: Deployed): RecoveryVerdict {
       return { kind: 'park', status: 'awaiting_approval' };
     case 'in_doubt':
       return { kind: 'ask', steps: ending.steps };
+    case 'children_open': {
+      const { end } = ending;
+      if (end.kind === 'cancelled' || isKnown(end)) return { kind: 'resume' };
+      return { kind: 'fail_after_children', error: end.error };
+    }
     default:
       return { kind: 'resume' };
   }

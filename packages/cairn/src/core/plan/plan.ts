@@ -36,7 +36,7 @@ export interface StepPlan {
   readonly event?: string;
   /** Type of the child workflow. */
   readonly workflow?: string;
-  readonly onParentEnd?: 'abandon';
+  readonly onParentEnd?: 'abandon' | 'wait';
 }
 
 export interface Plan {

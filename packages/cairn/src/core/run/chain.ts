@@ -59,10 +59,16 @@ const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>
   'wait_heartbeat',
 ]);
 
-/** The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning. */
+/**
+ * The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning, and would end a run before a
+ * child that it waits out.
+ */
 function versionOf({ type, data }: EventDraft): number {
   if (LATER_TYPES.has(type)) return SCHEMA_VERSION;
-  return type === 'replay_started' && data.more ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
+  const isLater =
+    (type === 'replay_started' && data.more) ||
+    (type === 'wait_opened' && (data.wait.heartbeat ?? data.wait.child?.onParentEnd === 'wait'));
+  return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }
 
 /** Why the event cannot stand after this head of the chain; undefined: it may. Total over whatever was decoded. */

@@ -65,6 +65,13 @@ export interface StepSettled extends StepExecution {
   readonly durationMs: number;
 }
 
+/**
+ * Becomes of a child under way when its parent is cancelled or fails: it is cancelled after its parent, goes on alone, or is
+ * cancelled and waited out, so that the parent ends and is undone after it.
+ */
+export const ON_PARENT_END = ['cancel', 'abandon', 'wait'] as const;
+export type OnParentEnd = (typeof ON_PARENT_END)[number];
+
 /** The outside has to say every `withinMs` that it is still at work on the answer. */
 export interface WaitHeartbeat {
   readonly withinMs: number;
@@ -99,7 +106,7 @@ export interface Wait {
   readonly name?: string;
   readonly key?: string;
   /** Of a child. */
-  readonly child?: { readonly runId: string; readonly onParentEnd: 'cancel' | 'abandon' };
+  readonly child?: { readonly runId: string; readonly onParentEnd: OnParentEnd };
   /** Of an approval: the question, as canonical JSON. */
   readonly detailText?: string;
   /** The outside knows of it: its rendezvous is joined, its child started. Set when the run is suspended. */
@@ -210,6 +217,8 @@ export interface EventData {
     readonly until?: number;
     /** The outside has been told of every open wait. */
     readonly announced?: true;
+    /** Why it is failing, where no step of it failed: it ends after children that it waits out. */
+    readonly error?: RecordedError;
   };
   run_resumed: { readonly reason: string };
   /**

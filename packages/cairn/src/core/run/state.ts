@@ -5,7 +5,16 @@
 import type { Map as PersistentMap } from 'immutable';
 import type { Spent } from '../cost/cost.ts';
 import type { LegalHold } from '../retention/lineage.ts';
-import type { Decision, RecordedError, RunIdentity, StepRef, StopKind, StoredValue, Wait } from './events.ts';
+import type {
+  Decision,
+  OnParentEnd,
+  RecordedError,
+  RunIdentity,
+  StepRef,
+  StopKind,
+  StoredValue,
+  Wait,
+} from './events.ts';
 import type { TaskRef } from './lease/takeover.ts';
 import type { RunningStep } from './now/running.ts';
 import { isTerminal, type RunStatus } from './status.ts';
@@ -131,7 +140,7 @@ export type Tie =
       readonly kind: 'child';
       readonly waitId: string;
       readonly runId: string;
-      readonly onParentEnd: 'cancel' | 'abandon';
+      readonly onParentEnd: OnParentEnd;
     };
 
 /** An outside action that was attempted and of whose end the journal does not know. */
@@ -336,6 +345,17 @@ export function isSuspended({
   cancellation,
 }: Pick<RunState, 'suspension' | 'cancellation'>): boolean {
   return suspension !== undefined && cancellation === undefined;
+}
+
+/** A child has not ended that the run waits out: should it be cancelled or fail, it ends after that child. */
+export function waitsOutChildren({ waits }: Pick<RunState, 'waits'>): boolean {
+  return waits.some(({ child }) => child?.onParentEnd === 'wait');
+}
+
+/** It is to be cancelled or to fail, and waits out a child first: no time of its own moves it. */
+export function endsAfterChildren(state: RunState): boolean {
+  const isEnding = state.cancellation !== undefined || state.error !== undefined;
+  return isEnding && !state.compensating && waitsOutChildren(state);
 }
 
 export function isOver(state: RunState): boolean {

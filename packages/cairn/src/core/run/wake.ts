@@ -1,5 +1,13 @@
 /** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
-import { hasObligations, isOver, isSuspended, owesEvents, type RunState, type SoftState } from './state.ts';
+import {
+  endsAfterChildren,
+  hasObligations,
+  isOver,
+  isSuspended,
+  owesEvents,
+  type RunState,
+  type SoftState,
+} from './state.ts';
 
 /** A run that is ready but not driven is looked at after this long: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
@@ -73,6 +81,7 @@ export function isDue(state: RunState, now: number): boolean {
 
 /** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */
 export function nextDue(state: RunState): number | undefined {
+  if (endsAfterChildren(state)) return undefined;
   const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
   if (state.dueAt !== undefined) times.push(state.dueAt);
   if (state.deadlineAt !== undefined) times.push(state.deadlineAt);

@@ -4,6 +4,7 @@
  *
  * Must not: look further into a value than its shape; each option is checked where it is read.
  */
+import { ON_PARENT_END } from '../../core/run/events.ts';
 import type * as types from './types.ts';
 
 type Names<T> = Readonly<Record<keyof T & string, true>>;
@@ -142,7 +143,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       value.every((path) => typeof path === 'string' && path.split('.').every(Boolean)),
     is: "a list of dotted paths, such as ['replyTo', 'customer.token']",
   },
-  onParentEnd: oneOf('cancel', 'abandon'),
+  onParentEnd: oneOf(...ON_PARENT_END),
   onDoubt: oneOf('fail', 'ask'),
   on: { fits: isRecord, is: "an object, such as { schedule: { cron: '0 9 * * *' } }" },
 };

@@ -92,6 +92,12 @@ export function sleepStep(name: StepName, options: Given): steps.SleepStep {
 
 export function childStep(name: StepName, options: Given): steps.ChildStep {
   const { workflow, onParentEnd } = options as Partial<types.ChildOptions<unknown, types.Needs, unknown>>;
+  if (onParentEnd === 'wait' && options.timeout !== undefined) {
+    throw stepError(
+      name,
+      `'timeout' does not go with onParentEnd: 'wait', which waits for the end of the child: give its workflow a 'timeout'`,
+    );
+  }
   if (workflow === undefined) throw stepError(name, `'workflow' says what the child runs`);
   return {
     ...common('child', name, options),

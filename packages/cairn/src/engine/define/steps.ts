@@ -4,6 +4,7 @@ import type { Completion as FanOutCompletion } from '../../core/decisions/fan-ou
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';
+import type { OnParentEnd } from '../../core/run/events.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
@@ -94,7 +95,7 @@ export interface ChildStep extends AnyStep {
   /** Type of the workflow to run. */
   readonly workflow: string;
   readonly input: (context: Context) => unknown;
-  readonly onParentEnd: 'cancel' | 'abandon';
+  readonly onParentEnd: OnParentEnd;
   readonly timeoutMs?: number;
   /** Absent: one child. */
   readonly fanOut?: FanOut;

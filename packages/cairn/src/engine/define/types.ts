@@ -2,7 +2,7 @@
 import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
-import type { SuccessorMode } from '../../core/run/events.ts';
+import type { OnParentEnd, SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
@@ -277,9 +277,12 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
 interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<Input, N> {
   /** The workflow to run, or its type. A child is made of the newest version deployed. */
   readonly workflow: TypedWorkflow<Takes, T> | Workflow | string;
-  /** What becomes of a child that is under way when its parent ends: it is cancelled (default), or goes on alone. */
-  readonly onParentEnd?: 'cancel' | 'abandon';
-  /** For each child. */
+  /**
+   * What becomes of a child under way when its parent is cancelled or fails: it is cancelled (default), goes on alone, or is cancelled
+   * and waited for, so that the parent ends and is undone after it.
+   */
+  readonly onParentEnd?: OnParentEnd;
+  /** For each child. Not with `onParentEnd: 'wait'`: there the child's own workflow has the time. */
   readonly timeout?: string | number;
 }
 

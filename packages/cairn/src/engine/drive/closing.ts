@@ -30,6 +30,10 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
     case 'completed':
       assertAllEnded(state, facts.workflow);
       return terminal.completed(state, facts.result);
+    case 'end_children':
+      return drafts.suspendedForChildren(
+        closing.end.kind === 'failed' && state.error === undefined ? closing.end.error : undefined,
+      );
     case 'suspend':
       return drafts.suspended(state, closing.until);
     case 'release': {

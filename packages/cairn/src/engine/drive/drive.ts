@@ -195,7 +195,7 @@ async function isAbandoned({ store }: EngineDeps, child: RunState): Promise<RunS
   if (!parent) return undefined;
   const tie = parent.ties.find((one) => one.kind === 'child' && one.runId === child.id);
   const givenUp = isOver(parent) || !parent.waits.some((wait) => wait.child?.runId === child.id);
-  return givenUp && tie?.kind === 'child' && tie.onParentEnd === 'cancel' ? parent : undefined;
+  return givenUp && tie?.kind === 'child' && tie.onParentEnd !== 'abandon' ? parent : undefined;
 }
 
 async function claimAndGo(

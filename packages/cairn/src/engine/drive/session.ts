@@ -266,9 +266,11 @@ export class DriveSession {
     const { journal, workflow } = this.#params;
     // The failure is on its way here: what could not be appended looks as if nothing were left to do.
     if (!this.#begun || this.#over || journal.hasFailed) return;
+    const facts = this.#steps.facts();
     const conclusion = conclude({
-      ...this.#steps.facts(),
+      ...facts,
       undoes: canCompensate(workflow),
+      childrenOpen: this.#steps.childrenOpen || (facts.unacknowledged > 0 && canWaitOut(workflow)),
       ...(this.#stop === 'cancel'
         ? { stop: undefined, cancellation: journal.state.cancellation }
         : { stop: this.#stop, cancellation: undefined }),
@@ -281,6 +283,10 @@ export class DriveSession {
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */
   async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
+    if (conclusion.kind === 'end_children') {
+      await this.#steps.endChildren();
+      if (!this.#steps.childrenOpen) return this.#concludeAnew();
+    }
     const closing = conclusion.kind === 'undo_first' ? await this.#undo(conclusion) : conclusion;
     let result = closing.kind === 'completed' ? resultOf(workflow, this.#scope.outputs) : NO_OUTPUT;
     if ('code' in result) {
@@ -336,8 +342,14 @@ function canCompensate({ steps }: Workflow): boolean {
   return [...steps.values()].some((step) => 'compensate' in step && step.compensate !== undefined);
 }
 
+function canWaitOut({ steps }: Workflow): boolean {
+  return [...steps.values()].some((step) => step.kind === 'child' && step.onParentEnd === 'wait');
+}
+
 function endOf(closing: Closing): SessionEnd {
   switch (closing.kind) {
+    case 'end_children':
+      return { kind: 'suspended' };
     case 'suspend':
       return { kind: 'suspended', ...(closing.until === undefined ? {} : { dueAt: closing.until }) };
     case 'release':

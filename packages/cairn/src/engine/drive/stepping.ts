@@ -123,7 +123,7 @@ export class Stepping {
     return this.#bodies.inFlight();
   }
 
-  facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes'> {
+  facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
     return {
       active: this.#bodies.active + this.#ends.beingStored,
       unacknowledged: this.#scope.onTheWay,
@@ -153,6 +153,16 @@ export class Stepping {
   /** Takes in how others ended waits. */
   adopt(state: RunState): void {
     this.#waiting.adopt(state);
+  }
+
+  /** A child that the run waits out has not ended. */
+  get childrenOpen(): boolean {
+    return this.#waiting.childrenOpen;
+  }
+
+  /** Cancels the children that the run waits out. */
+  endChildren(): Promise<void> {
+    return this.#waiting.endChildren();
   }
 
   /** Starts what may start. */

@@ -99,6 +99,12 @@ export function compensationStarted(steps: readonly string[], error: RecordedErr
   return { type: 'compensation_started', initiator: 'system', data };
 }
 
+/** It ends once its children have ended, and until then nothing else moves it. `error`: why it is failing, if it is. */
+export function suspendedForChildren(error: RecordedError | undefined): EventDraft {
+  const data = { status: 'waiting_external' as const, announced: true as const, ...optional('error', error) };
+  return { type: 'run_suspended', initiator: 'system', data };
+}
+
 /** Nothing will happen before somebody answers, or a time comes. The outside knows what is waited for. */
 export function suspended(state: RunState, until: number | undefined): EventDraft {
   return {

@@ -70,7 +70,7 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
       const { workflow, onParentEnd, fanOut } = step;
       return {
         workflow,
-        ...(onParentEnd === 'abandon' ? { onParentEnd } : {}),
+        ...(onParentEnd === 'cancel' ? {} : { onParentEnd }),
         ...(fanOut ? setPlan(fanOut) : {}),
       };
     }

@@ -1,7 +1,7 @@
 /** A run as `views/run.ts` shows it. */
 import { z } from 'zod';
 import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
-import { DECISIONS, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
+import { DECISIONS, ON_PARENT_END, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
 import { Count, Finding, pageOfRuns, Seq, Time, Value } from './common.ts';
@@ -26,7 +26,7 @@ export const RecordedError = z.object({
 });
 
 const StepRef = z.object({ stepId: z.string(), itemKey: z.string().optional(), revision: z.int().min(1) });
-const Child = z.object({ runId: z.string(), onParentEnd: z.enum(['cancel', 'abandon']) });
+const Child = z.object({ runId: z.string(), onParentEnd: z.enum(ON_PARENT_END) });
 
 export const Wait = z
   .object({
@@ -68,7 +68,7 @@ const Tie = z.object({
   key: z.string().optional(),
   eventId: z.string().optional(),
   runId: z.string().optional(),
-  onParentEnd: z.enum(['cancel', 'abandon']).optional(),
+  onParentEnd: z.enum(ON_PARENT_END).optional(),
 });
 
 const StepCounts = z.object({

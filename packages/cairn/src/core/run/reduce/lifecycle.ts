@@ -66,6 +66,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     checkpointHead: event.seq,
     interruptions: 0,
     failures: ABSENT,
+    ...optional('error', state.error ?? event.data.error),
   }),
   run_resumed: (state) => ({
     status: afterResume(state),

@@ -9,6 +9,7 @@ import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../co
 import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
 import { type RetryingStep, type RunState, stepKey } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
+import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, WaitStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
@@ -60,6 +61,8 @@ export class Waiting {
   #tellAgainAt: number | undefined;
   /** Waits whose end was taken in: several may see it (time, the outside, others), and one of them goes on from there. */
   readonly #takenIn = new Set<string>();
+  /** Waits whose child there is not. */
+  readonly #neverStarted = new Set<string>();
 
   constructor(scope: Scope, moves: WaitingMoves) {
     this.#scope = scope;
@@ -175,8 +178,9 @@ export class Waiting {
     this.#held.add(wait);
     this.#takenIn.delete(wait.id);
     this.#watch(wait);
-    const isOpen = this.#scope.journal.state.waits.some(({ id }) => id === wait.id);
-    if (wait.announced || !isOpen) return;
+    const { waits, cancellation } = this.#scope.journal.state;
+    // What nobody was told of before the run is to end, nobody has to be told of.
+    if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
     this.#inBackground(() => this.#tell(this.#announce(wait)));
   }
 
@@ -230,6 +234,33 @@ export class Waiting {
     const { child } = wait;
     if (child) await this.#scope.counted(() => deps.otherRuns.cancelChild(journal.state, child.runId));
     this.#moves.advance();
+  }
+
+  /** A child that the run waits out has not ended, as far as is known. */
+  get childrenOpen(): boolean {
+    return this.#toWaitOut().length > 0;
+  }
+
+  #toWaitOut(): Wait[] {
+    const { waits, compensating } = this.#scope.journal.state;
+    if (compensating) return [];
+    return waits.filter(({ id, child }) => child?.onParentEnd === 'wait' && !this.#neverStarted.has(id));
+  }
+
+  /**
+   * Cancels the children that the run waits out. One that was never started has nothing to end; should its start arrive later, it finds
+   * its parent gone.
+   */
+  async endChildren(): Promise<void> {
+    const { deps, journal } = this.#scope;
+    // A start under way would arrive behind its cancellation.
+    await this.quiet();
+    for (const { id, child } of this.#toWaitOut()) {
+      if (!child) continue;
+      await deps.otherRuns.cancelChild(journal.state, child.runId);
+      const found = await sendUntilKnown(deps, () => deps.store.load(child.runId));
+      if (!found) this.#neverStarted.add(id);
+    }
   }
 
   /** Ends a wait, if nobody else has and, as it stands in the journal, it `mayEnd`. */
