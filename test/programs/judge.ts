@@ -3,8 +3,16 @@ import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
 import { inputOf } from './chaos/people.ts';
-import { bodyOutcome, type End, type Family, type Fate, type Prediction, predict } from './data/predict.ts';
-import type { Program, StepPlan } from './data/program.ts';
+import {
+  bodyOutcome,
+  type End,
+  type Family,
+  type Fate,
+  failure,
+  type Prediction,
+  predict,
+} from './data/predict.ts';
+import type { ChildPlan, Program, StepPlan } from './data/program.ts';
 import { mix, seenResult } from './data/values.ts';
 import { isLost } from './family.ts';
 
@@ -39,7 +47,7 @@ export function judge({
   else if (end === 'cancelled') expect(mayBeCancelled, 'the run was cancelled, and nobody wanted that');
   else
     expect(prediction.ends.has(end), `the run ended as ${end}, not as ${[...prediction.ends].join(' or ')}`);
-  assertSteps(program, state, prediction);
+  assertSteps(program, state, { prediction, end });
   if (end === 'completed') assertComplete(program, state, prediction, resultText);
   if (end === 'failed') assertCulprit(state, prediction);
   assertUndone({ program, events: run.events, state, end, mayLackPlan });
@@ -91,9 +99,17 @@ function lostAlone(events: readonly RunEvent[]): number {
 }
 
 /** What has ended, ended as it must, and after all that it needs. */
-function assertSteps(program: Program, state: RunState, { passes }: Prediction): void {
+function assertSteps(
+  program: Program,
+  state: RunState,
+  { prediction: { passes }, end }: { readonly prediction: Prediction; readonly end: string },
+): void {
   for (const plan of program.steps) {
-    const fates = passes.flatMap((fates) => fates.get(plan.id) ?? []);
+    const isWaitedOut = end !== 'completed' && plan.kind === 'child' && plan.onParentEnd === 'wait';
+    const fates = [
+      ...passes.flatMap((fates) => fates.get(plan.id) ?? []),
+      ...(isWaitedOut ? waitedOut(plan) : []),
+    ];
     const step = state.steps.get(plan.id);
     if (step?.phase === 'done') {
       const outcomes = fates.map(({ outcome }) => outcome);
@@ -105,6 +121,13 @@ function assertSteps(program: Program, state: RunState, { passes }: Prediction):
     }
     assertItems(plan, state, fates);
   }
+}
+
+/** A run that is to end cancels its child, or each of several, and takes in that it was. */
+function waitedOut(plan: ChildPlan): Fate[] {
+  const items = Array.from({ length: plan.copies ?? 0 }, () => 'failed' as const);
+  const fate = { ...failure(plan), items };
+  return plan.copies === undefined ? [fate] : [fate, { ...fate, outcome: 'succeeded' }];
 }
 
 function assertNeeds(plan: StepPlan, state: RunState): void {

@@ -40,7 +40,7 @@ test('a policy that refuses a resume is asked before it, sees mode, environment 
     expect(refused.status).toBe(403);
     expect(await refused.json()).toMatchObject({
       code: 'FORBIDDEN',
-      details: { policySnapshotId: 'rules-1' },
+      details: { policySnapshotId: 'rules-1', runId },
     });
     expect(asked.at(-1)).toMatchObject({ mode, actor: 'c.robot', environment: 'test', runId, at: 'start' });
   }

@@ -2,19 +2,31 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { PolicyQuestion } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { depsOf, driven, resultOf, reusedIn, succeed } from '../../support/successors.ts';
+import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
 /** A parent with one child of two steps; says which bodies ran, and can be broken above and below. */
 function family() {
-  const on = { childBroken: false, parentBroken: false, n: 1, ran: [] as string[] };
+  const on = {
+    childBroken: false,
+    parentBroken: false,
+    n: 1,
+    ran: [] as string[],
+    asked: [] as PolicyQuestion<unknown>[],
+    refuses: false,
+  };
   const child = defineWorkflow({
     type: 'child',
     planVersion: 1,
     input: z.object({ n: z.number() }),
+    policy: (question) => {
+      on.asked.push(question);
+      return { allowed: !on.refuses, policySnapshotId: 'rules-1', reason: 'not today' };
+    },
     steps(step) {
       const half = step('half', ({ input }) => {
         on.ran.push('half');
@@ -173,5 +185,75 @@ describe('a child step that runs again', () => {
     expect(assertStored(world.db, resumed).status).toBe('completed');
     expect(assertStored(world.db, childId).status).toBe('cancelled');
     expect(childOf(world, resumed)).toMatchObject({ status: 'completed', resumedFrom: childId });
+  });
+});
+
+describe('the policy of the child', () => {
+  test('is asked before a resume of the parent supersedes the child, and a refusal leaves the child as it was', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.childBroken = true;
+    const runId = await run(scene);
+    const before = childOf(world, runId);
+    on.refuses = true;
+    on.asked.length = 0;
+    const refused = await driven(world, 'resume', runId, { actor: 'u.bob' });
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 'FORBIDDEN', stepId: 'kid' } });
+    expect(on.asked).toEqual([
+      expect.objectContaining({
+        runId: before.id,
+        mode: 'resume',
+        actor: 'u.bob',
+        at: 'start',
+        input: { n: 1 },
+      }),
+    ]);
+    expect(childOf(world, runId)).toEqual(before);
+    expect(world.db.runs.has(childRunId(refused.id, 'kid.1'))).toBe(false);
+    on.refuses = false;
+    const resumed = await driven(world, 'resume', refused.id);
+    expect([resumed.status, on.ran]).toEqual(['completed', ['whole']]);
+    expect(childOf(world, runId).supersededBy).toBe(childOf(world, resumed.id).id);
+  });
+
+  test.each(['replay', 'fork'] as const)(
+    'is asked before a %s of the parent makes one of the child',
+    async (mode) => {
+      const scene = family();
+      const { world, on } = scene;
+      const runId = await run(scene);
+      on.refuses = true;
+      const successor = await driven(world, mode, runId, mode === 'fork' ? { from: { step: 'kid' } } : {});
+      expect(successor.error).toMatchObject({ code: 'FORBIDDEN', stepId: 'kid' });
+      expect(on.asked.at(-1)).toMatchObject({ mode });
+      expect(world.db.runs.size).toBe(3);
+    },
+  );
+
+  test('is passed over where an admin forces the resume of the parent, and the journal of the child says so', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.childBroken = true;
+    const runId = await run(scene);
+    on.refuses = true;
+    const resumed = await driven(world, 'resume', runId, { actor: 'u.root', force: true });
+    expect(resumed.status).toBe('completed');
+    const [evaluated] = said(world, childRunId(resumed.id, 'kid.1'), 'policy_evaluated');
+    expect(evaluated).toMatchObject({ allowed: true, forced: true, reason: 'passed over by u.root' });
+  });
+
+  test('is asked before a successor of the child itself is made', async () => {
+    const scene = family();
+    const { world, on } = scene;
+    on.childBroken = true;
+    const runId = await run(scene);
+    const before = childOf(world, runId);
+    on.refuses = true;
+    for (const mode of ['resume', 'replay', 'fork'] as const) {
+      await expect(succeed(world, mode, before.id)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      expect(on.asked.at(-1)).toMatchObject({ runId: before.id, mode, actor: 'u.ann' });
+    }
+    expect(childOf(world, runId)).toEqual(before);
+    expect(world.db.runs.size).toBe(2);
   });
 });

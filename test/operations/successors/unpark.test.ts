@@ -5,6 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { previewSuccessor } from '../../../packages/cairn/src/operations/successors/preview.ts';
 import { resumeRun } from '../../../packages/cairn/src/operations/successors/resume-run.ts';
+import { continueRun, suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, preview, said } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
@@ -33,6 +34,15 @@ const asleep = defineWorkflow({
     const night = step.sleep('night', { for: '8h' });
     return { slept: step('wake', { needs: { night } }, () => 'late') };
   },
+});
+const askingBeside = defineWorkflow({
+  type: 'asking-beside',
+  planVersion: 1,
+  input: z.unknown(),
+  steps: (step) => ({
+    gate: step.approval('gate', { ask: () => 'Go?' }),
+    busy: step('busy', () => new Promise<never>(() => {})),
+  }),
 });
 const ANN = { tenantId: 't1', actor: 'u.ann' };
 
@@ -69,6 +79,33 @@ describe('a run that has not ended is resumed:', () => {
       code: 'PLAN_VERSION_UNAVAILABLE',
     });
     expect(assertStored(world.db, runId)).toEqual(before);
+  });
+
+  test('one that is suspended is not, and the preview says as the resume how it is continued', async () => {
+    const world = new World({ workflows: [asleep] });
+    const runId = await world.start('asleep');
+    await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+    await suspendRun(world.deps, { ...ANN, runId, reason: 'to look first' });
+    // Also when its time has come.
+    for (const laterMs of [0, 9 * 3_600_000]) {
+      world.clock.jump(laterMs);
+      const help = expect.stringContaining('cairn runs continue');
+      const blocker = expect.objectContaining({ code: 'RUN_INVALID_TRANSITION', help });
+      expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'nothing', blockers: [blocker] });
+      await expect(resumeRun(depsOf(world), { ...ANN, runId })).rejects.toEqual(blocker);
+    }
+    await continueRun(world.deps, { ...ANN, runId });
+    expect(await preview(world, 'resume', runId)).toMatchObject({ would: 'unpark', blockers: [] });
+  });
+
+  test('one that works beside a question is told of the decision by the preview too', async () => {
+    const world = new World({ workflows: [askingBeside] });
+    const runId = await world.start('asking-beside');
+    await world.run(() => world.stateOf(runId).waits.length > 0);
+    expect(await preview(world, 'resume', runId)).toMatchObject({
+      would: 'nothing',
+      blockers: [{ code: 'RUN_INVALID_TRANSITION', stepId: 'gate' }],
+    });
   });
 
   test('one whose time came while its plan was away goes on at once when the plan is back', async () => {

@@ -227,7 +227,8 @@ function isEnough({ completion }: MapPlan | ChildPlan, items: readonly string[])
   return failed * 100 <= items.length * completion.share;
 }
 
-function failure(plan: StepPlan): Fate {
+/** What it means for a step that it failed for good. */
+export function failure(plan: StepPlan): Fate {
   if (plan.onFailure === 'skip') return SKIPPED;
   if (plan.onFailure === 'degrade') return { outcome: 'degraded', output: replacement(plan) };
   return { outcome: 'failed', output: null, ends: 'failed' };

@@ -1,9 +1,14 @@
 /**
- * Asks the policy of the workflow before a successor is made: a refusal then leaves the source as it was, to be resumed by
- * somebody who may. The first drive of the successor asks again, and its journal says what was answered.
+ * Asks the policy of the workflow before a successor is made, also one that belongs to a child run and is started by its parent: a
+ * refusal then leaves the source as it was, to be resumed by somebody who may. The first drive of the successor asks again, and its
+ * journal says what was answered.
  */
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import type { SuccessorMode } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
 import type { PolicyVerdict } from '../../engine/define/types.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -11,34 +16,48 @@ import { ofRun } from '../../ports/log.ts';
 import type { Prepared } from './prepare.ts';
 import type { SuccessorDeps, SuccessorRequest } from './request.ts';
 
-/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it could not answer */
+/** @throws CairnError as {@link assertAllowed} */
 export async function assertPermitted(
   deps: SuccessorDeps,
   { actor, mode, force }: SuccessorRequest,
   { loaded: { state }, workflow, input: given }: Prepared,
 ): Promise<void> {
-  const { policy } = workflow;
-  if (!policy || force) return;
+  if (!workflow.policy || force) return;
   const input =
     given.kind === 'given' ? given.value : await sendUntilKnown(deps, () => runInput(deps.store, state));
-  const { id: runId, tenantId, environment, type } = state;
+  await assertAllowed(deps, { source: state, workflow, mode, actor, input });
+}
+
+export interface Asked {
+  /** As it ended. */
+  readonly source: RunState;
+  readonly workflow: Workflow;
+  readonly mode: SuccessorMode;
+  readonly actor: string | undefined;
+  readonly input: unknown;
+}
+
+/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it could not answer */
+export async function assertAllowed(
+  deps: SuccessorDeps,
+  { source, workflow: { policy }, mode, actor, input }: Asked,
+): Promise<void> {
+  if (!policy) return;
+  const { id: runId, tenantId, environment, type } = source;
+  const by = optional('actor', actor);
   let verdict: PolicyVerdict;
   try {
-    verdict = await policy({ input, runId, tenantId, environment, type, actor, mode, at: 'start' });
+    verdict = await policy({ input, runId, tenantId, environment, type, ...by, mode, at: 'start' });
   } catch (error) {
-    deps.log.warn('policy_failed', { ...ofRun(state), mode, error: messageOf(error) });
+    deps.log.warn('policy_failed', { ...ofRun(source), mode, error: messageOf(error) });
     throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be asked', { cause: error });
   }
   if (verdict.allowed) return;
-  deps.log.info('policy_refused', {
-    ...ofRun(state),
-    mode,
-    actor,
-    policySnapshotId: verdict.policySnapshotId,
-  });
-  const why = verdict.reason === undefined ? '' : `: ${verdict.reason}`;
+  const { policySnapshotId, reason } = verdict;
+  deps.log.info('policy_refused', { ...ofRun(source), mode, actor, policySnapshotId });
+  const why = reason === undefined ? '' : `: ${reason}`;
   throw new CairnError('FORBIDDEN', `the policy of '${type}' does not allow this ${mode}${why}`, {
-    details: { policySnapshotId: verdict.policySnapshotId },
-    help: 'Nothing was changed. Somebody whom the policy allows can do it, or an admin with "force": true.',
+    details: { policySnapshotId, runId },
+    help: `Run ${runId} was left as it was. Somebody whom the policy allows can do it, or an admin with "force": true.`,
   });
 }

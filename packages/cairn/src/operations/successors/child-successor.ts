@@ -8,6 +8,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import type { SuccessorMode, Wait } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -15,6 +16,7 @@ import { workflowOf } from '../../engine/deployed.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage } from '../start/request.ts';
+import { assertAllowed } from './assert-permitted.ts';
 import { MAX_SCOPES } from './prepare.ts';
 import type { SuccessorDeps } from './request.ts';
 import { lineageOf } from './start-successor.ts';
@@ -36,7 +38,8 @@ export interface ChildOfSuccessor {
 /**
  * Undefined: it is to be started afresh, or is there already.
  *
- * @throws CairnError UNAVAILABLE while the child it goes on from has yet to end; INVALID_INPUT, PAYLOAD_TOO_LARGE
+ * @throws CairnError UNAVAILABLE while the child it goes on from has yet to end, or its policy could not be asked; FORBIDDEN if that
+ *   refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export async function childLineage(
   deps: SuccessorDeps,
@@ -50,10 +53,16 @@ export async function childLineage(
   const pinned = workflowOf(deps.registry, end);
   const workflow = pinned ?? deps.registry.newest(end.type);
   if (!workflow) return undefined;
-  const isSame =
-    pinned !== undefined && sha256Hex(checkedInput(workflow, child.input).text) === end.inputHash;
+  const checked = checkedInput(workflow, child.input);
+  const isSame = pinned !== undefined && sha256Hex(checked.text) === end.inputHash;
   const mode = isSame ? modeFor(child.parent, end) : 'fork';
-  return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode })), workflow };
+  const { source: above, trigger } = child.parent;
+  const forced = optional('forcedBy', above?.forcedBy);
+  if (above?.forcedBy === undefined) {
+    const input = JSON.parse(checked.whole);
+    await assertAllowed(deps, { source: end, workflow, mode, actor: trigger.userId, input });
+  }
+  return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode, ...forced })), workflow };
 }
 
 /** Somebody resumes the child by itself at this moment: what that means for the parent is looked at anew. */

@@ -17,7 +17,6 @@ import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import { type InboxSignal, isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { planOf } from '../../engine/successors/plan.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -25,7 +24,7 @@ import { loadOwn } from '../outside-append.ts';
 import { checkedInput } from '../start/draft-run.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { PreviewDeps, Wanted } from './request.ts';
-import { assertNothingOpen, goesOnByItself } from './resume-run.ts';
+import { resumptionOf } from './resume-run.ts';
 
 export interface Preview {
   readonly runId: string;
@@ -67,7 +66,8 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
   };
   try {
     if (wanted.mode === 'resume' && !isOver(state)) {
-      return { ...nothing, would: wouldUnpark(deps, state, readAt), blockers: [] };
+      const isHeldUp = resumptionOf(deps, state, readAt) !== 'moving';
+      return { ...nothing, would: isHeldUp ? 'unpark' : 'nothing', blockers: [] };
     }
     const prepared = await prepare(deps, wanted);
     return {
@@ -80,17 +80,6 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
     if (!(error instanceof CairnError) || error.httpStatus !== 409) throw error;
     return { ...nothing, would: 'nothing', blockers: [error] };
   }
-}
-
-/** @throws CairnError what stands in the way */
-function wouldUnpark(deps: PreviewDeps, state: RunState, now: number): Preview['would'] {
-  const { status } = state;
-  const waits = status === 'awaiting_approval' || status === 'waiting_external';
-  if (status !== 'interrupted' && !waits) return 'nothing';
-  if (waits ? !goesOnByItself(state, now) : true)
-    assertNothingOpen(state, ({ kind }) => waits || kind === 'approval');
-  if (!deployedFor(deps.registry, state).available) throw planMissing(deps.registry, state);
-  return 'unpark';
 }
 
 async function foretold(

@@ -53,6 +53,22 @@ interface Asked {
 }
 
 function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventDraft[] {
+  const resumes = resumptionOf(deps, state, now) === 'resumed_by_event';
+  const reason = `${actor} asked for it`;
+  return resumes ? [{ type: 'run_resumed', initiator: 'user', actor, data: { reason } }] : [];
+}
+
+/**
+ * Foretells a resume of a run that has not ended. `by_drive`: it was interrupted, and its drive decides more than this. `moving`: nothing
+ * holds it up.
+ *
+ * @throws CairnError what stands in the way
+ */
+export function resumptionOf(
+  { registry }: Pick<SuccessorDeps, 'registry'>,
+  state: RunState,
+  now: number,
+): 'resumed_by_event' | 'by_drive' | 'moving' {
   const { id, status } = state;
   if (isOver(state)) {
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status} meanwhile`, {
@@ -65,28 +81,22 @@ function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventD
       help: 'Continue it: POST /v1/runs/{id}/continue, or `cairn runs continue`.',
     });
   }
-  const resumed: EventDraft = {
-    type: 'run_resumed',
-    initiator: 'user',
-    actor,
-    data: { reason: `${actor} asked for it` },
-  };
-  const deployed = deployedFor(deps.registry, state);
+  const deployed = deployedFor(registry, state);
   if (status === 'interrupted') {
     assertNothingOpen(state, isQuestion);
-    if (!deployed.available) throw planMissing(deps.registry, state);
-    return recoveryVerdict(state, deployed).kind === 'resume' ? [resumed] : [];
+    if (!deployed.available) throw planMissing(registry, state);
+    return recoveryVerdict(state, deployed).kind === 'resume' ? 'resumed_by_event' : 'by_drive';
   }
   // While a drive works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
-  if (status !== 'awaiting_approval' && status !== 'waiting_external') return [];
+  if (status !== 'awaiting_approval' && status !== 'waiting_external') return 'moving';
   if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
-  if (!deployed.available) throw planMissing(deps.registry, state);
-  return [resumed];
+  if (!deployed.available) throw planMissing(registry, state);
+  return 'resumed_by_event';
 }
 
 /** A waiting run that needs nobody but a dispatch: it is parked, or a time that it waited for has come. */
-export function goesOnByItself(state: RunState, now: number): boolean {
+function goesOnByItself(state: RunState, now: number): boolean {
   return isParked(state) || isDue(state, now);
 }
 
@@ -95,7 +105,7 @@ function isQuestion({ kind }: Wait): boolean {
 }
 
 /** @throws CairnError naming the decisions, events and times that are missing */
-export function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait) => boolean): void {
+function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait) => boolean): void {
   const open = waits.filter(counts);
   const [first] = open;
   if (!first) return;
