@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { canonicalJson } from '../../packages/cairn/src/core/encoding/json.ts';
-import { payloadRefOf } from '../../packages/cairn/src/core/run/payload.ts';
-import { Installation } from './installation.ts';
+import { canonicalJson } from '../../../packages/cairn/src/core/encoding/json.ts';
+import { payloadRefOf } from '../../../packages/cairn/src/core/run/payload.ts';
+import { Installation } from '../installation.ts';
 
 /** JSON text above what a checkpoint carries, with characters that are not their own bytes. */
 const text = '🪨ü"\n'.repeat(40_000);
